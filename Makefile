@@ -1,0 +1,42 @@
+# chatbot's tasks. `make` alone lists them.
+
+BUILD ?= debug
+SWIFT ?= swift
+PROGRAM = .build/$(BUILD)/chatbot
+PACKAGES = scripts/install-debian-packages.sh
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test end-to-end build lint format sample clean
+
+help: ## list the tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## watch it: one bot plays, one records for 10 s, ffmpeg checks the recording
+	@$(PACKAGES) build demo
+	@echo "Building the program (the first time takes some minutes)."
+	@$(SWIFT) build --configuration $(BUILD) --product chatbot
+	@scripts/demo.sh $(PROGRAM)
+
+test: ## install what tests need, lint, build, run all tests, those with browsers too
+	@scripts/test.sh
+
+end-to-end: ## run only the tests with browsers; ONLY=Firefox picks some by name
+	@scripts/test.sh end-to-end $(ONLY)
+
+build: ## build the program; BUILD=release for a fast one
+	@$(PACKAGES) build
+	@$(SWIFT) build --configuration $(BUILD) --product chatbot
+	@echo "Built $(PROGRAM)"
+
+lint: ## check the format and the style of all Swift files
+	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format: ## bring all Swift files into format
+	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+
+sample: ## make samples/test.webm anew
+	@$(PACKAGES) sample
+	@samples/make-test.sh
+
+clean: ## remove what was built and recorded
+	rm -rf .build out

@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The rules for every Swift target: Swift 6 mode, nothing imported by accident, warnings are errors.
+let rules: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// All that the pure rooms may take from SwiftNIO: `ByteBuffer`.
+let byteBuffer: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let sockets: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let webSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
+let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func room(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
+    resources: resources, swiftSettings: rules)
+}
+
+func debian(_ name: String, pkgConfig: String, package: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+  name: "chatbot",
+  products: [
+    .library(name: "BotPeer", targets: ["BotPeer"]),
+    .library(name: "Recorder", targets: ["Recorder"]),
+    .library(name: "FileSource", targets: ["FileSource"]),
+    .library(name: "SkyRTC", targets: ["SkyRTC"]),
+    .executable(name: "chatbot", targets: ["chatbot"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
+  targets: [
+    // C libraries, from Debian.
+    debian("COpus", pkgConfig: "opus", package: "libopus-dev"),
+    debian("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
+    debian("COgg", pkgConfig: "ogg", package: "libogg-dev"),
+    debian("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
+    debian("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+    .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
+
+    // Pure: bytes, calls and `now` in; values out.
+    room("Media", [byteBuffer]),
+    room("RTP", [byteBuffer]),
+    room("SDP", []),
+    room("ICE", [byteBuffer, "COpenSSL"]),
+
+    // The edge: sockets, files, codecs.
+    room("SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.embedInCode("Page")]),
+    room("Codecs", ["Media", "COpus", "CVPX", byteBuffer]),
+    room("BotPeer", ["Media", "RTP", "SDP", "ICE", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
+    room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
+    room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
+    .executableTarget(
+      name: "chatbot",
+      dependencies: ["BotPeer", "Recorder", "FileSource", "SkyRTC", "Media", byteBuffer, sockets, logging, arguments],
+      swiftSettings: rules),
+
+    .target(
+      name: "TestSupport", dependencies: ["Media", byteBuffer], path: "Tests/TestSupport", swiftSettings: rules),
+    tests(of: "RTP", [byteBuffer], resources: [.copy("Fixtures")]),
+    tests(of: "SDP", [], resources: [.copy("Fixtures")]),
+    tests(of: "ICE", [byteBuffer]),
+    tests(of: "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.copy("Fixtures")]),
+    tests(of: "Codecs", ["Media", byteBuffer]),
+    tests(
+      of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", byteBuffer, sockets],
+      resources: [.copy("Fixtures")]),
+    tests(of: "Recorder", ["Media", "Codecs", byteBuffer]),
+    tests(of: "FileSource", ["Media", byteBuffer]),
+    tests(of: "chatbot", ["Media", arguments]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["TestSupport", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging],
+      resources: [.copy("Pages")], swiftSettings: rules),
+  ],
+  cxxLanguageStandard: .cxx17
+)

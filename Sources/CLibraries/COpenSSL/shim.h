@@ -1,0 +1,37 @@
+// OpenSSL 3.0 for Swift: what it offers as macros or variadics, as functions.
+#ifndef COPENSSL_SHIM_H
+#define COPENSSL_SHIM_H
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <openssl/srtp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+static inline int chatbot_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+  return SSL_CTX_set_min_proto_version(context, version) == 1;
+}
+
+static inline int chatbot_SSL_CTX_set_max_proto_version(SSL_CTX *context, int version) {
+  return SSL_CTX_set_max_proto_version(context, version) == 1;
+}
+
+static inline void chatbot_SSL_set_mtu(SSL *ssl, long mtu) { SSL_set_mtu(ssl, mtu); }
+
+// Microseconds until the retransmission timer runs out, or -1 if it does not run.
+static inline long long chatbot_DTLSv1_get_timeout(SSL *ssl) {
+  struct timeval left;
+  return DTLSv1_get_timeout(ssl, &left) == 1 ? left.tv_sec * 1000000LL + left.tv_usec : -1;
+}
+
+static inline long chatbot_DTLSv1_handle_timeout(SSL *ssl) { return DTLSv1_handle_timeout(ssl); }
+
+static inline EVP_PKEY *chatbot_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
+
+static inline void chatbot_BIO_set_mem_eof_return(BIO *bio, int value) { BIO_set_mem_eof_return(bio, value); }
+
+#endif

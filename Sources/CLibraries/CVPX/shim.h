@@ -1,0 +1,47 @@
+// libvpx for Swift: what it offers as macros or variadics, as functions.
+#ifndef CVPX_SHIM_H
+#define CVPX_SHIM_H
+
+#include <vpx/vp8cx.h>
+#include <vpx/vp8dx.h>
+#include <vpx/vpx_decoder.h>
+#include <vpx/vpx_encoder.h>
+
+static inline vpx_codec_err_t chatbot_vp8_decoder_init(vpx_codec_ctx_t *context, const vpx_codec_dec_cfg_t *settings) {
+  return vpx_codec_dec_init(context, vpx_codec_vp8_dx(), settings, 0);
+}
+
+static inline vpx_codec_err_t chatbot_vp8_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *settings) {
+  return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), settings, 0);
+}
+
+// Whether the last decoded frame, or one that it was built from, was damaged.
+static inline vpx_codec_err_t chatbot_vp8_decoder_get_corrupted(vpx_codec_ctx_t *context, int *corrupted) {
+  return vpx_codec_control(context, VP8D_GET_FRAME_CORRUPTED, corrupted);
+}
+
+static inline vpx_codec_err_t chatbot_vp8_encoder_set_speed(vpx_codec_ctx_t *context, int speed) {
+  return vpx_codec_control(context, VP8E_SET_CPUUSED, speed);
+}
+
+static inline vpx_codec_err_t chatbot_vp8_encoder_set_static_threshold(vpx_codec_ctx_t *context, unsigned threshold) {
+  return vpx_codec_control(context, VP8E_SET_STATIC_THRESHOLD, threshold);
+}
+
+// The largest keyframe, in per cent of the bits of one frame at the target bitrate.
+static inline vpx_codec_err_t chatbot_vp8_encoder_set_largest_keyframe(vpx_codec_ctx_t *context, unsigned percent) {
+  return vpx_codec_control(context, VP8E_SET_MAX_INTRA_BITRATE_PCT, percent);
+}
+
+// The bytes of a packet that holds a frame; a null pointer for every other kind of packet.
+static inline const void *chatbot_vpx_frame_bytes(const vpx_codec_cx_pkt_t *packet) {
+  return packet->kind == VPX_CODEC_CX_FRAME_PKT ? packet->data.frame.buf : 0;
+}
+
+static inline size_t chatbot_vpx_frame_size(const vpx_codec_cx_pkt_t *packet) { return packet->data.frame.sz; }
+
+static inline int chatbot_vpx_frame_is_keyframe(const vpx_codec_cx_pkt_t *packet) {
+  return (packet->data.frame.flags & VPX_FRAME_IS_KEY) != 0;
+}
+
+#endif

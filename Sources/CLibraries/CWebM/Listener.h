@@ -1,0 +1,78 @@
+#ifndef CWEBM_LISTENER_H
+#define CWEBM_LISTENER_H
+
+#include <webm/callback.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "DescriptorReader.h"
+#include "include/CWebM.h"
+
+namespace cwebm {
+
+/// Takes libwebm's parsing events: keeps the tracks and the current frame, stops the parser when there is something to
+/// tell, and refuses what would cost memory without bound.
+class Listener : public webm::Callback {
+ public:
+  explicit Listener(const DescriptorReader &reader) : reader_(reader) {}
+
+  /// Statuses that stop the parser; a stop that is not an error is lifted by feeding the parser again.
+  static constexpr std::int32_t kStopped = 1;
+  static constexpr std::int32_t kRefused = 3;
+
+  /// What the parser was stopped for; set whenever it returns `kStopped`.
+  cwebm_event event() const { return event_; }
+  const cwebm_problem &problem() const { return problem_; }
+  const std::vector<webm::TrackEntry> &tracks() const { return tracks_; }
+  std::uint64_t time_unit() const { return time_unit_; }
+  cwebm_frame frame() const;
+  /// Goes on to the next frame of a laced block; false when there is none.
+  bool NextLace();
+  void select(std::uint64_t track) { selected_ = track; }
+
+  webm::Status OnElementBegin(const webm::ElementMetadata &metadata, webm::Action *action) override;
+  webm::Status OnEbml(const webm::ElementMetadata &metadata, const webm::Ebml &ebml) override;
+  webm::Status OnInfo(const webm::ElementMetadata &metadata, const webm::Info &info) override;
+  webm::Status OnTrackEntry(const webm::ElementMetadata &metadata, const webm::TrackEntry &track) override;
+  webm::Status OnClusterBegin(
+      const webm::ElementMetadata &metadata, const webm::Cluster &cluster, webm::Action *action) override;
+  webm::Status OnSimpleBlockBegin(
+      const webm::ElementMetadata &metadata, const webm::SimpleBlock &block, webm::Action *action) override;
+  webm::Status OnSimpleBlockEnd(const webm::ElementMetadata &metadata, const webm::SimpleBlock &block) override;
+  webm::Status OnBlockBegin(
+      const webm::ElementMetadata &metadata, const webm::Block &block, webm::Action *action) override;
+  webm::Status OnBlockGroupEnd(const webm::ElementMetadata &metadata, const webm::BlockGroup &group) override;
+  webm::Status OnFrame(const webm::FrameMetadata &metadata, webm::Reader *reader, std::uint64_t *remaining) override;
+
+ private:
+  webm::Status Refuse(cwebm_problem_kind kind, std::int64_t detail, std::uint64_t position);
+  webm::Status BeginBlock(const webm::ElementMetadata &metadata, const webm::Block &block, webm::Action *action);
+  webm::Status Stop(cwebm_event event, bool *told);
+
+  const DescriptorReader &reader_;
+  cwebm_event event_ = CWEBM_EVENT_END;
+  cwebm_problem problem_ = {CWEBM_PROBLEM_NONE, 0, 0};
+
+  bool began_ = false;
+  bool has_segment_ = false;
+  std::vector<webm::TrackEntry> tracks_;
+  std::uint64_t time_unit_ = 1000000;
+  std::uint64_t selected_ = 0;
+
+  bool header_told_ = false;
+  std::int64_t cluster_time_ = 0;
+  std::uint32_t blocks_in_cluster_ = 0;
+
+  /// The current block: what all its frames share, their bytes one behind the other, and where each ends.
+  cwebm_frame block_ = {};
+  bool block_told_ = false;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::size_t> ends_;
+  std::size_t lace_ = 0;
+};
+
+}  // namespace cwebm
+
+#endif

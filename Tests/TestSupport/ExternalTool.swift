@@ -1,0 +1,36 @@
+public import Foundation
+
+/// A program that we did not write, run to have its opinion of a file.
+public enum ExternalTool {
+  /// What a finished program left behind.
+  public struct Result: Sendable {
+    public let status: Int32
+    public let output: String
+    public let errors: String
+  }
+
+  /// Runs a program found on the PATH to its end.
+  ///
+  /// - Parameter limit: seconds after which it is killed.
+  public static func run(_ command: String, _ arguments: [String], limit: TimeInterval = 60) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let outputFile = folder.appendingPathComponent("output")
+    let errorFile = folder.appendingPathComponent("errors")
+    _ = FileManager.default.createFile(atPath: outputFile.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: errorFile.path, contents: nil)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["timeout", "\(limit)", command] + arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardError = try FileHandle(forWritingTo: errorFile)
+    try process.run()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus,
+      output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+  }
+}

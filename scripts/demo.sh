@@ -1,0 +1,140 @@
+#!/bin/bash
+# Shows the whole way once: a bot starts the embedded SkyRTC server and plays samples/test.webm into a room, a second
+# one records it for ten seconds, and ffmpeg decodes what was recorded. Exits 0 only if the recording is right.
+#
+# Usage: scripts/demo.sh PROGRAM
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+program=$1
+sample=samples/test.webm
+seconds=10
+folder=out/demo-$(date +%Y%m%d-%H%M%S)-$$
+children=()
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+  printf '\nThe demo failed: %s\n' "$*" >&2
+  local log
+  for log in "$folder"/*.log; do
+    [[ -s $log ]] || continue
+    printf '\n%s ends with:\n' "$log" >&2
+    tail -n 15 "$log" >&2
+  done
+  exit 1
+}
+
+# Asks every child to leave, and makes those leave that have not after 5 s.
+clean_up() {
+  local status=$? id tries
+  trap - EXIT INT TERM
+  for id in "${children[@]}"; do kill -TERM "$id" 2>/dev/null || true; done
+  for id in "${children[@]}"; do
+    for ((tries = 0; tries < 50; tries++)); do
+      kill -0 "$id" 2>/dev/null || break
+      sleep 0.1
+    done
+    kill -KILL "$id" 2>/dev/null || true
+    wait "$id" 2>/dev/null || true
+  done
+  exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# start LOG ARGUMENT...: starts the program in the background; $! is its process.
+start() {
+  local log=$1
+  shift
+  "$program" "$@" >"$folder/$log" 2>&1 </dev/null &
+  children+=($!)
+}
+
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# await_port PORT PROCESS WHAT: waits until somebody listens.
+await_port() {
+  local tries
+  for ((tries = 0; tries < 100; tries++)); do
+    listens "$1" && return
+    kill -0 "$2" 2>/dev/null || fail "$3 ended at once."
+    sleep 0.1
+  done
+  fail "$3 did not listen on port $1 within 10 s."
+}
+
+# A number with so many decimals: round 2 9.998 gives 10.00.
+round() { LC_ALL=C printf "%.$1f" "$2"; }
+
+mkdir -p "$folder"
+
+# The player starts the embedded server by itself when nobody listens on port 3000. Where that port is taken, the demo
+# does not meddle with what is there: it starts a server on another one.
+server=()
+port=3000
+if listens $port; then
+  while listens $port; do port=$((port + 1)); done
+  say "Port 3000 is taken, so the demo's own server gets $port."
+  start server.log serve --port $port
+  await_port $port $! "the server"
+  server=(--server "ws://127.0.0.1:$port")
+fi
+
+say "1. A bot plays $sample, round and round, in room \"demo\"."
+start player.log --room demo --play "$sample" --loop "${server[@]}"
+player=$!
+await_port $port $player "the player's embedded server"
+
+say "2. Another bot records that room for $seconds s."
+timeout --kill-after=5 60 "$program" --room demo --record "$folder" --duration ${seconds}s "${server[@]}" \
+  >"$folder/recorder.log" 2>&1 </dev/null || fail "the recorder ended with exit code $?."
+ended=$(date +%s.%N)
+kill -0 $player 2>/dev/null || fail "the player did not stay until the end."
+
+say "3. ffmpeg decodes the recording."
+shopt -s nullglob
+recordings=("$folder"/*.webm)
+[[ ${#recordings[@]} -eq 1 ]] || fail "one .webm was expected in $folder, but there are ${#recordings[@]}."
+webm=${recordings[0]}
+ogg=${webm%.webm}.ogg
+manifest=${webm%.webm}.json
+for file in "$ogg" "$manifest"; do [[ -s $file ]] || fail "$file is missing."; done
+
+for file in "$webm" "$ogg"; do
+  errors=$(timeout 60 ffmpeg -nostdin -v error -i "$file" -f null - 2>&1) || fail "ffmpeg cannot decode $file: $errors"
+  [[ -z $errors ]] || fail "ffmpeg complains of $file: $errors"
+done
+
+# probe FILE SELECTION ENTRY: one figure of a file, as ffprobe sees it.
+probe() { timeout 60 ffprobe -v error -count_packets -select_streams "$2" -show_entries "$3" -of csv=p=0 "$1"; }
+
+duration=$(probe "$webm" v format=duration)
+codecs=$(probe "$webm" v stream=codec_name),$(probe "$webm" a stream=codec_name)
+[[ $codecs == vp8,opus ]] || fail "$webm should hold VP8 and Opus, but holds $codecs."
+size=$(probe "$webm" v stream=width,height | tr , x)
+frames=$(probe "$webm" v stream=nb_read_packets)
+packets=$(probe "$webm" a stream=nb_read_packets)
+sound=$(probe "$ogg" a format=duration)
+
+# What the recording should last: from the first frame, by the wall clock in the manifest, to the recorder's end.
+first=$(sed -n 's/^ *"start" *: *"\([^"]*\)".*/\1/p' "$manifest" | head -n 1)
+expected=$(echo "$ended $(date --date="$first" +%s.%N)" | awk '{ print $1 - $2 }')
+
+holds() { awk "BEGIN { exit !($1) }"; }
+holds "$expected > $seconds - 2" ||
+  fail "the first frame came only $(round 2 "$expected") s before the end of a recording of $seconds s."
+for file in "$webm $duration" "$ogg $sound"; do
+  lasts=${file##* }
+  holds "$lasts > 0.97 * $expected && $lasts < 1.03 * $expected" ||
+    fail "${file% *} lasts $(round 2 "$lasts") s instead of $(round 2 "$expected") s, which is more than 3 % off."
+done
+rate=$(echo "$frames $duration" | awk '{ print $1 / $2 }')
+holds "$rate >= 24" || fail "$webm has $(round 1 "$rate") frames a second; 24 are the least."
+
+say
+say "The recording is right, and it lies in $folder:"
+say "  ${webm##*/}: $(round 2 "$duration") s; VP8 $size, $frames frames, $(round 1 "$rate") a second; Opus, $packets packets"
+say "  ${ogg##*/}: $(round 2 "$sound") s; Opus"
+say "  ${manifest##*/}: the manifest, which tells what came and what was lost"

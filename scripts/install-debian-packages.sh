@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs the Debian packages that a task needs and that are missing; does nothing when all are there.
+#
+# Usage: scripts/install-debian-packages.sh build|demo|test...
+set -eu
+
+say() { printf '%s\n' "$*"; }
+fail() {
+  printf 'install-debian-packages.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+wanted=
+for purpose in "$@"; do
+  case $purpose in
+    # The C libraries and how to find them.
+    build) wanted="$wanted libogg-dev libopus-dev libsrtp2-dev libssl-dev libvpx-dev libwebm-dev pkg-config" ;;
+    # A second opinion of a recording.
+    demo) wanted="$wanted ffmpeg" ;;
+    # More opinions, real browsers with a font, and what gives Firefox a network of its own.
+    test) wanted="$wanted ffmpeg mkvtoolnix opus-tools chromium firefox-esr fonts-dejavu-core iproute2 util-linux" ;;
+    # Making samples/test.webm anew.
+    sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
+    *) fail "\"$purpose\" is not one of build, demo, sample, test." ;;
+  esac
+done
+[ -n "$wanted" ] || fail "say what for: build, demo, sample or test."
+
+command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
+
+missing=
+for package in $wanted; do
+  status=$(dpkg-query --show --showformat '${db:Status-Status}' "$package" 2>/dev/null || true)
+  case " $missing " in *" $package "*) continue ;; esac
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=
+elif command -v sudo >/dev/null; then
+  as_root=sudo
+else
+  fail "these Debian packages are missing, and neither root nor sudo is there to install them:$missing"
+fi
+
+say "Installing the Debian packages needed for $*, as root:$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # The names are to be split.
+install() {
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null >"$log" 2>&1 &&
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends $missing \
+      </dev/null >"$log" 2>&1
+}
+install || {
+  tail -n 20 "$log" >&2
+  fail "apt-get could not install$missing (its last words are above)."
+}

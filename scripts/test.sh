@@ -1,0 +1,52 @@
+#!/bin/bash
+# Installs what the tests need, lints, builds, and runs them: first everything that needs no browser, side by side, then
+# the end-to-end scenarios, one after another on a machine that is otherwise at rest.
+#
+# Usage: scripts/test.sh [end-to-end [NAME]]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=${1:-all}
+name=${2:-}
+swift=${SWIFT:-swift}
+
+step() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
+
+# run MINUTES COMMAND...: no step may hang for ever. On a terminal it stays in reach of Ctrl-C; elsewhere a step that is
+# ended takes all its children along.
+foreground=()
+if [[ -t 1 ]]; then foreground=(--foreground); fi
+run() {
+  local minutes=$1 status=0
+  shift
+  timeout "${foreground[@]}" --kill-after=10 "${minutes}m" "$@" </dev/null || status=$?
+  [[ $status -ne 124 ]] || printf 'This took more than %d minutes and was ended: %s\n' "$minutes" "$*" >&2
+  return $status
+}
+
+# Firefox gets a network namespace of its own, which needs root. Others are root in a user namespace, where they may.
+root_enough=()
+if [[ $(id -u) -ne 0 ]]; then
+  if unshare --user --map-root-user true 2>/dev/null; then root_enough=(unshare --user --map-root-user); fi
+fi
+
+step "Debian packages"
+run 20 scripts/install-debian-packages.sh build test
+
+if [[ $what == all ]]; then
+  step "Lint"
+  run 5 "$swift" format lint --strict --parallel --recursive Package.swift Sources Tests
+fi
+
+step "Build"
+run 45 "$swift" build --build-tests
+
+if [[ $what == all ]]; then
+  step "Tests without browsers"
+  run 15 "$swift" test --skip-build --skip EndToEndTests
+fi
+
+step "End-to-end tests with Chromium and Firefox"
+run 15 "${root_enough[@]}" "$swift" test --skip-build --filter "EndToEndTests${name:+.*$name}"
+
+printf '\nAll tests passed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
