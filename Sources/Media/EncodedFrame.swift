@@ -1,0 +1,31 @@
+public import NIOCore
+
+/// One encoded picture or one packet of sound: the currency between peer, recorder and file.
+public struct EncodedFrame: Sendable, Hashable {
+  /// Who sent it.
+  public var owner: ParticipantID
+  public var codec: Codec
+  /// When it is to be shown or heard, in ticks of the codec's clock.
+  public var time: MediaTime
+  /// The bitstream: a whole VP8 frame (RFC 6386) or a whole Opus packet (RFC 6716, 3). Never altered on its way.
+  public var payload: ByteBuffer
+  /// Whether it can be decoded without an earlier frame. Always true of Opus.
+  public var isKeyframe: Bool
+  /// A VP8 keyframe's picture size; nil for every other frame.
+  public var size: PictureSize?
+  /// When its last packet arrived, or when a file's frame was due.
+  public var arrival: ContinuousClock.Instant
+
+  public init(
+    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
+    size: PictureSize? = nil, arrival: ContinuousClock.Instant
+  ) {
+    self.owner = owner
+    self.codec = codec
+    self.time = time
+    self.payload = payload
+    self.isKeyframe = isKeyframe
+    self.size = size
+    self.arrival = arrival
+  }
+}

@@ -1,0 +1,29 @@
+/// What has been counted of one received track since it began.
+public struct TrackStatistics: Sendable, Hashable, Codable {
+  /// RTP packets that carried media, retransmissions that filled a hole included, duplicates not.
+  public var packetsReceived: UInt64 = 0
+  /// Packets that never came and were given up.
+  public var packetsLost: UInt64 = 0
+  /// Packets that came only after they were asked for again.
+  public var packetsRecovered: UInt64 = 0
+  /// Packets that came more than once.
+  public var packetsDuplicated: UInt64 = 0
+  /// Bytes of media payload received.
+  public var bytesReceived: UInt64 = 0
+  /// Frames handed on.
+  public var frames: UInt64 = 0
+  /// Keyframes among them.
+  public var keyframes: UInt64 = 0
+  /// Frames that were started but could not be completed, or depended on one that was not.
+  public var framesDropped: UInt64 = 0
+  /// Keyframes asked of the sender.
+  public var keyframeRequests: UInt64 = 0
+  /// NACKed sequence numbers, each request counted.
+  public var packetsRequested: UInt64 = 0
+  /// Interarrival jitter in seconds (RFC 3550, 6.4.1).
+  public var jitter: Double = 0
+  /// Bits a second over the last second or so.
+  public var bitrate: Double = 0
+
+  public init() {}
+}
