@@ -1,0 +1,73 @@
+import NIOCore
+
+/// The elements that chatbot speaks, by the id that the negotiation gave each.
+///
+/// Reading gives nil when the element is absent or has the wrong size; setting nil removes it. A nil id, of an extension that
+/// was not agreed to, reads as absent and stores nothing.
+extension RTPHeaderExtensions {
+  /// The text of an SDES item in a header (RFC 7941): mid (RFC 9143), rid and repaired rid (RFC 8852).
+  package func text(_ id: UInt8?) -> String? {
+    guard let id, let element = element(id) else { return nil }
+    return content.getString(at: element.valueIndex, length: element.valueCount)
+  }
+
+  /// Sets a text; it must have at most 255 bytes of UTF-8.
+  package mutating func setText(_ text: String?, _ id: UInt8?) {
+    guard let id else { return }
+    guard let text else { return remove(id) }
+    if let index = placeValue(id, count: text.utf8.count) { content.setString(text, at: index) }
+  }
+
+  /// How loud an audio packet is (RFC 6464).
+  package func audioLevel(_ id: UInt8?) -> AudioLevel? {
+    guard let id, let element = element(id), element.valueCount == 1 else { return nil }
+    return content.getInteger(at: element.valueIndex, as: UInt8.self).map(AudioLevel.init(byte:))
+  }
+
+  package mutating func setAudioLevel(_ level: AudioLevel?, _ id: UInt8?) {
+    set(level?.byte, id)
+  }
+
+  /// How a picture is to be turned (3GPP TS 26.114, 7.4.5).
+  package func videoOrientation(_ id: UInt8?) -> VideoOrientation? {
+    guard let id, let element = element(id), element.valueCount == 1 else { return nil }
+    return content.getInteger(at: element.valueIndex, as: UInt8.self).map(VideoOrientation.init(byte:))
+  }
+
+  package mutating func setVideoOrientation(_ orientation: VideoOrientation?, _ id: UInt8?) {
+    set(orientation?.byte, id)
+  }
+
+  /// The packet's number over all sources of the transport
+  /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
+  package func transportSequenceNumber(_ id: UInt8?) -> UInt16? {
+    // Version 2 of the extension appends two bytes with a feedback request; the number comes first in both.
+    guard let id, let element = element(id), element.valueCount == 2 || element.valueCount == 4 else { return nil }
+    return content.getInteger(at: element.valueIndex, as: UInt16.self)
+  }
+
+  package mutating func setTransportSequenceNumber(_ number: UInt16?, _ id: UInt8?) {
+    set(number, id)
+  }
+
+  /// When the packet left, in 2⁻¹⁸ seconds modulo 64 s (24 bits; `NTPTime.absoluteSendTime` gives it).
+  package func absoluteSendTime(_ id: UInt8?) -> UInt32? {
+    guard let id, let element = element(id), element.valueCount == 3 else { return nil }
+    var value = content.getSlice(at: element.valueIndex, length: 3)
+    return value?.readUInt24()
+  }
+
+  package mutating func setAbsoluteSendTime(_ time: UInt32?, _ id: UInt8?) {
+    guard let id else { return }
+    guard let time else { return remove(id) }
+    guard let index = placeValue(id, count: 3) else { return }
+    content.setInteger(UInt8(truncatingIfNeeded: time >> 16), at: index)
+    content.setInteger(UInt16(truncatingIfNeeded: time), at: index + 1)
+  }
+
+  private mutating func set<Value: FixedWidthInteger>(_ value: Value?, _ id: UInt8?) {
+    guard let id else { return }
+    guard let value else { return remove(id) }
+    if let index = placeValue(id, count: MemoryLayout<Value>.size) { content.setInteger(value, at: index) }
+  }
+}

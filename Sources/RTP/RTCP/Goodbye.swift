@@ -1,0 +1,54 @@
+package import NIOCore
+
+/// Sources that leave: BYE (RFC 3550, 6.6).
+package struct Goodbye: Sendable, Hashable {
+  package var sources: [UInt32]
+  /// Why, when it is said. At most 255 bytes of UTF-8; a longer text is cut at a character.
+  package var reason: String?
+
+  package init(sources: [UInt32], reason: String? = nil) {
+    self.sources = sources
+    self.reason = reason
+  }
+
+  init(parsing raw: RawRTCPPacket) throws(ParseError) {
+    var body = raw.body
+    sources = []
+    sources.reserveCapacity(Int(raw.count))
+    for _ in 0..<raw.count {
+      guard let source = body.readInteger(as: UInt32.self) else {
+        throw .tooShort("A goodbye of \(raw.count) sources", needs: 4 * Int(raw.count), found: raw.body.readableBytes)
+      }
+      sources.append(source)
+    }
+    if body.readableBytes == 0 { return }
+    let found = body.readableBytes
+    let length = Int(body.readInteger(as: UInt8.self) ?? 0)
+    guard let text = body.readString(length: length) else {
+      throw .tooShort("A goodbye's reason", needs: 1 + length, found: found)
+    }
+    reason = text
+  }
+
+  /// Writes as many packets as the sources need, 31 in each; the last one gives the reason.
+  package func write(into buffer: inout ByteBuffer) {
+    var rest = sources[...]
+    repeat {
+      let some = rest.prefix(31)
+      rest = rest.dropFirst(31)
+      buffer.writeRTCP(type: RTCPPacket.Kind.goodbye, count: some.count) { body in
+        for source in some { body.writeInteger(source) }
+        if rest.isEmpty, let reason { Self.write(reason, into: &body) }
+      }
+    } while !rest.isEmpty
+  }
+
+  private static func write(_ reason: String, into body: inout ByteBuffer) {
+    var text = reason
+    while text.utf8.count > 255 { text.removeLast() }
+    let start = body.writerIndex
+    body.writeInteger(UInt8(truncatingIfNeeded: text.utf8.count))
+    body.writeString(text)
+    body.padToWord(since: start)
+  }
+}

@@ -1,0 +1,98 @@
+package import NIOCore
+
+/// One RTCP packet (RFC 3550, 6), of those that a compound packet strings together.
+package enum RTCPPacket: Sendable, Hashable {
+  case senderReport(SenderReport)
+  case receiverReport(ReceiverReport)
+  case sourceDescription(SourceDescription)
+  case goodbye(Goodbye)
+  case genericNACK(GenericNACK)
+  case transportFeedback(TransportFeedback)
+  case pictureLossIndication(PictureLossIndication)
+  case fullIntraRequest(FullIntraRequest)
+  case maximumBitrateEstimate(ReceiverEstimatedMaximumBitrate)
+  case extendedReport(ExtendedReport)
+  /// A packet of a type or format that nobody here acts on.
+  ///
+  /// - `type`: the packet type, for example 204 for APP.
+  /// - `count`: the five bits after the padding bit: a count, subtype or feedback format.
+  /// - `body`: what follows the first word, padding excluded.
+  case unknown(type: UInt8, count: UInt8, body: ByteBuffer)
+
+  /// The packet types that are understood.
+  enum Kind {
+    static let senderReport: UInt8 = 200
+    static let receiverReport: UInt8 = 201
+    static let sourceDescription: UInt8 = 202
+    static let goodbye: UInt8 = 203
+    /// RTPFB, RFC 4585, 6.2.
+    static let transportLayerFeedback: UInt8 = 205
+    /// PSFB, RFC 4585, 6.3.
+    static let payloadSpecificFeedback: UInt8 = 206
+    /// XR, RFC 3611.
+    static let extendedReport: UInt8 = 207
+  }
+
+  init(parsing raw: RawRTCPPacket) throws(ParseError) {
+    switch (raw.type, raw.count) {
+    case (Kind.senderReport, _): self = .senderReport(try SenderReport(parsing: raw))
+    case (Kind.receiverReport, _): self = .receiverReport(try ReceiverReport(parsing: raw))
+    case (Kind.sourceDescription, _): self = .sourceDescription(try SourceDescription(parsing: raw))
+    case (Kind.goodbye, _): self = .goodbye(try Goodbye(parsing: raw))
+    case (Kind.transportLayerFeedback, GenericNACK.format): self = .genericNACK(try GenericNACK(parsing: raw))
+    case (Kind.transportLayerFeedback, TransportFeedback.format):
+      self = .transportFeedback(try TransportFeedback(parsing: raw))
+    case (Kind.payloadSpecificFeedback, PictureLossIndication.format):
+      self = .pictureLossIndication(try PictureLossIndication(parsing: raw))
+    case (Kind.payloadSpecificFeedback, FullIntraRequest.format):
+      self = .fullIntraRequest(try FullIntraRequest(parsing: raw))
+    case (Kind.payloadSpecificFeedback, ReceiverEstimatedMaximumBitrate.format)
+    where ReceiverEstimatedMaximumBitrate.isIdentified(in: raw):
+      self = .maximumBitrateEstimate(try ReceiverEstimatedMaximumBitrate(parsing: raw))
+    case (Kind.extendedReport, _): self = .extendedReport(try ExtendedReport(parsing: raw))
+    default: self = .unknown(type: raw.type, count: raw.count, body: raw.body)
+    }
+  }
+
+  /// Writes the packet, padded to whole words. Where a list is too long for the header's five-bit count, further packets of
+  /// the same type (for reports: receiver reports) carry the rest.
+  package func write(into buffer: inout ByteBuffer) {
+    switch self {
+    case .senderReport(let packet): packet.write(into: &buffer)
+    case .receiverReport(let packet): packet.write(into: &buffer)
+    case .sourceDescription(let packet): packet.write(into: &buffer)
+    case .goodbye(let packet): packet.write(into: &buffer)
+    case .genericNACK(let packet): packet.write(into: &buffer)
+    case .transportFeedback(let packet): packet.write(into: &buffer)
+    case .pictureLossIndication(let packet): packet.write(into: &buffer)
+    case .fullIntraRequest(let packet): packet.write(into: &buffer)
+    case .maximumBitrateEstimate(let packet): packet.write(into: &buffer)
+    case .extendedReport(let packet): packet.write(into: &buffer)
+    case .unknown(let type, let count, let body):
+      buffer.writeRTCP(type: type, count: Int(count)) { $0.writeImmutableBuffer(body) }
+    }
+  }
+}
+
+/// Compound packets.
+extension RTCPPacket {
+  /// Reads the packets of a decrypted datagram: a compound packet, or a reduced-size one, which may hold anything
+  /// (RFC 5506, 3.4.2).
+  ///
+  /// Padding, which is for ciphers of fixed block sizes, is dropped.
+  ///
+  /// - Throws: at the first packet that is broken: what follows it cannot be trusted either.
+  package static func parse(compound datagram: ByteBuffer) throws(ParseError) -> [RTCPPacket] {
+    var rest = datagram
+    var packets: [RTCPPacket] = []
+    repeat {
+      packets.append(try RTCPPacket(parsing: try RawRTCPPacket(parsing: &rest)))
+    } while rest.readableBytes > 0
+    return packets
+  }
+
+  /// Writes packets one after another, to go out in one datagram.
+  package static func write(_ packets: [RTCPPacket], into buffer: inout ByteBuffer) {
+    for packet in packets { packet.write(into: &buffer) }
+  }
+}

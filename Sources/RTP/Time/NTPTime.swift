@@ -1,0 +1,63 @@
+/// A wall clock's reading as NTP counts it: seconds since 1900 in 32.32 fixed point, wrapping in 2036 (RFC 3550, 4).
+package struct NTPTime: Sendable, Hashable, CustomStringConvertible {
+  /// Seconds from 1900-01-01 to 1970-01-01.
+  private static let secondsTo1970: Int64 = 2_208_988_800
+
+  /// All 64 bits: whole seconds above, the fraction in 2⁻³² s below.
+  package var value: UInt64
+
+  package init(value: UInt64) {
+    self.value = value
+  }
+
+  package init(seconds: UInt32, fraction: UInt32) {
+    value = UInt64(seconds) << 32 | UInt64(fraction)
+  }
+
+  /// Takes a Unix time. A Double resolves today's times to about half a microsecond; one that is not finite is taken as 0.
+  package init(secondsSince1970 seconds: Double) {
+    let era = 4_294_967_296.0
+    let sinceEpoch = seconds.isFinite ? seconds + Double(Self.secondsTo1970) : Double(Self.secondsTo1970)
+    let whole = sinceEpoch.rounded(.down)
+    var wrapped = whole.truncatingRemainder(dividingBy: era)
+    if wrapped < 0 { wrapped += era }
+    // For huge inputs the remainder is still a whole number below 2³², and the fraction is 0.
+    value = UInt64(wrapped) << 32 | UInt64((sinceEpoch - whole) * era)
+  }
+
+  /// Takes a Unix time in whole seconds and nanoseconds, as `clock_gettime` gives it.
+  ///
+  /// - Parameter nanoseconds: below 1,000,000,000.
+  package init(secondsSince1970 seconds: Int64, nanoseconds: Int64) {
+    let whole = UInt64(bitPattern: seconds &+ Self.secondsTo1970) << 32
+    value = whole &+ UInt64(bitPattern: Self.units(nanoseconds: nanoseconds % 1_000_000_000))
+  }
+
+  package var seconds: UInt32 { UInt32(truncatingIfNeeded: value >> 32) }
+
+  /// In 2⁻³² s.
+  package var fraction: UInt32 { UInt32(truncatingIfNeeded: value) }
+
+  /// The middle 32 bits, in 2⁻¹⁶ s: how reception reports name a sender report (RFC 3550, 6.4.1, LSR).
+  package var middle: UInt32 { UInt32(truncatingIfNeeded: value >> 16) }
+
+  /// The time as the abs-send-time header extension carries it: 24 bits, 6.18 fixed point seconds.
+  package var absoluteSendTime: UInt32 { UInt32(truncatingIfNeeded: value >> 14) & 0xFF_FFFF }
+
+  /// Seconds since 1970, for times between 1968 and 2104 (a set top bit means before 2036; RFC 4330, 3).
+  package var secondsSince1970: Double {
+    let era: Int64 = value >> 63 == 1 ? 0 : 1 << 32
+    return Double(Int64(seconds) + era - Self.secondsTo1970) + Double(fraction) / 4_294_967_296
+  }
+
+  /// For example `3900000000.500000000`: seconds since 1900.
+  package var description: String {
+    let nanoseconds = (UInt64(fraction) &* 1_000_000_000) >> 32
+    let digits = String(nanoseconds)
+    return "\(seconds).\(String(repeating: "0", count: 9 - digits.count))\(digits)"
+  }
+
+  static func units(nanoseconds: Int64) -> Int64 {
+    (nanoseconds << 32) / 1_000_000_000
+  }
+}

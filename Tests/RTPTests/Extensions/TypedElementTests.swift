@@ -1,0 +1,90 @@
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import RTP
+
+@Suite("Elements of header extensions with a meaning")
+struct TypedElementTests {
+  @Test("Chromium's audio packet tells mid, level, send time and transport-wide number")
+  func audio() throws {
+    let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module)).extensions
+    #expect(extensions.audioLevel(1) == AudioLevel(hasVoice: true, attenuation: 127))
+    #expect(extensions.absoluteSendTime(2) == 0x3F195B)
+    #expect(extensions.transportSequenceNumber(3) == 1)
+    #expect(extensions.text(4) == "0")
+  }
+
+  @Test("Chromium's simulcast packet tells its rid also behind two-byte headers")
+  func simulcast() throws {
+    let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-two-byte-extensions.bin", in: .module)).extensions
+    #expect(extensions.text(4) == "1")
+    #expect(extensions.text(10) == "q")
+    #expect(extensions.videoOrientation(13) == VideoOrientation(rotation: .none))
+    #expect(extensions.transportSequenceNumber(3) == 4)
+    #expect(extensions.absoluteSendTime(2) == 0xF3B026)
+  }
+
+  @Test("a retransmission of a simulcast layer tells whom it repairs")
+  func repairedStream() throws {
+    let packet = try RTPPacket(parsing: Fixture.bytes("rtp/rtx-two-byte-extensions.bin", in: .module))
+    #expect(packet.extensions.absoluteSendTime(2) == 0xF3B786)
+    #expect(packet.extensions.transportSequenceNumber(3) == 5)
+    #expect(packet.extensions.elements.map(\.id).contains(11) == (packet.extensions.text(11) != nil))
+  }
+
+  @Test("each element is written as its specification draws it")
+  func writing() {
+    var extensions = RTPHeaderExtensions()
+    extensions.setText("ab", 4)
+    extensions.setAudioLevel(AudioLevel(hasVoice: true, attenuation: 16), 1)
+    extensions.setAbsoluteSendTime(0x12_345678, 2)
+    extensions.setTransportSequenceNumber(0xABCD, 3)
+    extensions.setVideoOrientation(VideoOrientation(rotation: .threeQuarters, isFlipped: true, isBackCamera: true), 5)
+    #expect(
+      written { extensions.write(into: &$0) } == bytes("BEDE 0004 416162 1090 22345678 31ABCD 500F 0000"))
+    #expect(extensions.text(4) == "ab")
+    #expect(extensions.audioLevel(1)?.attenuation == 16)
+    #expect(extensions.absoluteSendTime(2) == 0x345678)
+    #expect(extensions.transportSequenceNumber(3) == 0xABCD)
+    #expect(extensions.videoOrientation(5)?.rotation.degrees == 270)
+    extensions.setText(nil, 4)
+    #expect(extensions.text(4) == nil)
+  }
+
+  @Test("an element of the wrong size is as good as none")
+  func wrongSize() {
+    var extensions = RTPHeaderExtensions()
+    extensions[1] = bytes("0102030405")
+    #expect(extensions.audioLevel(1) == nil)
+    #expect(extensions.videoOrientation(1) == nil)
+    #expect(extensions.absoluteSendTime(1) == nil)
+    #expect(extensions.transportSequenceNumber(1) == nil)
+  }
+
+  @Test("the second version of the transport-wide number is read too")
+  func transportNumberVersion2() {
+    var extensions = RTPHeaderExtensions()
+    extensions[3] = bytes("ABCD 8001")
+    #expect(extensions.transportSequenceNumber(3) == 0xABCD)
+  }
+
+  @Test("an extension that was not agreed to reads as absent and stores nothing")
+  func notNegotiated() {
+    var extensions = RTPHeaderExtensions()
+    extensions.setText("a", nil)
+    extensions.setTransportSequenceNumber(1, nil)
+    extensions.setAbsoluteSendTime(1, nil)
+    #expect(!extensions.isPresent)
+    #expect(extensions.text(nil) == nil)
+  }
+
+  @Test("a text too long for an element is not stored")
+  func longText() {
+    var extensions = RTPHeaderExtensions()
+    extensions.setText(String(repeating: "x", count: 256), 4)
+    #expect(extensions.text(4) == nil)
+    extensions.setText(String(repeating: "x", count: 255), 4)
+    #expect(extensions.text(4)?.count == 255)
+  }
+}

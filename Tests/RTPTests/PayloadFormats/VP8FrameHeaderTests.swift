@@ -1,0 +1,49 @@
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import RTP
+
+@Suite("VP8 frame header")
+struct VP8FrameHeaderTests {
+  @Test("a keyframe tells its size")
+  func keyframe() throws {
+    var packet = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-keyframe-start.bin", in: .module))
+    _ = try VP8PayloadDescriptor(parsing: &packet.payload)
+    let header = try VP8FrameHeader(parsing: packet.payload)
+    #expect(header.isKeyframe)
+    #expect(header.isShown)
+    #expect(header.version == 0)
+    // 0x007110: 19 bits above the lowest five.
+    #expect(header.firstPartitionSize == 0x388)
+    #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
+  }
+
+  @Test("the two bits above a size ask for enlargement")
+  func scale() throws {
+    let header = try VP8FrameHeader(parsing: bytes("10 0000 9D012A 4081 F0C0"))
+    #expect(header.size == .init(width: 0x0140, height: 0x00F0, horizontalScale: 2, verticalScale: 3))
+  }
+
+  @Test("another frame has three bytes and no size")
+  func interframe() throws {
+    let header = try VP8FrameHeader(parsing: bytes("A7 1200"))
+    #expect(!header.isKeyframe)
+    #expect(header.version == 3)
+    #expect(!header.isShown)
+    #expect(header.firstPartitionSize == 0x95)
+    #expect(header.size == nil)
+  }
+
+  @Test("a header that is cut off or has no start code is refused")
+  func errors() {
+    func failure(_ hex: String) -> String {
+      sentence { () throws(ParseError) in _ = try VP8FrameHeader(parsing: bytes(hex)) }
+    }
+    #expect(failure("01 00") == "A VP8 frame needs 3 bytes, but only 2 arrived.")
+    #expect(failure("00 0000 9D012A 4001 F0") == "A VP8 keyframe needs 10 bytes, but only 9 arrived.")
+    #expect(
+      failure("00 0000 9D012B 4001 F000")
+        == "A VP8 keyframe's start code must be 10289450, but it is 10289451.")
+  }
+}

@@ -1,0 +1,66 @@
+import TestSupport
+import Testing
+
+@testable import RTP
+
+@Suite("Continuing numbers beyond their wrap")
+struct UnwrapperTests {
+  @Test("a sequence number goes on after 65535")
+  func sequenceNumberWraps() {
+    var unwrapper = SequenceNumberUnwrapper()
+    #expect(unwrapper.unwrap(65_534) == 65_534)
+    #expect(unwrapper.unwrap(65_535) == 65_535)
+    #expect(unwrapper.unwrap(0) == 65_536)
+    #expect(unwrapper.unwrap(65_535) == 65_535)
+    #expect(unwrapper.unwrap(2) == 65_538)
+  }
+
+  @Test("a number before the first can lie below zero")
+  func belowZero() {
+    var unwrapper = SequenceNumberUnwrapper()
+    #expect(unwrapper.unwrap(0) == 0)
+    #expect(unwrapper.unwrap(65_535) == -1)
+    #expect(unwrapper.unwrap(1) == 1)
+  }
+
+  @Test("half way round counts as back, one less as forward")
+  func halfWay() {
+    var unwrapper = SequenceNumberUnwrapper()
+    _ = unwrapper.unwrap(0)
+    #expect(unwrapper.place(of: 32_767) == 32_767)
+    #expect(unwrapper.place(of: 32_768) == -32_768)
+  }
+
+  @Test("asking for a place does not move the point of reference")
+  func placeDoesNotMove() {
+    var unwrapper = SequenceNumberUnwrapper()
+    _ = unwrapper.unwrap(10)
+    #expect(unwrapper.place(of: 30_000) == 30_000)
+    #expect(unwrapper.place(of: 40_000) == -25_536)
+    #expect(unwrapper.unwrap(11) == 11)
+  }
+
+  @Test("a timestamp goes on after 2³² − 1")
+  func timestampWraps() {
+    var unwrapper = TimestampUnwrapper()
+    #expect(unwrapper.unwrap(4_294_967_000) == 4_294_967_000)
+    #expect(unwrapper.unwrap(704) == 4_294_968_000)
+    #expect(unwrapper.unwrap(4_294_967_000) == 4_294_967_000)
+    #expect(unwrapper.place(of: 0) == 4_294_967_296)
+  }
+
+  @Test("a walk of small random steps is followed through many wraps")
+  func randomWalk() {
+    var generator = SeededGenerator(seed: 1)
+    var sequenceNumbers = SequenceNumberUnwrapper()
+    var timestamps = TimestampUnwrapper()
+    var number: Int64 = 0
+    var time: Int64 = 0
+    for _ in 0..<20_000 {
+      number += Int64.random(in: -1_000...3_000, using: &generator)
+      time += Int64.random(in: -100_000_000...1_000_000_000, using: &generator)
+      #expect(sequenceNumbers.unwrap(UInt16(truncatingIfNeeded: number)) == number)
+      #expect(timestamps.unwrap(UInt32(truncatingIfNeeded: time)) == time)
+    }
+  }
+}
