@@ -1,0 +1,33 @@
+/// Cutting text at ASCII bytes. It works on UTF-8, because a separator followed by a combining mark is one `Character`
+/// and would hide from a search by characters.
+extension String {
+  /// The pieces between `separator`s; empty pieces are left out unless asked for.
+  package func fields(
+    separatedBy separator: Unicode.Scalar = " ", maximum: Int = .max, keepingEmpty: Bool = false
+  ) -> [String] {
+    utf8.split(
+      separator: UInt8(ascii: separator), maxSplits: maximum - 1, omittingEmptySubsequences: !keepingEmpty
+    ).map { String(Substring($0)) }
+  }
+
+  /// What stands before and after the first `separator`; nil without one.
+  package func cut(at separator: Unicode.Scalar) -> (before: String, after: String)? {
+    guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
+    let next = utf8.index(after: place)
+    return (String(self[..<place]), String(self[next...]))
+  }
+
+  /// The text without white space at its ends. A carriage return counts, because some programs write two at a line's
+  /// end.
+  package var trimmed: String {
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
+    guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
+    else { return "" }
+    return String(self[first...last])
+  }
+
+  /// Whether the text consists of decimal digits only, one at least.
+  var isDecimal: Bool {
+    !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+}

@@ -1,0 +1,86 @@
+/// A session description (RFC 8866): the session's own lines and its media sections.
+///
+/// Every line is kept, so that what was read is written back byte for byte. Lines that matter are read by the typed
+/// values of this module; a line that cannot be read so is treated as absent by those who look for it, as browsers do.
+///
+/// Left out on purpose: repeat times, time zones, `b=`, `k=`, encryption by `a=crypto` (RFC 8827 forbids it), H.264 and
+/// VP9 parameters, `a=imageattr`, bundles of other semantics than `BUNDLE`, the data channel's lines. They are kept as
+/// text.
+package struct SessionDescription: Sendable, Hashable, AttributeLines {
+  /// The lines before the first `m=` line.
+  package var lines: [Line]
+  /// The media sections in their order, which is their identity through all later offers (RFC 3264, 8).
+  package var sections: [MediaSection]
+
+  package init(lines: [Line] = [], sections: [MediaSection] = []) {
+    self.lines = lines
+    self.sections = sections
+  }
+
+  /// The most bytes that a description may have.
+  package static let maximumLength = 256 * 1024
+  /// The most media sections that a description may have.
+  package static let maximumSections = 128
+
+  /// Reads a description. Lines may end in CR LF or in LF alone.
+  package init(parsing text: String) throws(ParseError) {
+    let bytes = text.utf8
+    guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes: bytes.count) }
+    guard !bytes.isEmpty else { throw .empty }
+    self.init()
+
+    var start = bytes.startIndex
+    var number = 0
+    while start < bytes.endIndex {
+      number += 1
+      let (line, next) = Self.line(of: text, from: start)
+      start = next
+      guard let line else { throw .notALine(number: number) }
+      try add(line, number: number)
+    }
+  }
+
+  /// The line that begins at `start`, nil if it has no form, and where the next one begins.
+  private static func line(of text: String, from start: String.Index) -> (line: Line?, next: String.Index) {
+    let bytes = text.utf8
+    guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else {
+      return (Line(parsing: text[start...], ending: .none), bytes.endIndex)
+    }
+    let next = bytes.index(after: feed)
+    if feed > start {
+      let before = bytes.index(before: feed)
+      if bytes[before] == UInt8(ascii: "\r") {
+        return (Line(parsing: text[start..<before], ending: .carriageReturnLineFeed), next)
+      }
+    }
+    return (Line(parsing: text[start..<feed], ending: .lineFeed), next)
+  }
+
+  private mutating func add(_ line: Line, number: Int) throws(ParseError) {
+    if number == 1 {
+      guard case .other("v", let value) = line.content else { throw .notALine(number: 1) }
+      guard value.trimmed == "0" else { throw .unknownVersion(value) }
+    }
+    if case .other("m", let value) = line.content {
+      guard let mediaLine = MediaLine(parsing: value) else { throw .badMediaLine(number: number) }
+      guard sections.count < Self.maximumSections else { throw .tooManySections }
+      sections.append(MediaSection(mediaLine, ending: line.ending))
+    } else if sections.isEmpty {
+      lines.append(line)
+    } else {
+      sections[sections.count - 1].lines.append(line)
+    }
+  }
+
+  /// The description as it goes out.
+  package var text: String {
+    var text = ""
+    for line in lines {
+      line.write(into: &text)
+    }
+    for section in sections {
+      section.write(into: &text)
+    }
+    return text
+  }
+}

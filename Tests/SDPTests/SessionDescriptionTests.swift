@@ -1,0 +1,109 @@
+import SDP
+import TestSupport
+import Testing
+
+@Suite("Reading a session description")
+struct SessionDescriptionTests {
+  private func description(_ name: String) throws -> SessionDescription {
+    try SessionDescription(parsing: try Fixture.text("\(name).sdp", in: .module))
+  }
+
+  @Test("Chromium's offer has three sections in one bundle")
+  func chromium() throws {
+    let offer = try description("chromium156_offer")
+    #expect(offer.sections.map(\.mediaLine.kind) == ["audio", "video", "application"])
+    #expect(
+      offer.sections.map(\.mediaLine.transportProtocol) == [
+        "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVPF", "UDP/DTLS/SCTP",
+      ])
+    #expect(offer.sections.map(\.mid) == ["0", "1", "2"])
+    #expect(offer.bundles == [["0", "1", "2"]])
+    #expect(offer.origin == Origin(sessionID: "6893414048436935292", version: "2"))
+    #expect(offer.origin?.text == "- 6893414048436935292 2 IN IP4 127.0.0.1")
+    #expect(offer.sections[0].attribute("ice-ufrag") == "p/CY")
+    #expect(offer.sections[0].direction == .sendAndReceive)
+    #expect(offer.sections[2].direction == nil)
+    #expect(offer.sections[1].attributes("extmap").count == 11)
+    #expect(offer.hasAttribute("extmap-allow-mixed"))
+    #expect(!offer.hasAttribute("ice-lite"))
+  }
+
+  @Test("Firefox's offer has direction and fingerprint before the sections")
+  func firefox() throws {
+    let offer = try description("firefox153_offer")
+    #expect(offer.direction == .sendAndReceive)
+    #expect(offer.attribute("fingerprint")?.hasPrefix("sha-256 5E:A6:F3") == true)
+    #expect(offer.sections[0].attribute("fingerprint") == nil)
+    #expect(offer.origin?.user == "mozilla...THIS_IS_SDPARTA-99.0")
+  }
+
+  @Test("payload types come in the m-line's order with their parameters and feedback")
+  func payloadFormats() throws {
+    let video = try description("firefox153_offer").sections[1]
+    let formats = video.payloadFormats
+    #expect(formats.map(\.payloadType) == [120, 124, 121, 125, 99, 100, 123, 122, 119])
+    #expect(formats[0].isCodec("vp8", clockRate: 90_000))
+    #expect(!formats[0].isCodec("VP8", clockRate: 48_000))
+    #expect(formats[0].feedback == ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"])
+    #expect(formats[0].parameters["MAX-FS"] == "12288")
+    #expect(formats[1].associatedPayloadType == 120)
+    #expect(formats[0].associatedPayloadType == nil)
+  }
+
+  @Test("Opus has two channels and its parameters")
+  func opus() throws {
+    let opus = try #require(try description("firefox153_offer").sections[0].payloadFormats.first)
+    #expect(opus.name == "opus" && opus.clockRate == 48_000 && opus.channels == 2)
+    #expect(opus.parameters.pairs.map(\.name) == ["maxplaybackrate", "stereo", "useinbandfec"])
+    #expect(opus.parameters["useinbandfec"] == "1")
+    #expect(opus.parameters["usedtx"] == nil)
+  }
+
+  @Test("feedback for all payload types counts for each")
+  func feedbackForAll() throws {
+    let section = try SessionDescription(
+      parsing: """
+        v=0
+        m=video 9 RTP/SAVPF 96 97 98
+        a=rtpmap:96 VP8/90000
+        a=rtpmap:97 H264/90000
+        a=rtcp-fb:* nack pli
+        a=rtcp-fb:97 nack
+
+        """
+    ).sections[0]
+    #expect(section.payloadFormats.map(\.feedback) == [["nack pli"], ["nack pli", "nack"]])
+  }
+
+  @Test("a malformed or repeated rtpmap counts as absent")
+  func malformedMaps() throws {
+    let section = try SessionDescription(
+      parsing: """
+        v=0
+        m=video 9 RTP/SAVPF 96 97 98 99 200 x 96
+        a=rtpmap:96 VP8/90000
+        a=rtpmap:96 VP9/90000
+        a=rtpmap:97 VP8
+        a=rtpmap:98 VP8/0
+        a=rtpmap:99
+        a=rtpmap:200 VP8/90000
+        a=fmtp:300 x=1
+        a=rtcp-fb:
+        """
+    ).sections[0]
+    #expect(section.payloadFormats.map(\.payloadType) == [96])
+    #expect(section.payloadFormats.map(\.name) == ["VP8"])
+  }
+
+  @Test("a description made line by line ends each line with CR LF")
+  func writing() {
+    var description = SessionDescription()
+    description.append(type: "v", "0")
+    description.append("group", "BUNDLE 0")
+    var section = MediaSection(
+      MediaLine(kind: "audio", port: 9, transportProtocol: "RTP/SAVPF", formats: ["111", "0"]))
+    section.append("rtcp-mux")
+    description.sections = [section]
+    #expect(description.text == "v=0\r\na=group:BUNDLE 0\r\nm=audio 9 RTP/SAVPF 111 0\r\na=rtcp-mux\r\n")
+  }
+}
