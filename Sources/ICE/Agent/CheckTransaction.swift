@@ -1,0 +1,58 @@
+import NIOCore
+
+/// A check on its way: a Binding request and its retransmissions (RFC 8489, 6.2.1).
+struct CheckTransaction: Sendable {
+  let id: STUNTransactionID
+  let pair: Int
+  let path: Path
+  /// The role that the request claims.
+  let role: ICEAgent.Role
+  /// The request has USE-CANDIDATE.
+  let nominates: Bool
+  /// A question for consent is sent once; the next one is another transaction (RFC 7675, 5.1).
+  let isConsent: Bool
+  let datagram: ByteBuffer
+  let firstSent: ContinuousClock.Instant
+  private(set) var lastSent: ContinuousClock.Instant
+  private(set) var transmissions = 1
+  private var timeout: Duration
+  private(set) var nextTransmission: ContinuousClock.Instant?
+
+  init(
+    id: STUNTransactionID, pair: Int, path: Path, role: ICEAgent.Role, nominates: Bool, isConsent: Bool,
+    datagram: ByteBuffer, timeout: Duration, now: ContinuousClock.Instant
+  ) {
+    self.id = id
+    self.pair = pair
+    self.path = path
+    self.role = role
+    self.nominates = nominates
+    self.isConsent = isConsent
+    self.datagram = datagram
+    self.timeout = timeout
+    firstSent = now
+    lastSent = now
+    nextTransmission = isConsent ? nil : now + timeout
+  }
+
+  /// When it counts as unanswered.
+  var expiry: ContinuousClock.Instant {
+    firstSent + (isConsent ? ICETiming.silence : ICETiming.checkLifetime)
+  }
+
+  var deadline: ContinuousClock.Instant { min(expiry, nextTransmission ?? expiry) }
+
+  /// The request has been sent once more; the wait grows.
+  mutating func sentAgain(now: ContinuousClock.Instant) {
+    transmissions += 1
+    lastSent = now
+    timeout = max(timeout, min(timeout * 2, ICETiming.longestTimeout))
+    nextTransmission = now + timeout
+  }
+
+  /// The other side has just shown that the path works: a lost request shall not wait for its whole timeout.
+  mutating func hurry() {
+    guard let next = nextTransmission else { return }
+    nextTransmission = min(next, lastSent + ICETiming.hurriedTimeout)
+  }
+}

@@ -1,0 +1,150 @@
+/// Candidates and credentials, in whatever order they come.
+extension ICEAgent {
+  /// Adds an address that a socket of ours is bound to; the first ones are preferred, loopback ones least.
+  ///
+  /// - Returns: the candidate to tell the other side; nil when it is known, no usable address, or the 17th.
+  @discardableResult
+  package mutating func addLocalHost(_ address: TransportAddress) -> ICECandidate? {
+    guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
+      return nil
+    }
+    let preference = UInt16((address.ip.isLoopback ? 10_000 : 60_000) - bases.count)
+    let foundation = Self.foundation(.host, base: address.ip)
+    let base = Base(address: address, localPreference: preference, foundation: foundation)
+    let candidate = ICECandidate(
+      foundation: foundation, priority: ICECandidateType.host.priority(localPreference: preference),
+      host: .address(address.ip), port: address.port, type: .host)
+    bases.append(base)
+    localCandidates.append(candidate)
+    for remote in remoteCandidates { _ = pair(base, with: remote, isProven: false) }
+    return candidate
+  }
+
+  /// Adds what a STUN server sees a base as.
+  ///
+  /// - Returns: the candidate to tell the other side; nil when it is known (no address translation), its base is not, or
+  ///   it is the 17th.
+  @discardableResult
+  package mutating func addServerReflexive(mapped: TransportAddress, base: TransportAddress) -> ICECandidate? {
+    guard let base = bases.first(where: { $0.address == base }), mapped.isReachable,
+      mapped.family == base.address.family, !localCandidates.contains(where: { $0.address == mapped }),
+      localCandidates.count < bases.count + Self.maximumServerReflexive
+    else { return nil }
+    let candidate = ICECandidate(
+      foundation: Self.foundation(.serverReflexive, base: base.address.ip),
+      priority: ICECandidateType.serverReflexive.priority(localPreference: base.localPreference),
+      host: .address(mapped.ip), port: mapped.port, type: .serverReflexive,
+      related: .init(address: base.address.ip.description, port: base.address.port))
+    localCandidates.append(candidate)
+    return candidate
+  }
+
+  /// Takes the other side's credentials; other ones than before begin a new session (the other side has restarted).
+  package mutating func setRemote(
+    usernameFragment: String, password: String, isLite: Bool, now: ContinuousClock.Instant
+  ) {
+    wake = wake ?? now
+    // A lite agent never nominates (RFC 8445, 6.1.1).
+    if isLite, role == .controlled { switchRole(now: now) }
+    let credentials = ICECredentials(usernameFragment: usernameFragment, password: password)
+    guard remote != credentials else { return }
+    let checks = earlyChecks
+    if remote != nil { beginSession(with: local, now: now) }
+    remote = credentials
+    started = now
+    nextCheck = max(nextCheck ?? now, now)
+
+    let candidates = waitingCandidates
+    waitingCandidates = []
+    for candidate in candidates
+    where candidate.usernameFragment == nil || candidate.usernameFragment == usernameFragment {
+      addRemoteCandidate(candidate, now: now)
+    }
+    earlyChecks = []
+    for check in checks where check.senderFragment == usernameFragment { learn(from: check, now: now) }
+  }
+
+  /// Takes a candidate of the other side, trickled or from its SDP; one that cannot be used is counted and passed over.
+  ///
+  /// The end of candidates needs no telling: checks go on for 40 s in any case (RFC 8863).
+  package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: ContinuousClock.Instant) {
+    wake = wake ?? now
+    guard candidate.component == 1, candidate.isUDP else {
+      statistics.ignoredCandidates += 1
+      return
+    }
+    guard let address = candidate.address else {
+      statistics.unresolvableCandidates += 1
+      return
+    }
+    guard address.isReachable else {
+      statistics.ignoredCandidates += 1
+      return
+    }
+    guard let remote, candidate.usernameFragment.map({ $0 == remote.usernameFragment }) ?? true else {
+      if waitingCandidates.count >= Self.maximumRemoteCandidates { waitingCandidates.removeFirst() }
+      waitingCandidates.append(candidate)
+      return
+    }
+    insertRemote(
+      RemoteCandidate(
+        address: address, priority: candidate.priority, foundation: candidate.foundation, type: candidate.type))
+  }
+
+  /// Adds a remote candidate and its pairs, or what is new about a known one.
+  ///
+  /// - Returns: whether it is in the list now.
+  @discardableResult
+  mutating func insertRemote(_ candidate: RemoteCandidate) -> Bool {
+    if let index = remoteCandidates.firstIndex(where: { $0.address == candidate.address }) {
+      // Told candidates are better known than discovered ones.
+      if remoteCandidates[index].type == .peerReflexive, candidate.type != .peerReflexive {
+        remoteCandidates[index] = candidate
+        checkList.update(candidate, role: role)
+        for base in bases { _ = pair(base, with: candidate, isProven: false) }
+      }
+      return true
+    }
+    if remoteCandidates.count >= Self.maximumRemoteCandidates {
+      guard let useless = remoteCandidates.firstIndex(where: isUseless) else {
+        statistics.ignoredCandidates += 1
+        return false
+      }
+      checkList.removePairs(with: remoteCandidates.remove(at: useless).address)
+    }
+    statistics.remoteCandidates += 1
+    remoteCandidates.append(candidate)
+    // A discovered candidate has its one pair made by the check that showed it (RFC 8445, 7.3.1.4).
+    if candidate.type != .peerReflexive {
+      for base in bases { _ = pair(base, with: candidate, isProven: false) }
+    }
+    return true
+  }
+
+  /// Makes the pair of a base and a remote candidate, unless it exists, the families differ or the list is full.
+  ///
+  /// - Returns: the pair's index.
+  mutating func pair(_ base: Base, with remote: RemoteCandidate, isProven: Bool) -> Int? {
+    guard base.address.family == remote.address.family else { return nil }
+    return checkList.insert(
+      Path(local: base.address, remote: remote.address),
+      localPriority: ICECandidateType.host.priority(localPreference: base.localPreference),
+      localFoundation: base.foundation, remote: remote, role: role, isProven: isProven, keeping: selection?.pair)
+  }
+
+  /// A peer-reflexive address whose every pair has failed: a NAT's old mapping.
+  private func isUseless(_ candidate: RemoteCandidate) -> Bool {
+    candidate.type == .peerReflexive
+      && checkList.pairs.allSatisfy {
+        $0.path.remote != candidate.address || $0.state == .failed && !$0.isRevoked
+      }
+  }
+
+  /// Equal for candidates of one type from one base address (RFC 8445, 5.1.1.3): FNV-1a over both.
+  private static func foundation(_ type: ICECandidateType, base: IPAddress) -> String {
+    let hash = (Array(type.rawValue.utf8) + base.bytes).reduce(0x811C_9DC5 as UInt32) {
+      ($0 ^ UInt32($1)) &* 0x0100_0193
+    }
+    return String(hash)
+  }
+}

@@ -1,0 +1,186 @@
+package import NIOCore
+
+/// The other side's checks and its answers to ours (RFC 8445, 7.2.5 and 7.3).
+extension ICEAgent {
+  /// Takes a datagram that came to a socket of ours.
+  ///
+  /// Nothing is believed before its FINGERPRINT and MESSAGE-INTEGRITY are found right. What is not for this agent is told
+  /// from the outside of the datagram and costs next to nothing.
+  ///
+  /// - Parameter local: the address that the datagram was sent to: one of the hosts that were added.
+  /// - Returns: whether it was STUN for this agent, rejected or not.
+  package mutating func received(
+    _ datagram: ByteBuffer, from source: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) -> Bool {
+    guard let envelope = STUNEnvelope(datagram), envelope.method == .binding else { return false }
+    let path = Path(local: local, remote: source)
+    switch envelope.kind {
+    case .request:
+      guard let recipient = envelope.recipient else { return false }
+      if recipient == self.local.usernameFragment {
+        receivedRequest(datagram, path, now: now)
+      } else if let retired, recipient == retired.credentials.usernameFragment {
+        receivedRequest(datagram, path, ofRetired: retired, now: now)
+      } else {
+        return false
+      }
+    case .success, .failure:
+      guard let index = transactions.firstIndex(where: { $0.id == envelope.transactionID }) else { return false }
+      receivedResponse(datagram, path, to: index, now: now)
+    case .indication:
+      // A keepalive (RFC 8445, 11): nothing to do.
+      return isValidated(local: local, remote: source)
+    }
+    return true
+  }
+
+  // MARK: Requests
+
+  private mutating func receivedRequest(_ datagram: ByteBuffer, _ path: Path, now: ContinuousClock.Instant) {
+    statistics.requestsReceived += 1
+    guard let message = authenticRequest(datagram, path, key: local.key),
+      checkList.index(of: path).map({ !checkList[$0].isRevoked }) ?? true
+    else {
+      statistics.requestsRejected += 1
+      return
+    }
+    wake = wake ?? now
+    guard message.attributesNotUnderstood.isEmpty else {
+      refuse(message, .unknownAttribute, path, key: local.key)
+      return
+    }
+    guard resolveRoleConflict(message, now: now) else {
+      refuse(message, .roleConflict, path, key: local.key)
+      return
+    }
+    accept(message, path, key: local.key)
+    let fragments = (message.username ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let check = EarlyCheck(
+      path: path, senderFragment: fragments.count == 2 ? String(fragments[1]) : "",
+      priority: message.priority ?? ICECandidateType.peerReflexive.priority(localPreference: 0),
+      usesCandidate: message.usesCandidate)
+    if let remote, check.senderFragment == remote.usernameFragment {
+      learn(from: check, now: now)
+    } else {
+      keep(check)
+    }
+  }
+
+  /// A check of the session before the restart is answered so that the old path holds until the new one works.
+  private mutating func receivedRequest(
+    _ datagram: ByteBuffer, _ path: Path, ofRetired retired: Retired, now: ContinuousClock.Instant
+  ) {
+    statistics.requestsReceived += 1
+    guard let message = authenticRequest(datagram, path, key: retired.credentials.key) else {
+      statistics.requestsRejected += 1
+      return
+    }
+    wake = wake ?? now
+    accept(message, path, key: retired.credentials.key)
+  }
+
+  private func authenticRequest(_ datagram: ByteBuffer, _ path: Path, key: [UInt8]) -> STUNMessage? {
+    guard bases.contains(where: { $0.address == path.local }), path.remote.isReachable,
+      let message = try? STUNMessage(parsing: datagram), message.hasRightFingerprint == true,
+      message.isAuthentic(key: key)
+    else { return nil }
+    return message
+  }
+
+  private mutating func accept(_ request: STUNMessage, _ path: Path, key: [UInt8]) {
+    var response = STUNMessage(.success, transactionID: request.transactionID)
+    response.xorMappedAddress = path.remote
+    send(response.sealed(key: key), path)
+  }
+
+  private mutating func refuse(_ request: STUNMessage, _ error: STUNErrorCode, _ path: Path, key: [UInt8]) {
+    var response = STUNMessage(.failure, transactionID: request.transactionID)
+    response.errorCode = error
+    if error == .unknownAttribute { response.unknownAttributes = request.attributesNotUnderstood }
+    send(response.sealed(key: key), path)
+  }
+
+  /// Remembers a check whose sender's credentials are still on their way; a path has one place.
+  private mutating func keep(_ check: EarlyCheck) {
+    if let index = earlyChecks.firstIndex(where: { $0.path == check.path && $0.senderFragment == check.senderFragment })
+    {
+      earlyChecks[index].usesCandidate = earlyChecks[index].usesCandidate || check.usesCandidate
+    } else {
+      if earlyChecks.count >= Self.maximumEarlyChecks { earlyChecks.removeFirst() }
+      earlyChecks.append(check)
+    }
+  }
+
+  /// Takes from an authentic check that its path may work, and checks it in turn (RFC 8445, 7.3.1.3 to 7.3.1.5).
+  mutating func learn(from check: EarlyCheck, now: ContinuousClock.Instant) {
+    guard let base = bases.first(where: { $0.address == check.path.local }) else { return }
+    var candidate = remoteCandidates.first { $0.address == check.path.remote }
+    if candidate == nil {
+      let discovered = RemoteCandidate(
+        address: check.path.remote, priority: check.priority, foundation: "prflx/\(check.path.remote)",
+        type: .peerReflexive)
+      if insertRemote(discovered) { candidate = discovered }
+    }
+    guard let candidate, let index = pair(base, with: candidate, isProven: true), !checkList[index].isRevoked else {
+      return
+    }
+    checkList[index].hasAuthenticRequest = true
+    switch checkList[index].state {
+    case .frozen, .waiting, .failed:
+      checkList[index].state = .waiting
+      checkList.trigger(checkList[index].id)
+    case .inProgress, .succeeded:
+      hurry(checkList[index].id)
+    }
+    if check.usesCandidate, role == .controlled { nominatedByRemote(index, now: now) }
+  }
+
+  // MARK: Responses
+
+  private mutating func receivedResponse(
+    _ datagram: ByteBuffer, _ path: Path, to index: Int, now: ContinuousClock.Instant
+  ) {
+    let transaction = transactions[index]
+    // The answer must come from where the question went, to where it came from (RFC 8445, 7.2.5.2.1).
+    guard let remote, path == transaction.path, let message = try? STUNMessage(parsing: datagram),
+      message.hasRightFingerprint == true, message.isAuthentic(key: remote.key),
+      message.attributesNotUnderstood.isEmpty
+    else {
+      statistics.responsesRejected += 1
+      return
+    }
+    wake = wake ?? now
+    transactions.remove(at: index)
+    guard let index = checkList.index(of: transaction.pair), !checkList[index].isRevoked else { return }
+    if message.kind == .success, let mapped = message.xorMappedAddress {
+      succeeded(index, transaction, mapped: mapped, now: now)
+    } else if message.errorCode?.code == STUNErrorCode.roleConflict.code {
+      if transaction.role == role { switchRole(now: now) }
+      if checkList[index].state == .inProgress { checkList[index].state = .waiting }
+      checkList.trigger(checkList[index].id)
+    } else if checkList[index].state == .inProgress {
+      checkList[index].state = .failed
+    }
+  }
+
+  private mutating func succeeded(
+    _ index: Int, _ transaction: CheckTransaction, mapped: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    statistics.checksAnswered += 1
+    firstValid = firstValid ?? now
+    // Which of several transmissions was answered cannot be known, so only the first is measured (Karn's rule).
+    if transaction.transmissions == 1 { checkList[index].measured(now - transaction.firstSent) }
+    checkList[index].state = .succeeded
+    checkList[index].lastAnswer = now
+    checkList[index].mapped = mapped
+    checkList.unfreezePairs(like: checkList[index])
+    // Other checks of the pair have nothing left to find out, except a nomination.
+    transactions.removeAll { $0.pair == transaction.pair && !$0.nominates }
+    if transaction.nominates, nominated == transaction.pair {
+      nominated = nil
+      nominate(index, now: now)
+    } else if checkList[index].isNominatedOnSuccess, role == .controlled {
+      nominate(index, now: now)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// One side's user fragment and password (RFC 8445, 5.3; RFC 8839, 5.4).
+package struct ICECredentials: Sendable, Hashable {
+  /// 4 to 256 letters, digits, `+` or `/`.
+  package let usernameFragment: String
+  /// 22 to 256 of the same.
+  package let password: String
+  /// The password as the key of MESSAGE-INTEGRITY (RFC 8489, 9.1.1).
+  let key: [UInt8]
+
+  package init(usernameFragment: String, password: String) {
+    self.usernameFragment = usernameFragment
+    self.password = password
+    key = Array(password.utf8)
+  }
+
+  /// Draws new ones: 48 bits of user fragment, 144 bits of password.
+  package static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
+    func text(_ length: Int) -> String {
+      String(decoding: (0..<length).map { _ in alphabet[Int.random(in: 0..<64, using: &generator)] }, as: UTF8.self)
+    }
+    let usernameFragment = text(8)
+    return ICECredentials(usernameFragment: usernameFragment, password: text(24))
+  }
+
+  static func isICECharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+      true
+    default:
+      false
+    }
+  }
+
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+}

@@ -1,0 +1,90 @@
+/// An address at which a peer may be reached, as SDP carries it (RFC 8839, 5.1).
+///
+/// Writing what was read gives the same text, extensions included; only an IPv6 address comes out in its canonical form.
+package struct ICECandidate: Sendable, Hashable {
+  /// Where the candidate is: most peers tell addresses; browsers without camera permission tell `.local` names, which
+  /// only multicast DNS on the same link could resolve.
+  package enum Host: Sendable, Hashable, CustomStringConvertible {
+    case address(IPAddress)
+    case name(String)
+
+    package var description: String {
+      switch self {
+      case .address(let address): address.description
+      case .name(let name): name
+      }
+    }
+  }
+
+  /// A reflexive candidate's base or a relayed candidate's mapped address; for people only, often blanked out.
+  package struct Related: Sendable, Hashable {
+    package var address: String
+    package var port: UInt16
+
+    package init(address: String, port: UInt16) {
+      self.address = address
+      self.port = port
+    }
+  }
+
+  /// A name and a value behind the known fields, for example `generation 0`.
+  package struct Extension: Sendable, Hashable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// 1 to 32 characters; equal for candidates of one kind, base and server (RFC 8445, 5.1.1.3).
+  package var foundation: String
+  /// 1 for RTP and everything that is multiplexed with it; 1 to 256.
+  package var component: UInt16
+  /// `udp` or `tcp`, in the writer's own case.
+  package var transport: String
+  package var priority: UInt32
+  package var host: Host
+  package var port: UInt16
+  package var type: ICECandidateType
+  package var related: Related?
+  package var extensions: [Extension]
+
+  package init(
+    foundation: String, component: UInt16 = 1, transport: String = "udp", priority: UInt32, host: Host, port: UInt16,
+    type: ICECandidateType, related: Related? = nil, extensions: [Extension] = []
+  ) {
+    self.foundation = foundation
+    self.component = component
+    self.transport = transport
+    self.priority = priority
+    self.host = host
+    self.port = port
+    self.type = type
+    self.related = related
+    self.extensions = extensions
+  }
+
+  /// Where to send to; nil when the candidate has a name.
+  package var address: TransportAddress? {
+    switch host {
+    case .address(let ip): TransportAddress(ip: ip, port: port)
+    case .name: nil
+    }
+  }
+
+  package var isUDP: Bool { transport.lowercased() == "udp" }
+
+  /// The user fragment of the session that the candidate belongs to, when it says so, as browsers do.
+  package var usernameFragment: String? { extensions.first { $0.name == "ufrag" }?.value }
+
+  /// The value of SDP's candidate attribute and of a browser's `RTCIceCandidate.candidate`, for example
+  /// `candidate:1 1 udp 2122260223 10.0.0.1 5000 typ host`.
+  package var attributeValue: String {
+    var text = "candidate:\(foundation) \(component) \(transport) \(priority) \(host) \(port) typ \(type.rawValue)"
+    if let related { text += " raddr \(related.address) rport \(related.port)" }
+    for item in extensions { text += " \(item.name) \(item.value)" }
+    return text
+  }
+}

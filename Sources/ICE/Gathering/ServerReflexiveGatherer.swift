@@ -1,0 +1,132 @@
+package import NIOCore
+
+/// Asks STUN servers how they see one socket (RFC 8445, 5.1.1.2; RFC 8489, 6), and keeps asking so that the NAT does not
+/// forget.
+///
+/// A request is sent again after 500 ms, 1 s, 2 s … seven times in all. Each answer gives the mapped address; 15 s after
+/// it the server is asked anew, and a changed address is told again.
+///
+/// Left out on purpose: credentials, ALTERNATE-SERVER, TCP and TLS, DNS (the caller resolves names).
+package struct ServerReflexiveGatherer: Sendable {
+  package enum Action: Sendable, Hashable {
+    /// To be sent from the gatherer's base.
+    case send(ByteBuffer, to: TransportAddress)
+    /// A server sees the base as `address`. Told once for each new address.
+    case mapped(TransportAddress, server: TransportAddress)
+    /// A server has not answered, and is asked again later.
+    case failed(server: TransportAddress)
+  }
+
+  private enum State {
+    /// Nothing is on its way; ask at the deadline.
+    case resting
+    /// A request is on its way; send it again, or give up, at the deadline.
+    case asking(STUNTransactionID, datagram: ByteBuffer, transmissions: Int)
+  }
+
+  private struct Server {
+    let address: TransportAddress
+    var state = State.resting
+    var deadline: ContinuousClock.Instant
+    var mapped: TransportAddress?
+  }
+
+  /// The local end of the socket.
+  package let base: TransportAddress
+  private var servers: [Server]
+  private var actions: [Action] = []
+  /// When the oldest waiting action came up.
+  private var actionsSince: ContinuousClock.Instant?
+  private var generator: any RandomNumberGenerator & Sendable
+
+  private static let firstTimeout = Duration.milliseconds(500)
+  private static let maximumTransmissions = 7
+  /// From the last transmission to giving up: Rm is 16 (RFC 8489, 6.2.1).
+  private static let lastTimeout = firstTimeout * 16
+  private static let keepalive = Duration.seconds(15)
+
+  /// - Parameter servers: their addresses; those of another family than the base are left out.
+  package init(
+    base: TransportAddress, servers: [TransportAddress], now: ContinuousClock.Instant,
+    generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) {
+    self.base = base
+    self.generator = generator
+    self.servers = servers.filter { $0.family == base.family && $0.isReachable }.map {
+      Server(address: $0, deadline: now)
+    }
+  }
+
+  /// When `poll` is next needed; nil when there is no server.
+  package var deadline: ContinuousClock.Instant? {
+    actionsSince ?? servers.map(\.deadline).min()
+  }
+
+  /// Whether a response with this id answers one of ours.
+  package func owns(transactionID: STUNTransactionID) -> Bool {
+    server(asking: transactionID) != nil
+  }
+
+  /// Takes a datagram that came to the base.
+  ///
+  /// - Returns: whether it was an answer to a request of ours.
+  package mutating func received(
+    _ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant
+  ) -> Bool {
+    guard let envelope = STUNEnvelope(datagram), envelope.kind == .success || envelope.kind == .failure,
+      let index = server(asking: envelope.transactionID)
+    else { return false }
+    guard source == servers[index].address, let message = try? STUNMessage(parsing: datagram),
+      message.hasRightFingerprint ?? true, message.attributesNotUnderstood.isEmpty
+    else { return true }
+    if message.kind == .success, let mapped = message.xorMappedAddress ?? message.mappedAddress, mapped.isReachable,
+      mapped.family == base.family
+    {
+      if mapped != servers[index].mapped { actions.append(.mapped(mapped, server: source)) }
+      servers[index].mapped = mapped
+    } else {
+      actions.append(.failed(server: source))
+    }
+    servers[index].state = .resting
+    servers[index].deadline = now + Self.keepalive
+    if !actions.isEmpty { actionsSince = now }
+    return true
+  }
+
+  /// Everything that is to be done now.
+  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+    for index in servers.indices where servers[index].deadline <= now { wake(index, now: now) }
+    defer {
+      actions = []
+      actionsSince = nil
+    }
+    return actions
+  }
+
+  private mutating func wake(_ index: Int, now: ContinuousClock.Instant) {
+    let server = servers[index].address
+    switch servers[index].state {
+    case .resting:
+      let id = STUNTransactionID.random(using: &generator)
+      let datagram = STUNMessage(.request, transactionID: id).sealed(key: nil)
+      servers[index].state = .asking(id, datagram: datagram, transmissions: 1)
+      servers[index].deadline = now + Self.firstTimeout
+      actions.append(.send(datagram, to: server))
+    case .asking(let id, let datagram, let transmissions) where transmissions < Self.maximumTransmissions:
+      servers[index].state = .asking(id, datagram: datagram, transmissions: transmissions + 1)
+      let isLast = transmissions + 1 == Self.maximumTransmissions
+      servers[index].deadline = now + (isLast ? Self.lastTimeout : Self.firstTimeout * (1 << transmissions))
+      actions.append(.send(datagram, to: server))
+    case .asking:
+      servers[index].state = .resting
+      servers[index].deadline = now + Self.keepalive
+      actions.append(.failed(server: server))
+    }
+  }
+
+  private func server(asking transactionID: STUNTransactionID) -> Int? {
+    servers.firstIndex {
+      if case .asking(transactionID, _, _) = $0.state { true } else { false }
+    }
+  }
+}

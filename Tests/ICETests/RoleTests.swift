@@ -1,0 +1,72 @@
+import ICE
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite("Roles")
+struct RoleTests {
+  @Test(
+    "when both sides take the same role, the higher tie-breaker controls",
+    arguments: [ICEAgent.Role.controlling, .controlled], [true, false])
+  func conflict(role: ICEAgent.Role, leftIsHigher: Bool) throws {
+    var line = SimulatedLine.agents(roles: (role, role), tieBreakers: leftIsHigher ? (9, 3) : (3, 9))
+    line.exchangeAll()
+    let time = try #require(line.run(.seconds(1)) { $0.isComplete })
+    #expect(time < .milliseconds(200))
+    #expect(line.left.role == (leftIsHigher ? .controlling : .controlled))
+    #expect(line.right.role == (leftIsHigher ? .controlled : .controlling))
+  }
+
+  @Test("equal tie-breakers are drawn anew until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
+  func equalTieBreakers(role: ICEAgent.Role) throws {
+    var line = SimulatedLine.agents(roles: (role, role), tieBreakers: (5, 5))
+    line.exchangeAll()
+    #expect(line.run(.seconds(2)) { $0.isComplete } != nil)
+    #expect(line.left.role != line.right.role)
+  }
+
+  @Test("a role conflict under 30 % loss is settled too, for each of 100 seeds")
+  func conflictUnderLoss() throws {
+    for seed in 0..<100 as Range<UInt64> {
+      var line = SimulatedLine.agents(
+        left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6],
+        roles: seed % 2 == 0 ? (.controlling, .controlling) : (.controlled, .controlled), seed: seed)
+      line.delay = 5...60
+      line.loss = 0.3
+      line.exchangeAll()
+      try #require(line.run(.seconds(20)) { $0.isComplete } != nil, "seed \(seed)")
+      #expect(line.left.role != line.right.role, "seed \(seed)")
+    }
+  }
+
+  @Test("the side that has to change is told so by an authenticated 487")
+  func refusal() throws {
+    var line = SimulatedLine.agents(roles: (.controlling, .controlling), tieBreakers: (9, 3))
+    line.exchangeAll()
+    line.run(.seconds(1))
+    let refusals = line.sent[.left, default: []].compactMap { try? STUNMessage(parsing: $0) }
+      .filter { $0.kind == .failure }
+    let refusal = try #require(refusals.first)
+    #expect(refusal.errorCode == .roleConflict)
+    #expect(refusal.isAuthentic(key: Array(Known.leftCredentials.password.utf8)))
+    #expect(refusal.hasRightFingerprint == true)
+  }
+
+  @Test(
+    "a lite remote side is nominated to, whatever our role was", arguments: [ICEAgent.Role.controlling, .controlled])
+  func liteRemote(role: ICEAgent.Role) throws {
+    var line = SimulatedLine(
+      left: agent(role, Known.leftCredentials, hosts: [Known.left]),
+      right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
+    line.left.know(Known.rightCredentials, isLite: true, now: line.now)
+    let host = agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates
+    line.left.know(host, now: line.now)
+    let time = try #require(line.run(.seconds(1)) { $0.left.state == .completed })
+    #expect(time < .milliseconds(100))
+    #expect(line.left.role == .controlling)
+    #expect(line.right.requests.contains { $0.usesCandidate })
+    #expect(line.right.requests.allSatisfy { $0.iceControlling != nil && $0.iceControlled == nil })
+    line.run(.seconds(60))
+    #expect(line.left.state == .completed)
+  }
+}

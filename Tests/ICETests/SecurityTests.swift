@@ -1,0 +1,195 @@
+import ICE
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite("Security")
+struct SecurityTests {
+  private let stranger = address("192.0.2.66", 6_666)
+
+  private func line(_ role: ICEAgent.Role = .controlling) -> SimulatedLine<ScriptedPeer> {
+    var line = SimulatedLine(
+      left: agent(role, Known.leftCredentials, hosts: [Known.left]),
+      right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
+    line.left.know(Known.rightCredentials, now: line.now)
+    return line
+  }
+
+  @Test("a wrong password never validates a pair, on either side")
+  func wrongPassword() {
+    var line = SimulatedLine.agents()
+    let wrong = "a-wrong-password-24-chars"
+    line.left.know(.init(usernameFragment: "rightrig", password: wrong), now: line.now)
+    line.right.know(.init(usernameFragment: "leftleft", password: wrong), now: line.now)
+    line.exchangeCandidates()
+    line.run(.seconds(60))
+    #expect(line.left.state == .failed)
+    #expect(line.right.state == .failed)
+    #expect(line.left.statistics.checksAnswered == 0)
+    #expect(line.left.statistics.requestsRejected > 0)
+    #expect(!line.left.isValidated(local: Known.left, remote: Known.right))
+    #expect(line.left.statistics.requestsReceived == line.left.statistics.requestsRejected)
+  }
+
+  @Test("a request without MESSAGE-INTEGRITY, with a wrong one or without FINGERPRINT gets no answer and opens nothing")
+  func unauthenticRequests() {
+    let base = line()
+    var message = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
+    message.username = "leftleft:rightrig"
+    message.priority = 1
+    message.iceControlled = 1
+    let key = Array(Known.leftCredentials.password.utf8)
+    var withoutFingerprint = message
+    withoutFingerprint.appendIntegrity(key: key)
+    var bare = ByteBuffer()
+    withoutFingerprint.write(into: &bare)
+    var behind = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
+    behind.appendIntegrity(key: key)
+    behind.attributes += message.attributes
+    for datagram in [message.sealed(key: nil), message.sealed(key: Array("wrong".utf8)), bare, behind.sealed(key: nil)]
+    {
+      var line = base
+      line.inject(datagram, from: stranger, to: Known.left, side: .left)
+      line.run(.seconds(1))
+      #expect(line.sent[.left, default: []].isEmpty)
+      #expect(!line.left.isValidated(local: Known.left, remote: stranger))
+    }
+    var line = base
+    line.inject(message.sealed(key: key), from: stranger, to: Known.left, side: .left)
+    #expect(line.left.isValidated(local: Known.left, remote: stranger))
+  }
+
+  @Test("a right request to an address that is not ours is dropped")
+  func foreignLocalAddress() {
+    var line = line()
+    line.inject(line.right.request(), from: Known.right, to: address("192.0.2.200"), side: .left)
+    #expect(line.sent[.left, default: []].isEmpty)
+    #expect(line.left.statistics.requestsRejected == 1)
+  }
+
+  @Test("a right answer from another address than was asked is dropped, and the right one still counts")
+  func asymmetricResponse() throws {
+    var line = line()
+    line.right.answers = false
+    let host = agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates
+    line.left.know(host, now: line.now)
+    line.run(.milliseconds(10))
+    let request = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
+    var response = STUNMessage(.success, transactionID: request.transactionID)
+    response.xorMappedAddress = Known.left
+    let key = Array(Known.rightCredentials.password.utf8)
+    for (source, target) in [(stranger, Known.left), (Known.right, address("192.0.2.200"))] {
+      line.inject(response.sealed(key: key), from: source, to: target, side: .left)
+      #expect(line.left.selectedPair == nil)
+      #expect(!line.left.isValidated(local: Known.left, remote: source))
+    }
+    line.inject(response.sealed(key: Array("wrong".utf8)), from: Known.right, to: Known.left, side: .left)
+    line.inject(response.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
+    #expect(line.left.selectedPair == nil)
+    #expect(line.left.statistics.responsesRejected == 4)
+    line.inject(response.sealed(key: key), from: Known.right, to: Known.left, side: .left)
+    #expect(line.left.selectedPair?.remote == Known.right)
+  }
+
+  @Test("a forged refusal fails nothing")
+  func forgedRefusal() throws {
+    var line = line()
+    line.right.answers = false
+    line.left.know(agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates, now: line.now)
+    line.run(.milliseconds(10))
+    let request = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
+    var refusal = STUNMessage(.failure, transactionID: request.transactionID)
+    refusal.errorCode = .roleConflict
+    line.inject(refusal.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
+    #expect(line.left.role == .controlling)
+    line.right.answers = true
+    line.run(.seconds(1))
+    #expect(line.left.state == .completed)
+  }
+
+  @Test("attributes that must be understood and are not are answered with 420")
+  func unknownAttribute() throws {
+    var line = line()
+    var message = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
+    message.username = "leftleft:rightrig"
+    message.set(STUNAttributeType(rawValue: 0x7ABC), ByteBuffer(string: "what"))
+    line.inject(
+      message.sealed(key: Array(Known.leftCredentials.password.utf8)), from: Known.right, to: Known.left, side: .left)
+    let answer = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
+    #expect(answer.errorCode == .unknownAttribute)
+    #expect(answer.unknownAttributes == [STUNAttributeType(rawValue: 0x7ABC)])
+    #expect(!line.left.isValidated(local: Known.left, remote: Known.right))
+  }
+
+  @Test("a path whose own check goes unanswered is closed again, though a request came from it")
+  func replayedRequest() {
+    var line = line()
+    // Somebody sends a recorded, right request from elsewhere; nobody answers our check there.
+    line.inject(line.right.request(), from: stranger, to: Known.left, side: .left)
+    #expect(line.left.isValidated(local: Known.left, remote: stranger))
+    line.run(.seconds(41))
+    #expect(!line.left.isValidated(local: Known.left, remote: stranger))
+  }
+
+  @Test("a flood of right requests from ever new addresses stays within all limits")
+  func floodOfPeerReflexive() {
+    var line = line()
+    for port in 1_000..<3_000 as Range<UInt16> {
+      line.inject(line.right.request(), from: address("192.0.2.66", port), to: Known.left, side: .left)
+    }
+    #expect(line.left.statistics.remoteCandidates == 50)
+    // An old mapping that never answered makes room, so the true peer still gets in.
+    line.run(.seconds(41))
+    line.inject(line.right.request(), from: Known.right, to: Known.left, side: .left)
+    let time = line.run(.seconds(1)) { $0.left.state == .completed }
+    #expect(time != nil)
+    #expect(line.left.selectedPair?.remote == Known.right)
+  }
+
+  @Test("a flood of requests before the credentials is held to 16 paths")
+  func floodBeforeCredentials() {
+    var line = SimulatedLine(
+      left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
+      right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
+    for port in 1_000..<2_000 as Range<UInt16> {
+      line.inject(line.right.request(), from: address("192.0.2.66", port), to: Known.left, side: .left)
+    }
+    let open = (1_000..<2_000 as Range<UInt16>).filter {
+      line.left.isValidated(local: Known.left, remote: address("192.0.2.66", $0))
+    }
+    #expect(open.count == 16)
+  }
+
+  @Test("answers wait in a bounded list when nobody polls")
+  func withoutPolling() {
+    var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
+    var peer = ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials)
+    let now = ContinuousClock.now
+    for _ in 0..<1_000 {
+      let isTaken = agent.received(peer.request(), from: Known.right, to: Known.left, now: now)
+      #expect(isTaken)
+    }
+    let actions = agent.poll(now: now)
+    #expect(actions.count <= 257)
+  }
+
+  @Test("what is not STUN, or STUN for somebody else, is not taken")
+  func notOurs() {
+    var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
+    let now = ContinuousClock.now
+    var forAnother = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
+    forAnother.username = "somebody:rightrig"
+    let datagrams = [
+      ByteBuffer(), ByteBuffer(string: "hello"), ByteBuffer(repeating: 0, count: 20),
+      forAnother.sealed(key: Array(Known.leftCredentials.password.utf8)),
+      STUNMessage(.success, transactionID: .init(high: 1, low: 1)).sealed(key: nil),
+      STUNMessage(.request, transactionID: .init(high: 1, low: 1)).sealed(key: nil),
+      STUNMessage(.request, method: .init(rawValue: 3), transactionID: .init(high: 1, low: 1)).sealed(key: nil),
+    ]
+    for datagram in datagrams {
+      let isTaken = agent.received(datagram, from: Known.right, to: Known.left, now: now)
+      #expect(!isTaken)
+    }
+    #expect(agent.deadline == nil)
+  }
+}

@@ -1,0 +1,71 @@
+import ICE
+import NIOCore
+import TestSupport
+
+/// A peer that answers checks by the book and sends only those it was told to: an ICE lite agent when told none, an
+/// aggressively nominating one when told to nominate all.
+struct ScriptedPeer: Node {
+  struct PlannedCheck {
+    let time: ContinuousClock.Instant
+    let from: TransportAddress
+    let to: TransportAddress
+    var nominates = false
+  }
+
+  let hosts: [TransportAddress]
+  let credentials: ICECredentials
+  let remote: ICECredentials
+  var role = ICEAgent.Role.controlled
+  var plan: [PlannedCheck] = []
+  var answers = true
+  /// What came, by class.
+  private(set) var requests: [STUNMessage] = []
+  private(set) var responses: [STUNMessage] = []
+  private var actions: [ICEAgent.Action] = []
+  private var wake: ContinuousClock.Instant?
+  private var generator = SeededGenerator(seed: 99)
+
+  init(hosts: [TransportAddress], credentials: ICECredentials, remote: ICECredentials) {
+    self.hosts = hosts
+    self.credentials = credentials
+    self.remote = remote
+  }
+
+  var deadline: ContinuousClock.Instant? { wake ?? plan.map(\.time).min() }
+
+  mutating func take(
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    guard let message = try? STUNMessage(parsing: datagram) else { return }
+    guard message.kind == .request else {
+      responses.append(message)
+      return
+    }
+    requests.append(message)
+    guard answers, message.isAuthentic(key: Array(credentials.password.utf8)) else { return }
+    var response = STUNMessage(.success, transactionID: message.transactionID)
+    response.xorMappedAddress = from
+    actions.append(.send(response.sealed(key: Array(credentials.password.utf8)), from: to, to: from))
+    wake = now
+  }
+
+  mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action] {
+    for check in plan where check.time <= now {
+      actions.append(.send(request(nominates: check.nominates), from: check.from, to: check.to))
+    }
+    plan.removeAll { $0.time <= now }
+    wake = nil
+    defer { actions = [] }
+    return actions
+  }
+
+  /// A check as this peer would send it.
+  mutating func request(nominates: Bool = false, priority: UInt32 = 0x6EFF_FFFF) -> ByteBuffer {
+    var message = STUNMessage(.request, transactionID: .random(using: &generator))
+    message.username = "\(remote.usernameFragment):\(credentials.usernameFragment)"
+    message.priority = priority
+    if role == .controlling { message.iceControlling = 1 } else { message.iceControlled = 1 }
+    message.usesCandidate = nominates
+    return message.sealed(key: Array(remote.password.utf8))
+  }
+}
