@@ -1,0 +1,79 @@
+extension WireMessage {
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    eventName = try fields.decode(String.self, forKey: .eventName)
+    data = try? fields.decodeIfPresent(Payload.self, forKey: .data)
+  }
+
+  /// A room's name: a text, or a number taken as its text, or nothing.
+  enum Room: Codable {
+    case name(String)
+    case unusable
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if let text = try? value.decode(String.self) {
+        self = .name(text)
+      } else if let number = try? value.decode(Int64.self) {
+        self = .name("\(number)")
+      } else if let number = try? value.decode(Double.self) {
+        self = .name("\(number)")
+      } else {
+        self = .unusable
+      }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      guard case .name(let name) = self else { return }
+      var value = encoder.singleValueContainer()
+      try value.encode(name)
+    }
+  }
+
+  /// A session description as an object, or as a bare SDP text.
+  struct Description: Codable {
+    var type: String?
+    var sdp: String
+
+    private enum CodingKeys: CodingKey {
+      case type, sdp
+    }
+
+    init(_ description: SignalledDescription) {
+      type = description.type
+      sdp = description.sdp
+    }
+
+    init(from decoder: any Decoder) throws {
+      if let text = try? decoder.singleValueContainer().decode(String.self) {
+        sdp = text
+        return
+      }
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      type = try? fields.decodeIfPresent(String.self, forKey: .type)
+      sdp = try fields.decode(String.self, forKey: .sdp)
+    }
+  }
+}
+
+extension WireMessage.Payload {
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func text(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(String.self, forKey: key) }
+    /// An m-line index, as a number or as its text; others than 0 to 65535 count as missing.
+    func index(_ key: CodingKeys) -> Int? {
+      let number = (try? fields.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
+      return number.flatMap { (0...65535).contains($0) ? $0 : nil }
+    }
+    room = try? fields.decodeIfPresent(WireMessage.Room.self, forKey: .room)
+    connections = try? fields.decodeIfPresent([String].self, forKey: .connections)
+    you = text(.you)
+    socketId = text(.socketId)
+    sdp = try? fields.decodeIfPresent(WireMessage.Description.self, forKey: .sdp)
+    candidate = text(.candidate)
+    id = text(.id) ?? (try? fields.decodeIfPresent(Int64.self, forKey: .id)).map { "\($0)" }
+    label = index(.label)
+    sdpMid = text(.sdpMid)
+    sdpMLineIndex = index(.sdpMLineIndex)
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The JSON of every message, both ways: `{"eventName": …, "data": {…}}`.
+///
+/// Only the parts that the protocol has are read and written again, so nothing else can pass through the server. A part
+/// of an unexpected kind counts as missing.
+struct WireMessage: Codable {
+  var eventName: String
+  var data: Payload?
+
+  enum CodingKeys: CodingKey {
+    case eventName, data
+  }
+
+  /// Every part that any message has.
+  struct Payload: Codable {
+    var room: Room?
+    var connections: [String]?
+    var you: String?
+    var socketId: String?
+    var sdp: Description?
+    var candidate: String?
+    var id: String?
+    var label: Int?
+    var sdpMid: String?
+    var sdpMLineIndex: Int?
+
+    enum CodingKeys: CodingKey {
+      case room, connections, you, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
+    }
+  }
+
+  init(eventName: String, data: Payload?) {
+    self.eventName = eventName
+    self.data = data
+  }
+
+  init(eventName: String, socketID: String) {
+    var data = Payload()
+    data.socketId = socketID
+    self.init(eventName: eventName, data: data)
+  }
+
+  /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` throws in a page
+  ///   of 2013 that runs in a browser of today.
+  init(prefix: String, signal: PeerSignal, socketID: String, forOldPages: Bool = false) {
+    var data = Payload()
+    data.socketId = socketID
+    let name: String
+    switch signal {
+    case .offer(let description):
+      name = "offer"
+      data.sdp = Description(description)
+    case .answer(let description):
+      name = "answer"
+      data.sdp = Description(description)
+    case .candidate(let candidate):
+      name = "ice_candidate"
+      data.candidate = candidate.candidate
+      data.id = candidate.mid
+      data.label = candidate.index
+      if forOldPages {
+        data.sdpMid = candidate.mid
+        data.sdpMLineIndex = candidate.index
+      }
+    }
+    self.init(eventName: prefix + name, data: data)
+  }
+
+  init(parsing text: String) throws(SignallingError) {
+    do {
+      self = try JSONDecoder().decode(WireMessage.self, from: Data(text.utf8))
+    } catch {
+      throw .notAMessage(bytes: text.utf8.count)
+    }
+  }
+
+  var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings, whole numbers and lists of strings: there is nothing here that JSON cannot hold.
+    guard let data = try? encoder.encode(self) else { return "{}" }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  // MARK: Parts that must be there
+
+  func socketID() throws(SignallingError) -> String {
+    guard let id = data?.socketId else { throw .unusable(event: eventName, part: "socketId") }
+    return id
+  }
+
+  /// - Parameter type: what a bare SDP text is taken for.
+  func description(otherwise type: String) throws(SignallingError) -> SignalledDescription {
+    guard let sdp = data?.sdp else { throw .unusable(event: eventName, part: "sdp") }
+    return SignalledDescription(type: sdp.type ?? type, sdp: sdp.sdp)
+  }
+
+  func candidate() throws(SignallingError) -> SignalledCandidate {
+    guard let data, let candidate = data.candidate else { throw .unusable(event: eventName, part: "candidate") }
+    return SignalledCandidate(
+      candidate: candidate, mid: data.id ?? data.sdpMid, index: data.label ?? data.sdpMLineIndex)
+  }
+}

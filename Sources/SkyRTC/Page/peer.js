@@ -1,0 +1,202 @@
+// One other participant and the RTCPeerConnection to them.
+//
+// Negotiation is "perfect": both sides may offer at any time, and of two crossing offers that of the impolite side
+// wins. The side with the lower id is polite. All steps of one peer run one after another.
+
+const mostEarlyCandidates = 200;
+const mostRestarts = 3;
+
+export class Peer {
+  pc = null;
+  stream = null;
+
+  #id;
+  #isPolite;
+  #options;
+  #steps = Promise.resolve();
+  #early = [];
+  #isIgnoringOffer = false;
+  #restarts = 0;
+  #isClosed = false;
+
+  /**
+   * `options` has `iceServers`, `localStream()`, `send(eventName, data)`, `changed(peer)` for a new state, and
+   * `gotStream(peer)`.
+   */
+  constructor(id, isPolite, options) {
+    this.#id = id;
+    this.#isPolite = isPolite;
+    this.#options = options;
+  }
+
+  get id() { return this.#id; }
+
+  /** `waiting` for an offer, `connecting`, `connected`, `reconnecting` or `failed`. */
+  get state() {
+    switch (this.pc?.connectionState) {
+      case undefined: return 'waiting';
+      case 'connected': return 'connected';
+      case 'disconnected': return 'reconnecting';
+      case 'failed': return this.#restarts < mostRestarts ? 'reconnecting' : 'failed';
+      default: return 'connecting';
+    }
+  }
+
+  // What happens here.
+
+  /** Offers: to begin, or to settle anew what a connection in progress carries. */
+  offer() { this.#then(() => this.#offer()); }
+
+  /** Sends a track in place of the last one of its kind; without one so far, this needs a new offer. */
+  setTrack(kind, track) {
+    this.#then(async () => {
+      if (!this.pc) return;
+      const transceiver = this.pc.getTransceivers().find((one) => one.receiver.track.kind === kind);
+      if (transceiver?.sender.track) return transceiver.sender.replaceTrack(track);
+      if (track) this.pc.addTrack(track, this.#options.localStream());
+    });
+  }
+
+  close() {
+    this.#early = [];
+    this.#isClosed = true;
+    this.#closeConnection();
+  }
+
+  // What the other side does.
+
+  receivedOffer(description) {
+    this.#then(async () => {
+      if (this.#isSomebodyNew(description)) this.#closeConnection();
+      if (!this.pc) this.#open();
+      const isGlare = this.pc.signalingState !== 'stable';
+      this.#isIgnoringOffer = isGlare && !this.#isPolite;
+      if (this.#isIgnoringOffer) return;
+      await this.pc.setRemoteDescription(description);
+      this.#addTracks();
+      await this.pc.setLocalDescription();
+      this.#describe('__answer');
+      await this.#addEarlyCandidates();
+    });
+  }
+
+  receivedAnswer(description) {
+    this.#then(async () => {
+      const isAwaited = this.pc?.signalingState === 'have-local-offer';
+      if (!isAwaited || description.sdp === this.pc.localDescription?.sdp) return;
+      if (this.#isSomebodyNew(description)) {
+        // They lost the call while we kept it: begin again.
+        this.#closeConnection();
+        return this.#offer();
+      }
+      await this.pc.setRemoteDescription(description);
+      await this.#addEarlyCandidates();
+    });
+  }
+
+  receivedCandidate(candidate) {
+    this.#then(async () => {
+      if (this.pc?.remoteDescription) return this.#addCandidate(candidate);
+      if (this.#early.length < mostEarlyCandidates) this.#early.push(candidate);
+    });
+  }
+
+  // Steps.
+
+  #then(step) {
+    this.#steps = this.#steps
+      .then(() => { if (!this.#isClosed) return step(); })
+      .catch((error) => { if (!this.#isClosed) console.warn(`Peer ${this.#id}: ${error}`); });
+  }
+
+  async #offer() {
+    if (!this.pc) {
+      this.#open();
+      this.#addTracks();
+      for (const kind of ['audio', 'video']) {
+        const isThere = this.pc.getTransceivers().some((one) => one.receiver.track.kind === kind);
+        if (!isThere) this.pc.addTransceiver(kind, { direction: 'recvonly' });
+      }
+    }
+    if (this.pc.signalingState !== 'stable') return;
+    await this.pc.setLocalDescription();
+    this.#describe('__offer');
+  }
+
+  #open() {
+    const pc = new RTCPeerConnection({ iceServers: this.#options.iceServers, bundlePolicy: 'max-bundle' });
+    this.pc = pc;
+    let isNegotiated = false;
+    pc.onsignalingstatechange = () => { isNegotiated ||= pc.signalingState === 'stable'; };
+    // The first offer is the newcomer's; later ones are anybody's.
+    pc.onnegotiationneeded = () => { if (isNegotiated) this.offer(); };
+    pc.onicecandidate = ({ candidate }) => {
+      if (!candidate) return;
+      this.#send('__ice_candidate', {
+        id: candidate.sdpMid, label: candidate.sdpMLineIndex, candidate: candidate.candidate,
+      });
+    };
+    pc.onconnectionstatechange = () => {
+      if (pc.connectionState === 'connected') this.#restarts = 0;
+      if (pc.connectionState === 'failed' && this.#restarts < mostRestarts) {
+        this.#restarts += 1;
+        pc.restartIce();
+      }
+      this.#options.changed(this);
+    };
+    pc.ontrack = ({ track, streams }) => {
+      // Peers that name no stream get one here.
+      const stream = streams[0] ?? this.stream ?? new MediaStream();
+      if (!stream.getTracks().includes(track)) stream.addTrack(track);
+      this.stream = stream;
+      this.#options.gotStream(this);
+    };
+    this.#options.changed(this);
+  }
+
+  #addTracks() {
+    const stream = this.#options.localStream();
+    const sent = this.pc.getSenders().map((sender) => sender.track);
+    for (const track of stream?.getTracks() ?? []) {
+      if (!sent.some((other) => other?.kind === track.kind)) this.pc.addTrack(track, stream);
+    }
+  }
+
+  async #addEarlyCandidates() {
+    for (const candidate of this.#early.splice(0)) await this.#addCandidate(candidate);
+  }
+
+  async #addCandidate(candidate) {
+    try {
+      await this.pc.addIceCandidate(candidate);
+    } catch (error) {
+      // A candidate of an offer that lost against ours, or one that this browser does not understand.
+      if (!this.#isIgnoringOffer) console.info(`Peer ${this.#id}: a candidate is ignored: ${error.message}`);
+    }
+  }
+
+  #closeConnection() {
+    if (!this.pc) return;
+    this.pc.onconnectionstatechange = this.pc.onicecandidate = this.pc.ontrack = this.pc.onnegotiationneeded = null;
+    this.pc.close();
+    this.pc = null;
+    this.stream = null;
+  }
+
+  /** Whether a description comes from another RTCPeerConnection than the one we are connected to. */
+  #isSomebodyNew(description) {
+    const before = fingerprint(this.pc?.currentRemoteDescription?.sdp);
+    return before !== undefined && before !== fingerprint(description.sdp);
+  }
+
+  #describe(eventName) {
+    const { type, sdp } = this.pc.localDescription;
+    this.#send(eventName, { sdp: { type, sdp } });
+  }
+
+  #send(eventName, data) { this.#options.send(eventName, { ...data, socketId: this.#id }); }
+}
+
+function fingerprint(sdp) {
+  return sdp?.match(/^a=fingerprint:\S+ (\S+)/m)?.[1].toUpperCase();
+}

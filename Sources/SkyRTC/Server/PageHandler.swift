@@ -1,0 +1,99 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Answers one HTTP request with a file of the web page, then closes the connection.
+///
+/// One request a connection keeps it simple to bound: whatever a client sends or does not read, the connection is gone
+/// after twice the request timeout. A connection that becomes a WebSocket loses this handler on the way.
+final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let timeout: TimeAmount
+  private let settings: ByteBuffer
+  private var head: HTTPRequestHead?
+  private var isAnswered = false
+  private var timer: Scheduled<Void>?
+
+  /// - Parameters:
+  ///   - timeout: for the request, and again for the answer to be taken.
+  ///   - iceServers: given to the page by `/settings.json`.
+  init(timeout: Duration, iceServers: [String]) {
+    self.timeout = TimeAmount(timeout)
+    let list = (try? JSONEncoder().encode(["iceServers": iceServers])) ?? Data("{}".utf8)
+    settings = ByteBuffer(bytes: list)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { restartTimer(context: context) }
+
+  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isAnswered { return }
+    switch unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body: break
+    case .end: answer(context: context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A declined upgrade comes by here too, and is answered when its request is complete.
+    if error is HTTPParserError { context.close(promise: nil) }
+    if let error = error as? ChannelError, case .inputClosed = error { context.close(promise: nil) }
+    if error is IOError { context.close(promise: nil) }
+  }
+
+  private func answer(context: ChannelHandlerContext) {
+    guard let head else { return }
+    isAnswered = true
+    restartTimer(context: context)
+    let path = head.uri.split(separator: "?", maxSplits: 1).first.map(String.init) ?? "/"
+    if head.headers.contains(name: "Upgrade") {
+      let text = "This is not a valid WebSocket upgrade (RFC 6455, 4.2.1).\n"
+      send(.badRequest, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
+    } else if head.method != .GET && head.method != .HEAD {
+      let text = "Only GET and HEAD are answered here.\n"
+      send(.methodNotAllowed, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
+    } else if path == "/settings.json" {
+      send(.ok, type: "application/json", settings, context: context)
+    } else if let file = PageFiles.all.file(at: path) {
+      send(.ok, type: file.type, file.content, context: context)
+    } else {
+      let text = "There is nothing here. The page is at /, and a WebSocket may be opened at any path.\n"
+      send(.notFound, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
+    }
+  }
+
+  private func send(_ status: HTTPResponseStatus, type: String, _ content: ByteBuffer, context: ChannelHandlerContext) {
+    var headers = HTTPHeaders(Self.safety)
+    headers.add(name: "Content-Type", value: type)
+    headers.add(name: "Content-Length", value: "\(content.readableBytes)")
+    if status == .methodNotAllowed { headers.add(name: "Allow", value: "GET, HEAD") }
+    context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
+    if head?.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+      context.close(promise: nil)
+    }
+  }
+
+  private func restartTimer(context: ChannelHandlerContext) {
+    timer?.cancel()
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.close(promise: nil) }
+  }
+
+  /// The page needs nothing but its own files, a WebSocket to where it came from, and the camera.
+  private static let safety = [
+    ("Connection", "close"),
+    ("Cache-Control", "no-cache"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Permissions-Policy", "camera=(self), microphone=(self), autoplay=(self)"),
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob: mediastream:; "
+        + "connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    ),
+  ]
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Logging
+import NIOCore
+
+/// All clients of a server and their rooms, on one event loop: every method must be called there.
+///
+/// It gives each WebSocket an id, checks what comes in against the limits, lets `Rooms` decide, and delivers.
+/// A message that is not of the protocol is ignored, because old clients send odd things; only a client that sends
+/// more of them than the limit is closed with a reason. So is one that cannot be let into its room.
+final class SkyRTCHub {
+  private struct Client {
+    var handler: WebSocketHandler
+    var bucket: TokenBucket
+    var unusableMessages = 0
+    var joinTimer: Scheduled<Void>?
+  }
+
+  private let limits: SkyRTCServer.Limits
+  private let logger: Logger
+  private let loop: any EventLoop
+  private var rooms: Rooms
+  private var clients: [String: Client] = [:]
+  private var channels: [ObjectIdentifier: any Channel] = [:]
+  private var isStopping = false
+
+  init(limits: SkyRTCServer.Limits, logger: Logger, loop: any EventLoop) {
+    self.limits = limits
+    self.logger = logger
+    self.loop = loop
+    rooms = Rooms(
+      maximumNameCharacters: limits.maximumRoomNameCharacters, maximumUsers: limits.maximumUsersPerRoom,
+      maximumRooms: limits.maximumRooms)
+  }
+
+  /// The ids in a room, oldest first.
+  func members(of room: String) -> [String] { rooms.members(of: room) }
+
+  // MARK: Connections
+
+  /// Takes note of a new TCP connection, if there is room for it.
+  func admit(_ channel: any Channel) -> Bool {
+    guard !isStopping, channels.count < limits.maximumConnections else {
+      logger.warning("A connection was refused: \(channels.count) are open.")
+      return false
+    }
+    let key = ObjectIdentifier(channel)
+    channels[key] = channel
+    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in channels[key] = nil }
+    return true
+  }
+
+  /// Takes over a connection that has just become a WebSocket.
+  func open(_ channel: any Channel) throws {
+    // A client can be renamed when it asks for its former id, so the handler's closures share this box.
+    let name = Name(UUID().uuidString.lowercased())
+    let handler = WebSocketHandler(
+      side: .server, limits: limits.webSocket,
+      owner: .init(
+        received: { [self] in received($0, from: name) },
+        ended: { [self] in ended(name.id, how: $0) }))
+    var client = Client(
+      handler: handler,
+      bucket: TokenBucket(
+        perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now))
+    client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
+      drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
+    }
+    clients[name.id] = client
+    try channel.pipeline.syncOperations.addHandler(handler)
+    logger.debug("A WebSocket opened.", metadata: ["participant": "\(name.id)"])
+  }
+
+  private final class Name {
+    var id: String
+    init(_ id: String) { self.id = id }
+  }
+
+  private func ended(_ id: String, how: WebSocketEnding) {
+    clients.removeValue(forKey: id)?.joinTimer?.cancel()
+    if isStopping { return }
+    let room = rooms.room(of: id)
+    deliver(rooms.leave(id))
+    logger.log(
+      level: room == nil ? .debug : .info, "A participant left: \(how)",
+      metadata: ["participant": "\(id)", "room": "\(room ?? "")"])
+  }
+
+  /// Tells a client why, takes it out of its room at once, and closes it.
+  private func drop(_ id: String, because reason: String) {
+    guard let client = clients[id] else { return }
+    logger.warning("A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
+    client.joinTimer?.cancel()
+    deliver(rooms.leave(id))
+    client.handler.close(code: 1008, reason: reason)
+  }
+
+  // MARK: Messages
+
+  private func received(_ message: WebSocketMessage, from name: Name) {
+    guard clients[name.id]?.bucket.take(now: loop.now) == true else {
+      return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second came.")
+    }
+    do throws(SignallingError) {
+      switch try SkyRTCRequest(parsing: try Self.text(of: message)) {
+      case .join(let room, let formerID): join(room, formerID: formerID, name: name)
+      case .signal(let signal, let target): relay(signal, from: name.id, to: target)
+      }
+    } catch {
+      ignored(error, from: name.id)
+    }
+  }
+
+  /// The iOS client sends binary frames, so both kinds count as text.
+  private static func text(of message: WebSocketMessage) throws(SignallingError) -> String {
+    switch message {
+    case .text(let text):
+      return text
+    case .binary(let data):
+      guard let text = String(validating: data.readableBytesView, as: UTF8.self) else {
+        throw .notAMessage(bytes: data.readableBytes)
+      }
+      return text
+    }
+  }
+
+  private func ignored(_ error: SignallingError, from id: String) {
+    logger.debug("A message is ignored: \(error)", metadata: ["participant": "\(id)"])
+    clients[id]?.unusableMessages += 1
+    guard let client = clients[id], client.unusableMessages > limits.maximumUnusableMessages else { return }
+    drop(id, because: "\(client.unusableMessages) messages were not of the SkyRTC protocol.")
+  }
+
+  private func join(_ room: String, formerID: String?, name: Name) {
+    if let formerID { takeBack(formerID, name: name) }
+    do throws(Rooms.JoinError) {
+      let deliveries = try rooms.join(name.id, room: room)
+      clients[name.id]?.joinTimer?.cancel()
+      logger.info(
+        "A participant joined; \(rooms.members(of: room).count) are in the room.",
+        metadata: ["participant": "\(name.id)", "room": "\(room)"])
+      deliver(deliveries)
+    } catch {
+      drop(name.id, because: error.description)
+    }
+  }
+
+  /// Gives a client that comes back the id it had before, when nobody has it now and it has not been in a room under
+  /// the new one.
+  private func takeBack(_ formerID: String, name: Name) {
+    guard let uuid = UUID(uuidString: formerID), uuid.uuidString.lowercased() == formerID else { return }
+    guard clients[formerID] == nil, rooms.room(of: name.id) == nil else { return }
+    clients[formerID] = clients.removeValue(forKey: name.id)
+    name.id = formerID
+  }
+
+  private func relay(_ signal: PeerSignal, from sender: String, to target: String) {
+    guard let delivery = rooms.relay(signal, from: sender, to: target) else {
+      // Ordinary after somebody left: their id is stale.
+      logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
+      return
+    }
+    deliver([delivery])
+  }
+
+  private func deliver(_ deliveries: [Rooms.Delivery]) {
+    for delivery in deliveries {
+      clients[delivery.to]?.handler.send(.text(delivery.notice.text))
+    }
+  }
+
+  // MARK: The end
+
+  /// Says goodbye to everybody and returns when all connections are closed. Nobody is told that somebody else left:
+  /// calls go on, and all may meet again on the next server.
+  func stop() -> EventLoopFuture<Void> {
+    isStopping = true
+    let open = Array(channels.values)
+    let webSockets = Set(clients.values.compactMap { $0.handler.channel.map(ObjectIdentifier.init) })
+    for client in clients.values {
+      client.joinTimer?.cancel()
+      client.handler.close(code: 1001, reason: "The server is shutting down.")
+    }
+    for channel in open where !webSockets.contains(ObjectIdentifier(channel)) { channel.close(promise: nil) }
+    return EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: loop)
+  }
+}
+
+extension SkyRTCServer.Limits {
+  var webSocket: WebSocketLimits {
+    var limits = WebSocketLimits()
+    limits.maximumMessageBytes = maximumMessageBytes
+    limits.maximumOutgoingBytes = maximumOutgoingBytes
+    limits.pingInterval = pingInterval
+    limits.pingTimeout = pingTimeout
+    limits.closeTimeout = closeTimeout
+    return limits
+  }
+}
+
+@available(*, unavailable)
+extension SkyRTCHub: Sendable {}

@@ -1,0 +1,69 @@
+extension SkyRTCServer {
+  /// Where to listen, and what anybody may cost.
+  public struct Configuration: Sendable, Hashable {
+    /// A name or an address of this machine.
+    public var host: String
+    /// 0 takes any free port.
+    public var port: Int
+    /// With it the page is `https` and the WebSocket `wss`; browsers need that for cameras anywhere but on localhost.
+    public var tls: TLS?
+    /// STUN or TURN addresses that the page uses, for example `stun:stun.example.org`.
+    public var iceServers: [String] = []
+    public var limits = Limits()
+
+    public init(host: String = "127.0.0.1", port: Int = 3000, tls: TLS? = nil) {
+      self.host = host
+      self.port = port
+      self.tls = tls
+    }
+  }
+
+  /// The files of a certificate, both in PEM form.
+  public struct TLS: Sendable, Hashable {
+    /// The certificate, followed by those that lead to its authority.
+    public var certificateFile: String
+    public var keyFile: String
+
+    public init(certificateFile: String, keyFile: String) {
+      self.certificateFile = certificateFile
+      self.keyFile = keyFile
+    }
+  }
+
+  /// What one connection, one room and all of them may cost. Who goes beyond is dropped; nobody else notices.
+  public struct Limits: Sendable, Hashable {
+    /// Open connections, page requests included. Further ones are closed at once.
+    public var maximumConnections = 1000
+    public var maximumRooms = 1000
+    public var maximumUsersPerRoom = 50
+    /// Unicode scalars of a room's name.
+    public var maximumRoomNameCharacters = 128
+
+    /// Bytes of a WebSocket message, and of each frame of it.
+    public var maximumMessageBytes = 256 * 1024
+    /// Bytes that may wait for one slow client.
+    public var maximumOutgoingBytes = 1024 * 1024
+    /// Messages a second from one client in the long run.
+    public var maximumMessagesPerSecond = 200
+    /// Messages that one client may send at once after a pause: candidates for a full room come in a burst.
+    public var maximumMessageBurst = 4000
+    /// Messages that are not of the protocol; they are ignored, but one more than this closes the connection.
+    public var maximumUnusableMessages = 50
+
+    /// Silence after which a client is pinged.
+    public var pingInterval: Duration = .seconds(15)
+    /// Further silence after which it is gone.
+    public var pingTimeout: Duration = .seconds(10)
+    /// How long the closing handshake may take.
+    public var closeTimeout: Duration = .seconds(2)
+    /// A client that has not joined a room by then is dropped.
+    public var joinTimeout: Duration = .seconds(60)
+
+    /// From the TCP connection to the end of the request; the answer has as long again.
+    public var requestTimeout: Duration = .seconds(10)
+    /// Bytes of all headers of a request together.
+    public var maximumHeaderBytes = 16 * 1024
+
+    public init() {}
+  }
+}

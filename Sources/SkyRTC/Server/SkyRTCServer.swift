@@ -1,0 +1,150 @@
+import Foundation
+public import Logging
+public import NIOCore
+import NIOHTTP1
+public import NIOPosix
+import NIOSSL
+import NIOWebSocket
+
+/// A SkyRTC room server with its web page, both on one port; for a program of its own or inside another one.
+///
+/// Everything runs on one event loop: no lock guards a room, and the order of messages is the order of their arrival.
+/// The page is answered by `PageHandler`; any path opens a WebSocket, which then belongs to `SkyRTCHub`.
+public actor SkyRTCServer {
+  public nonisolated let configuration: Configuration
+
+  private let loop: any EventLoop
+  private let hub: NIOLoopBoundBox<SkyRTCHub>
+  private var state = State.new
+
+  private enum State {
+    case new
+    case started(listener: (any Channel)?)
+    case stopped
+  }
+
+  /// Makes a server that does not listen yet.
+  ///
+  /// - Parameters:
+  ///   - logger: gets one line per participant that comes or goes at `info`, and what is ignored at `debug`.
+  ///   - group: one of its event loops serves everybody.
+  public init(
+    configuration: Configuration = Configuration(), logger: Logger = Logger(label: "skyrtc.server"),
+    on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  ) {
+    self.configuration = configuration
+    loop = group.any()
+    let hub = SkyRTCHub(limits: configuration.limits, logger: logger, loop: loop)
+    self.hub = NIOLoopBoundBox.makeBoxSendingValue(hub, eventLoop: loop)
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Returns: where clients find it, with the port that was really taken.
+  public func start() async throws(StartError) -> Address {
+    guard case .new = state else { throw .alreadyStarted }
+    guard (0...65535).contains(configuration.port) else { throw .wrongPort(configuration.port) }
+    let tls = try configuration.tls?.context(closeTimeout: configuration.limits.closeTimeout)
+    state = .started(listener: nil)
+    do {
+      let listener = try await bootstrap(tls: tls).bind(host: configuration.host, port: configuration.port).get()
+      if case .stopped = state { try? await listener.close() }
+      state = .started(listener: listener)
+      let port = listener.localAddress?.port ?? configuration.port
+      return Address(host: configuration.host, port: port, isSecure: tls != nil)
+    } catch {
+      state = .new
+      throw .listening(configuration, error)
+    }
+  }
+
+  /// Stops listening, says goodbye to all clients (close code 1001) and returns when their connections are closed.
+  public func shutdown() async {
+    guard case .started(let listener) = state else { return }
+    state = .stopped
+    try? await listener?.close()
+    try? await loop.flatSubmit { [hub] in hub.value.stop() }.get()
+  }
+
+  /// The ids of those in a room, in the order in which they came.
+  public func participants(in room: String) async -> [String] {
+    (try? await loop.submit { [hub] in hub.value.members(of: room) }.get()) ?? []
+  }
+
+  private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
+    let (hub, configuration) = (hub, configuration)
+    return ServerBootstrap(group: loop)
+      .serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard hub.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
+          try Self.prepare(channel, hub: hub, configuration: configuration, tls: tls)
+        }
+      }
+  }
+
+  /// Builds a new connection's pipeline: TLS, HTTP, and either the page or a WebSocket.
+  private static func prepare(
+    _ channel: any Channel, hub: NIOLoopBoundBox<SkyRTCHub>, configuration: Configuration, tls: NIOSSLContext?
+  ) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    let page = PageHandler(timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers)
+    let httpOnly = NIOLoopBound([UpgradeGuard(), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
+    let upgrader = NIOWebSocketServerUpgrader(
+      maxFrameSize: min(configuration.limits.maximumMessageBytes, Int(UInt32.max)), automaticErrorHandling: false,
+      shouldUpgrade: { channel, head in channel.eventLoop.makeSucceededFuture(head.method == .GET ? [:] : nil) },
+      upgradePipelineHandler: { channel, _ in channel.eventLoop.makeCompletedFuture { try hub.value.open(channel) } })
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = configuration.limits.maximumHeaderBytes
+    limits.maxHeaderListSize = configuration.limits.maximumHeaderBytes
+    limits.maxHeaderFieldCount = 64
+    try pipeline.configureHTTPServerPipeline(
+      withServerUpgrade: (
+        upgraders: [upgrader],
+        completionHandler: { context in
+          for handler in httpOnly.value { context.pipeline.syncOperations.removeHandler(handler, promise: nil) }
+        }
+      ), withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+    let upgradeHandler = try pipeline.handler(type: HTTPServerUpgradeHandler.self)
+    try pipeline.addHandler(httpOnly.value[0], position: .before(upgradeHandler))
+    try pipeline.addHandler(page)
+  }
+}
+
+extension SkyRTCServer.TLS {
+  /// Reads both files.
+  fileprivate func context(closeTimeout: Duration) throws(SkyRTCServer.StartError) -> NIOSSLContext {
+    let certificates: [NIOSSLCertificate]
+    do {
+      certificates = try NIOSSLCertificate.fromPEMFile(certificateFile)
+    } catch {
+      throw .unusableCertificate(file: certificateFile, reason: "\(error)")
+    }
+    do {
+      let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
+      configuration.shutdownTimeout = TimeAmount(closeTimeout)
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw .unusableKey(file: keyFile, reason: "\(error)")
+    }
+  }
+}
+
+extension SkyRTCServer.StartError {
+  fileprivate static func listening(_ configuration: SkyRTCServer.Configuration, _ error: any Error) -> Self {
+    let (host, port) = (configuration.host, configuration.port)
+    switch error {
+    case let error as IOError where error.errnoCode == EADDRINUSE:
+      return .portTaken(host: host, port: port)
+    case let error as IOError:
+      return .cannotListen(host: host, port: port, reason: String(cString: strerror(error.errnoCode)))
+    default:
+      return .cannotListen(host: host, port: port, reason: "\(error)")
+    }
+  }
+}

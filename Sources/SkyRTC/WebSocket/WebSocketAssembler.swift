@@ -1,0 +1,101 @@
+package import NIOCore
+package import NIOWebSocket
+
+/// Joins fragments to messages and checks every frame against RFC 6455, sections 5.1 to 5.6 and 7.4. Pure.
+package struct WebSocketAssembler {
+  /// What a frame amounts to.
+  package enum Outcome: Sendable, Hashable {
+    /// A fragment; more will come.
+    case incomplete
+    case message(WebSocketMessage)
+    /// To be answered by a pong with the same data.
+    case ping(ByteBuffer)
+    case pong
+    case close(code: UInt16?, reason: String)
+  }
+
+  private let side: WebSocketSide
+  private let maximumBytes: Int
+  private var unfinished: (opcode: WebSocketOpcode, data: ByteBuffer)?
+
+  /// - Parameters:
+  ///   - side: which end we are; frames from the other must be masked or not accordingly.
+  ///   - maximumBytes: bytes of the largest message taken.
+  package init(side: WebSocketSide, maximumBytes: Int) {
+    self.side = side
+    self.maximumBytes = maximumBytes
+  }
+
+  /// Takes the next frame of the other side.
+  package mutating func received(_ frame: WebSocketFrame) throws(WebSocketViolation) -> Outcome {
+    if frame.rsv1 || frame.rsv2 || frame.rsv3 {
+      throw .protocolError("A reserved bit is set, but no extension was agreed to.")
+    }
+    guard (frame.maskKey != nil) == (side == .server) else {
+      throw .protocolError(side == .server ? "A client's frame must be masked." : "A server's frame must not be masked.")
+    }
+    let data = frame.unmaskedData
+    switch frame.opcode {
+    case .text, .binary:
+      guard unfinished == nil else { throw .protocolError("A new message began inside an unfinished one.") }
+      return try append(data, to: (frame.opcode, ByteBuffer()), isLast: frame.fin)
+    case .continuation:
+      guard let started = unfinished else { throw .protocolError("A message cannot begin with a continuation frame.") }
+      unfinished = nil
+      return try append(data, to: started, isLast: frame.fin)
+    case .ping:
+      return .ping(data)
+    case .pong:
+      return .pong
+    case .connectionClose:
+      return try close(data)
+    default:
+      throw .protocolError("Frames of the kind \(frame.opcode) are not known.")
+    }
+  }
+
+  private mutating func append(
+    _ data: ByteBuffer, to started: (opcode: WebSocketOpcode, data: ByteBuffer), isLast: Bool
+  ) throws(WebSocketViolation) -> Outcome {
+    let size = started.data.readableBytes + data.readableBytes
+    guard size <= maximumBytes else {
+      throw .tooBig("A message may have \(maximumBytes) bytes, but this one has \(size) or more.")
+    }
+    var joined = started
+    if joined.data.readableBytes == 0 {
+      joined.data = data
+    } else {
+      joined.data.writeImmutableBuffer(data)
+    }
+    guard isLast else {
+      unfinished = joined
+      return .incomplete
+    }
+    if joined.opcode == .binary { return .message(.binary(joined.data)) }
+    guard let text = String(validating: joined.data.readableBytesView, as: UTF8.self) else {
+      throw .notText("A text message of \(size) bytes is not valid UTF-8.")
+    }
+    return .message(.text(text))
+  }
+
+  private func close(_ data: ByteBuffer) throws(WebSocketViolation) -> Outcome {
+    var data = data
+    if data.readableBytes == 0 { return .close(code: nil, reason: "") }
+    guard let code = data.readInteger(as: UInt16.self) else {
+      throw .protocolError("A close frame with a body needs 2 bytes, but only \(data.readableBytes) came.")
+    }
+    guard Self.mayBeSent(code) else { throw .protocolError("The close code \(code) must not be sent.") }
+    guard let reason = String(validating: data.readableBytesView, as: UTF8.self) else {
+      throw .notText("The reason in a close frame is not valid UTF-8.")
+    }
+    return .close(code: code, reason: reason)
+  }
+
+  /// Whether a close code may stand in a frame (RFC 6455, 7.4.1 and 7.4.2, and the registry it founded).
+  private static func mayBeSent(_ code: UInt16) -> Bool {
+    switch code {
+    case 1000...1003, 1007...1014, 3000...4999: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,245 @@
+package import NIOCore
+package import NIOWebSocket
+
+/// One end of an open WebSocket, the same code for client and server.
+///
+/// It joins fragments, answers pings, pings a silent peer, carries out the closing handshake and bounds what waits to
+/// be sent. It lives on its channel's event loop, and every method must be called there.
+///
+/// ```
+///            close() or a violation              their close frame, or closeTimeout
+///   open ───────────────────────────► closing ─────────────────────────────────────► ended
+///    │  their close frame: echoed, then the channel is closed                          ▲
+///    └────────────────────────────────────────────────────────────────────────────────┘
+///       also: silence, a slow reader, the end of the TCP stream
+/// ```
+package final class WebSocketHandler: ChannelInboundHandler {
+  package typealias InboundIn = WebSocketFrame
+  package typealias OutboundOut = WebSocketFrame
+
+  /// What the owner is told, on the event loop. `ended` comes exactly once, and nothing after it.
+  package struct Owner {
+    package var received: (WebSocketMessage) -> Void
+    package var ended: (WebSocketEnding) -> Void
+
+    package init(received: @escaping (WebSocketMessage) -> Void, ended: @escaping (WebSocketEnding) -> Void) {
+      self.received = received
+      self.ended = ended
+    }
+  }
+
+  private enum State {
+    case open
+    /// Our close frame is on its way; what comes in is thrown away.
+    case closing(WebSocketEnding)
+    case ended
+  }
+
+  /// What a waiting frame costs besides its data, so that a flood of empty pings is bounded too.
+  private static let frameOverhead = 64
+
+  private let side: WebSocketSide
+  private let limits: WebSocketLimits
+  private var owner: Owner?
+  private var assembler: WebSocketAssembler
+  private var keepalive: WebSocketKeepalive?
+  private var timer: Scheduled<Void>?
+  private var state = State.open
+  private var waitingBytes = 0
+  /// When our close frame has left.
+  private var goodbye: EventLoopFuture<Void>?
+  private var context: ChannelHandlerContext?
+
+  package init(side: WebSocketSide, limits: WebSocketLimits, owner: Owner) {
+    self.side = side
+    self.limits = limits
+    self.owner = owner
+    assembler = WebSocketAssembler(side: side, maximumBytes: limits.maximumMessageBytes)
+  }
+
+  /// The channel that it is in, until it is removed.
+  package var channel: (any Channel)? { context?.channel }
+
+  // MARK: What the owner asks for
+
+  /// Sends a message, unless the connection is closing or has ended.
+  package func send(_ message: WebSocketMessage, promise: EventLoopPromise<Void>? = nil) {
+    guard case .open = state, let context else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    switch message {
+    case .text(let text): write(.text, ByteBuffer(string: text), context: context, promise: promise)
+    case .binary(let data): write(.binary, data, context: context, promise: promise)
+    }
+  }
+
+  /// Begins the closing handshake. The reason is cut to the 123 bytes that a close frame has room for.
+  package func close(code: UInt16, reason: String) {
+    guard case .open = state, let context else { return }
+    beginClosing(code: code, reason: reason, ending: .closedHere(code: code, reason: reason), context: context)
+  }
+
+  // MARK: The channel's events
+
+  package func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    guard let interval = limits.pingInterval else { return }
+    keepalive = WebSocketKeepalive(interval: interval, timeout: limits.pingTimeout, now: context.eventLoop.now)
+    scheduleKeepalive(context: context)
+  }
+
+  package func handlerRemoved(context: ChannelHandlerContext) {
+    finish(.broken("The handler was removed."))
+    self.context = nil
+  }
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    keepalive?.heard(now: context.eventLoop.now)
+    do throws(WebSocketViolation) {
+      let outcome = try assembler.received(unwrapInboundIn(data))
+      switch state {
+      case .open: handle(outcome, context: context)
+      case .closing: if case .close = outcome { closeChannel(context: context) }
+      case .ended: break
+      }
+    } catch {
+      violated(error, context: context)
+    }
+  }
+
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case let error as NIOWebSocketError:
+      violated(Self.violation(for: error, limit: limits.maximumMessageBytes), context: context)
+    default:
+      finish(.broken("\(error)"))
+      context.close(promise: nil)
+    }
+  }
+
+  package func channelInactive(context: ChannelHandlerContext) {
+    finish(.broken("The TCP connection ended."))
+    context.fireChannelInactive()
+  }
+
+  // MARK: Steps
+
+  private func handle(_ outcome: WebSocketAssembler.Outcome, context: ChannelHandlerContext) {
+    switch outcome {
+    case .incomplete, .pong:
+      break
+    case .message(let message):
+      owner?.received(message)
+    case .ping(let data):
+      write(.pong, data, context: context)
+    case .close(let code, let reason):
+      var echo = ByteBuffer()
+      if let code { echo.writeInteger(code) }
+      finish(.closedThere(code: code, reason: reason))
+      goodbye = writeFrame(.connectionClose, echo, context: context)
+      closeChannel(context: context)
+    }
+  }
+
+  private func violated(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
+    guard case .open = state else { return }
+    let ending = WebSocketEnding.closedHere(code: violation.code, reason: violation.description)
+    beginClosing(code: violation.code, reason: violation.description, ending: ending, context: context)
+  }
+
+  /// Says goodbye and goes on reading, so that unread bytes do not reset the connection before our reason arrives.
+  private func beginClosing(code: UInt16, reason: String, ending: WebSocketEnding, context: ChannelHandlerContext) {
+    state = .closing(ending)
+    timer?.cancel()
+    var data = ByteBuffer(integer: code)
+    data.writeString(reason.prefix(utf8Bytes: 123))
+    goodbye = writeFrame(.connectionClose, data, context: context)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.closeTimeout)) {
+      context.close(promise: nil)
+    }
+  }
+
+  /// Closes the channel once our close frame has left.
+  private func closeChannel(context: ChannelHandlerContext) {
+    guard let goodbye else {
+      context.close(promise: nil)
+      return
+    }
+    goodbye.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+  }
+
+  private func finish(_ ending: WebSocketEnding) {
+    let ending =
+      switch state {
+      case .open: ending
+      case .closing(let earlier): earlier
+      case .ended: ending
+      }
+    if case .ended = state { return }
+    state = .ended
+    timer?.cancel()
+    timer = nil
+    let owner = owner
+    self.owner = nil
+    owner?.ended(ending)
+  }
+
+  private func write(
+    _ opcode: WebSocketOpcode, _ data: ByteBuffer, context: ChannelHandlerContext,
+    promise: EventLoopPromise<Void>? = nil
+  ) {
+    let size = data.readableBytes + Self.frameOverhead
+    guard waitingBytes + size <= limits.maximumOutgoingBytes else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      finish(.slow(waitingBytes: waitingBytes + size))
+      context.close(promise: nil)
+      return
+    }
+    waitingBytes += size
+    let written = writeFrame(opcode, data, context: context)
+    written.assumeIsolated().whenComplete { [self] _ in waitingBytes -= size }
+    written.cascade(to: promise)
+  }
+
+  private func writeFrame(
+    _ opcode: WebSocketOpcode, _ data: ByteBuffer, context: ChannelHandlerContext
+  ) -> EventLoopFuture<Void> {
+    let mask = side == .client ? WebSocketMaskingKey.random() : nil
+    let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: data)
+    return context.writeAndFlush(wrapOutboundOut(frame))
+  }
+
+  private func scheduleKeepalive(context: ChannelHandlerContext) {
+    guard let keepalive else { return }
+    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: keepalive.deadline) { [self] in
+      pollKeepalive(context: context)
+    }
+  }
+
+  private func pollKeepalive(context: ChannelHandlerContext) {
+    guard case .open = state else { return }
+    switch keepalive?.poll(now: context.eventLoop.now) {
+    case .giveUp(let silence):
+      finish(.silent(silence))
+      context.close(promise: nil)
+      return
+    case .ping:
+      write(.ping, ByteBuffer(), context: context)
+    case .wait, nil:
+      break
+    }
+    scheduleKeepalive(context: context)
+  }
+
+  private static func violation(for error: NIOWebSocketError, limit: Int) -> WebSocketViolation {
+    switch error {
+    case .invalidFrameLength: .tooBig("A message may have \(limit) bytes, but a larger frame came.")
+    case .multiByteControlFrameLength: .protocolError("A control frame may have 125 bytes, but a larger one came.")
+    case .fragmentedControlFrame: .protocolError("A control frame must not be fragmented.")
+    }
+  }
+}
+
+@available(*, unavailable)
+extension WebSocketHandler: Sendable {}

@@ -1,0 +1,61 @@
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Asks for the upgrade and tells why it did not come about.
+final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  private let url: WebSocketURL
+  private let headers: [(name: String, value: String)]
+  private let failed: (WebSocketConnectError) -> Void
+  /// Set once the WebSocket is open: from then on its own handler deals with errors.
+  var isDone = false
+
+  init(
+    url: WebSocketURL, headers: [(name: String, value: String)], failed: @escaping (WebSocketConnectError) -> Void
+  ) {
+    self.url = url
+    self.headers = headers
+    self.failed = failed
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    var fields = HTTPHeaders([("Host", url.authority)])
+    for (name, value) in headers { fields.add(name: name, value: value) }
+    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: url.target, headers: fields)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .head(let head) = unwrapInboundIn(data) else { return }
+    fail(.refused(url, status: head.status.code, phrase: head.status.reasonPhrase), context: context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if isDone { return context.fireErrorCaught(error) }
+    switch error {
+    case let error as NIOSSLError:
+      fail(.notTrusted(url, reason: "\(error)"), context: context)
+    case let error as NIOSSLExtraError:
+      fail(.notTrusted(url, reason: "\(error)"), context: context)
+    case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
+      fail(.notAWebSocket(url, reason: "its Sec-WebSocket-Accept header is wrong"), context: context)
+    default:
+      fail(.notAWebSocket(url, reason: "\(error)"), context: context)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if !isDone { fail(.notAWebSocket(url, reason: "it closed the connection"), context: context) }
+    context.fireChannelInactive()
+  }
+
+  private func fail(_ error: WebSocketConnectError, context: ChannelHandlerContext) {
+    failed(error)
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,28 @@
+import TestSupport
+import Testing
+
+@testable import SkyRTC
+
+@Suite("Waiting between attempts")
+struct ReconnectBackoffTests {
+  @Test("waits stay between half a second and 30 seconds, and grow")
+  func bounds() {
+    var generator = SeededGenerator(seed: 1)
+    var backoff = ReconnectBackoff()
+    let waits = (0..<200).map { _ in backoff.next(using: &generator) }
+    #expect(waits.allSatisfy { $0 >= .milliseconds(500) && $0 <= .seconds(30) })
+    #expect(waits[0] <= .seconds(1))
+    #expect(waits[1] <= .seconds(2))
+    #expect(waits.contains { $0 > .seconds(20) })
+    #expect(Set(waits).count > 190, "the waits are jittered")
+    backoff.reset()
+    #expect(backoff.next(using: &generator) <= .seconds(1))
+  }
+
+  @Test("odd bounds do no harm")
+  func oddBounds() {
+    var generator = SeededGenerator(seed: 1)
+    var backoff = ReconnectBackoff(shortest: .seconds(3), longest: .seconds(1))
+    for _ in 0..<10 { #expect(backoff.next(using: &generator) == .seconds(3)) }
+  }
+}

@@ -1,0 +1,219 @@
+import NIOCore
+import Testing
+
+@testable import SkyRTC
+
+@Suite("SkyRTC client", .timeLimit(.minutes(2)))
+struct SkyRTCClientTests {
+  private var quick: SkyRTCClient.Options {
+    var options = SkyRTCClient.Options()
+    options.shortestRetryDelay = .milliseconds(10)
+    options.longestRetryDelay = .milliseconds(50)
+    return options
+  }
+
+  private func client(_ url: String, room: String = "1", options: SkyRTCClient.Options) throws -> SkyRTCClient {
+    try SkyRTCClient(url: url, room: room, options: options, logger: .quiet)
+  }
+
+  @Test("two clients meet and exchange offer, answer and candidates")
+  func call() async throws {
+    try await withServer { _, address in
+      let first = try client(address.webSocketURL, options: quick)
+      let second = try client(address.webSocketURL, options: quick)
+      var firstEvents = first.events.makeAsyncIterator()
+      var secondEvents = second.events.makeAsyncIterator()
+      try await first.connect()
+      guard case .joined(let firstID, others: [])? = await firstEvents.next() else { throw Participant.Surprise.noWelcome }
+      try await second.connect()
+      guard case .joined(let secondID, others: [firstID])? = await secondEvents.next() else {
+        throw Participant.Surprise.noWelcome
+      }
+      #expect(await firstEvents.next() == .participantJoined(secondID))
+      second.sendOffer("v=0\r\n", to: firstID)
+      second.sendCandidate("candidate:1", mid: "0", index: 0, to: firstID)
+      second.sendCandidate("", mid: nil, index: nil, to: firstID)
+      #expect(await firstEvents.next() == .offer(from: secondID, sdp: "v=0\r\n"))
+      #expect(await firstEvents.next() == .candidate(from: secondID, candidate: "candidate:1", mid: "0", index: 0))
+      #expect(await firstEvents.next() == .candidate(from: secondID, candidate: "", mid: nil, index: nil))
+      first.sendAnswer("v=1", to: secondID)
+      #expect(await secondEvents.next() == .answer(from: firstID, sdp: "v=1"))
+      await second.close()
+      #expect(await secondEvents.next() == nil)
+      #expect(await firstEvents.next() == .participantLeft(secondID))
+      await first.close()
+    }
+  }
+
+  @Test("a lost server is made out, awaited and joined again under the same id")
+  func comesBack() async throws {
+    let server = SkyRTCServer(configuration: .init(port: 0), logger: .quiet)
+    let address = try await server.start()
+    let client = try client(address.webSocketURL, options: quick)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    guard case .joined(let id, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    await server.shutdown()
+    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    #expect(reason == "The other side closed the connection with code 1001: The server is shutting down.")
+    guard case .disconnected(let refusal, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    #expect(refusal == "\(address.webSocketURL) cannot be reached: Connection refused.")
+    client.sendOffer("to nobody", to: "x")
+    let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
+    _ = try await next.start()
+    while let event = await events.next() {
+      if case .joined(let you, _) = event {
+        #expect(you == id)
+        break
+      }
+    }
+    await client.close()
+    await next.shutdown()
+  }
+
+  @Test("a server that gives a new id, that falls silent or cuts the line is joined anew")
+  func otherServers() async throws {
+    let server = try await ScriptedServer.start { connection, message in
+      guard case .text(let text) = message, text.contains("__join") else { return }
+      connection.send(.peers(you: "id\(connection.number)", others: []))
+      if connection.number == 0 { connection.cut() }
+    }
+    let client = try client(server.url, options: quick)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    #expect(await events.next() == .joined(you: "id0", others: []))
+    guard case .disconnected? = await events.next() else { throw Participant.Surprise.noWelcome }
+    #expect(await events.next() == .joined(you: "id1", others: []))
+    await client.close()
+    await server.stop()
+  }
+
+  @Test("a dead connection is noticed by the client's own pings")
+  func deadConnection() async throws {
+    let server = try await ScriptedServer.start(answers: false) { _, _ in }
+    var options = quick
+    options.pingInterval = .milliseconds(50)
+    options.pingTimeout = .milliseconds(50)
+    let client = try client(server.url, options: options)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    #expect(reason.hasPrefix("The other side was silent for 0.1"))
+    await client.close()
+    await server.stop()
+  }
+
+  @Test("a join that is not answered is tried again")
+  func noWelcome() async throws {
+    let server = try await ScriptedServer.start { connection, _ in
+      if connection.number == 1 { connection.send(.peers(you: "a", others: ["b"])) }
+    }
+    var options = quick
+    options.joinTimeout = .milliseconds(50)
+    let client = try client(server.url, options: options)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    #expect(reason.contains("The join was not answered within 0.05 seconds."))
+    #expect(await events.next() == .joined(you: "a", others: ["b"]))
+    await client.close()
+    await server.stop()
+  }
+
+  @Test("whatever a server sends, the events that mean something come through")
+  func misbehaviour() async throws {
+    let server = try await ScriptedServer.start { connection, message in
+      guard case .text(let text) = message, text.contains("__join") else { return }
+      for text in ["", "null", "[]", "{", "{}", #"{"eventName":"_peers"}"#, #"{"eventName":"_new_peer","data":7}"#] {
+        connection.send(text)
+      }
+      connection.send(.signal(.mark("too early"), from: "b"))
+      connection.send(.peers(you: "a", others: ["b", "b", "a"]))
+      connection.send(.peers(you: "z", others: ["y"]))
+      connection.send(.joined("b"))
+      connection.send(.joined("a"))
+      connection.send(.signal(.mark("from another room"), from: "stranger"))
+      connection.send(.signal(.answer(.init(type: "offer", sdp: "its own offer")), from: "b"))
+      connection.send(.left("stranger"))
+      connection.send(binary: #"{"eventName":"_ice_candidate","data":{"candidate":"early","socketId":"b"}}"#)
+      connection.send(#"{"eventName":"_offer","data":{"sdp":"bare","socketId":"b"}}"#)
+      connection.send(.left("b"))
+      connection.send(.signal(.mark("late"), from: "b"))
+      connection.close(code: 1000)
+    }
+    let client = try client(server.url, options: quick)
+    try await client.connect()
+    var events: [SkyRTCClient.Event] = []
+    for await event in client.events {
+      if case .disconnected = event { break }
+      events.append(event)
+    }
+    #expect(
+      events == [
+        .joined(you: "a", others: ["b"]), .candidate(from: "b", candidate: "early", mid: nil, index: nil),
+        .offer(from: "b", sdp: "bare"), .participantLeft("b"),
+      ])
+    await client.close()
+    await server.stop()
+  }
+
+  @Test("a slow reader of events loses none of those that were taken, and memory stays bounded")
+  func slowReader() async throws {
+    let server = try await ScriptedServer.start { connection, message in
+      guard case .text(let text) = message, text.contains("__join") else { return }
+      connection.send(.peers(you: "a", others: []))
+      if connection.number > 0 { return }
+      for number in 0..<5000 { connection.send(.joined("\(number)")) }
+    }
+    var options = quick
+    options.maximumWaitingEvents = 10
+    let client = try client(server.url, options: options)
+    try await client.connect()
+    try await Task.sleep(for: .milliseconds(300))
+    var joined = 0
+    for await event in client.events {
+      guard case .participantJoined(let id) = event else {
+        if case .disconnected(let reason, _) = event {
+          #expect(reason.contains("fell behind"))
+          break
+        }
+        continue
+      }
+      #expect(id == "\(joined)")
+      joined += 1
+    }
+    #expect(joined >= 200 && joined < 5000)
+    await client.close()
+    await server.stop()
+  }
+
+  @Test("the first attempt says why the server is not reached, and nothing goes on by itself")
+  func notReached() async throws {
+    let free = try await RawServer.start(answer: nil)
+    await free.stop()
+    let client = try client("ws://127.0.0.1:\(free.port)", options: quick)
+    await #expect(throws: WebSocketConnectError.self) { try await client.connect() }
+    await client.close()
+    for await event in client.events { Issue.record("There was an event: \(event)") }
+  }
+
+  @Test("closing ends the events at once, even while the next attempt is awaited")
+  func closeWhileWaiting() async throws {
+    let server = try await ScriptedServer.start { connection, _ in connection.cut() }
+    var options = quick
+    options.shortestRetryDelay = .seconds(60)
+    options.longestRetryDelay = .seconds(60)
+    let client = try client(server.url, options: options)
+    try await client.connect()
+    for await event in client.events {
+      guard case .disconnected(_, let wait) = event else { continue }
+      #expect(wait == .seconds(60))
+      break
+    }
+    let start = ContinuousClock.now
+    await client.close()
+    for await _ in client.events {}
+    #expect(ContinuousClock.now - start < .seconds(5))
+    await server.stop()
+  }
+}

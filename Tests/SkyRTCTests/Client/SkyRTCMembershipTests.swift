@@ -1,0 +1,68 @@
+import Testing
+
+@testable import SkyRTC
+
+@Suite("Who is in the room")
+struct SkyRTCMembershipTests {
+  private func welcomed(_ others: [String] = ["b"]) -> SkyRTCMembership {
+    var membership = SkyRTCMembership()
+    _ = membership.received(.peers(you: "a", others: others))
+    return membership
+  }
+
+  @Test("the welcome names each of the others once, and never ourselves")
+  func welcome() {
+    var membership = SkyRTCMembership()
+    let outcome = membership.received(.peers(you: "a", others: ["b", "a", "b", "c"]))
+    #expect(outcome == .event(.joined(you: "a", others: ["b", "c"])))
+    #expect(membership.you == "a")
+  }
+
+  @Test("nothing counts before the welcome, and a second welcome does not count")
+  func oneWelcome() {
+    var membership = SkyRTCMembership()
+    #expect(membership.received(.joined("b")) == .ignored(.beforeWelcome))
+    #expect(membership.received(.signal(.mark("x"), from: "b")) == .ignored(.beforeWelcome))
+    _ = membership.received(.peers(you: "a", others: []))
+    #expect(membership.received(.peers(you: "z", others: ["b"])) == .ignored(.secondWelcome))
+    #expect(membership.you == "a")
+  }
+
+  @Test("ghosts of those who join twice, and of ourselves, are ignored")
+  func ghosts() {
+    var membership = welcomed()
+    #expect(membership.received(.joined("b")) == .ignored(.knownAlready("b")))
+    #expect(membership.received(.joined("a")) == .ignored(.knownAlready("a")))
+    #expect(membership.received(.left("b")) == .event(.participantLeft("b")))
+    #expect(membership.received(.left("b")) == .ignored(.stranger("b")))
+    #expect(membership.received(.joined("b")) == .event(.participantJoined("b")))
+  }
+
+  @Test("nobody from outside the room is listened to")
+  func strangers() {
+    var membership = welcomed()
+    #expect(membership.received(.signal(.mark("x"), from: "z")) == .ignored(.stranger("z")))
+    _ = membership.received(.left("b"))
+    let late = PeerSignal.candidate(.init(candidate: "candidate:1"))
+    #expect(membership.received(.signal(late, from: "b")) == .ignored(.stranger("b")))
+  }
+
+  @Test("offers, answers and candidates of members become events, an empty candidate too")
+  func signals() {
+    var membership = welcomed()
+    let offer = PeerSignal.offer(.init(type: "offer", sdp: "o"))
+    #expect(membership.received(.signal(offer, from: "b")) == .event(.offer(from: "b", sdp: "o")))
+    let answer = PeerSignal.answer(.init(type: "answer", sdp: "s"))
+    #expect(membership.received(.signal(answer, from: "b")) == .event(.answer(from: "b", sdp: "s")))
+    let end = PeerSignal.candidate(.init(candidate: "", mid: nil, index: 0))
+    #expect(
+      membership.received(.signal(end, from: "b")) == .event(.candidate(from: "b", candidate: "", mid: nil, index: 0)))
+  }
+
+  @Test("an answer that carries an offer is ignored")
+  func offerAsAnswer() {
+    var membership = welcomed()
+    let answer = PeerSignal.answer(.init(type: "offer", sdp: "o"))
+    #expect(membership.received(.signal(answer, from: "b")) == .ignored(.offerAsAnswer("b")))
+  }
+}

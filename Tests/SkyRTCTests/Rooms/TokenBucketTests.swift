@@ -1,0 +1,19 @@
+import NIOCore
+import Testing
+
+@testable import SkyRTC
+
+@Suite("Message rate")
+struct TokenBucketTests {
+  @Test("a burst passes, then only the rate does")
+  func burst() {
+    let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    var bucket = TokenBucket(perSecond: 10, burst: 3, now: start)
+    #expect((0..<5).map { _ in bucket.take(now: start) } == [true, true, true, false, false])
+    #expect(!bucket.take(now: start + .milliseconds(50)))
+    #expect(bucket.take(now: start + .milliseconds(150)))
+    #expect(!bucket.take(now: start + .milliseconds(160)))
+    let later = start + .seconds(60)
+    #expect((0..<4).map { _ in bucket.take(now: later) } == [true, true, true, false])
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import SkyRTC
+
+@Suite("The web page", .timeLimit(.minutes(2)))
+struct PageTests {
+  private func answer(to request: String, at address: SkyRTCServer.Address) async throws -> String {
+    let raw = try await RawConnection.connect(to: address.port)
+    raw.send(request)
+    return await raw.text()
+  }
+
+  private func get(_ path: String, method: String = "GET") -> String {
+    "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\r\n"
+  }
+
+  @Test(
+    "each of its files is served on the WebSocket's port, with its type",
+    arguments: [
+      ("/", "text/html"), ("/index.html", "text/html"), ("/?a=b", "text/html"), ("/app.js", "text/javascript"),
+      ("/line.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
+      ("/tiles.js", "text/javascript"), ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
+      ("/favicon.ico", "image/svg+xml"), ("/settings.json", "application/json"),
+    ])
+  func files(path: String, type: String) async throws {
+    try await withServer { _, address in
+      let answer = try await answer(to: get(path), at: address)
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.contains("Content-Type: \(type)"))
+      #expect(answer.contains("Content-Security-Policy: default-src 'none'"))
+      let length = try #require(answer.firstMatch(of: /Content-Length: (\d+)/)).1
+      let body = try #require(answer.split(separator: "\r\n\r\n", maxSplits: 1).last)
+      #expect(body.utf8.count == Int(length))
+    }
+  }
+
+  @Test("the page names only files that are there, and nothing from elsewhere")
+  func references() throws {
+    let files = PageFiles.all
+    for path in ["/index.html", "/app.js", "/style.css"] {
+      let content = try #require(files.file(at: path)).content
+      let text = String(decoding: content.readableBytesView, as: UTF8.self)
+      for match in text.matches(of: /(?:src|href)="([^"#]+)|from '\.\/([^']+)'/) {
+        let name = try #require(match.1 ?? match.2)
+        #expect(files.file(at: "/\(name)") != nil, "\(name)")
+      }
+      #expect(text.firstMatch(of: /https?:\/\//) == nil)
+    }
+  }
+
+  @Test("the page learns the ICE servers of the configuration")
+  func settings() async throws {
+    try await withServer(iceServers: ["stun:stun.example.org"]) { _, address in
+      let answer = try await answer(to: get("/settings.json"), at: address)
+      #expect(answer.hasSuffix("\r\n\r\n{\"iceServers\":[\"stun:stun.example.org\"]}"))
+    }
+  }
+
+  @Test(
+    "other requests are answered with what is wrong",
+    arguments: [
+      ("GET /other HTTP/1.1\r\nHost: x\r\n\r\n", "404"), ("GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
+      ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", "405"),
+      ("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n", "405"), ("GET ? HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
+      ("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "400"),
+      (RawConnection.upgrade.replacingOccurrences(of: "GET", with: "POST"), "400"),
+      (RawConnection.upgrade.replacingOccurrences(of: "13", with: "8"), "400"),
+      ("nonsense\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "400"),
+    ])
+  func otherRequests(request: String, status: String) async throws {
+    try await withServer { _, address in
+      let answer = try await answer(to: request, at: address)
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(60))")
+    }
+  }
+
+  @Test("HEAD is answered without the content")
+  func head() async throws {
+    try await withServer { _, address in
+      let answer = try await answer(to: get("/", method: "HEAD"), at: address)
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.hasSuffix("\r\n\r\n"))
+    }
+  }
+
+  @Test("a header with thousands of protocols to upgrade to does not overflow the stack")
+  func upgradeBomb() async throws {
+    try await withServer { _, address in
+      for name in ["a", "websocket"] {
+        let list = String(repeating: "\(name),", count: 8000 / (name.count + 1)) + name
+        let answer = try await answer(
+          to: "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: \(list)\r\n\r\n", at: address)
+        #expect(answer.hasPrefix("HTTP/1.1 400 "))
+      }
+    }
+  }
+
+  @Test("headers without end are cut off")
+  func longHeaders() async throws {
+    try await withServer { _, address in
+      let raw = try await RawConnection.connect(to: address.port)
+      raw.send("GET / HTTP/1.1\r\n")
+      for number in 0..<2000 { raw.send("X-\(number): \(String(repeating: "x", count: 200))\r\n") }
+      _ = await raw.everything()
+      let answer = try await answer(to: get("/"), at: address)
+      #expect(answer.hasPrefix("HTTP/1.1 200"))
+    }
+  }
+
+  @Test("a request that does not come to its end is cut off after the timeout")
+  func slowRequest() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.requestTimeout = .milliseconds(100)
+    try await withServer(limits: limits) { _, address in
+      #expect(try await answer(to: "", at: address) == "")
+      #expect(try await answer(to: "GET / HTTP/1.1\r\nHost:", at: address) == "")
+    }
+  }
+
+  @Test("no bytes in place of a request crash the server")
+  func randomRequests() async throws {
+    try await withServer { _, address in
+      for _ in 0..<60 {
+        let raw = try await RawConnection.connect(to: address.port)
+        var bytes = Array(RawConnection.upgrade.utf8)
+        for _ in 0..<Int.random(in: 1...5) { bytes[Int.random(in: 0..<bytes.count)] = UInt8.random(in: 0...255) }
+        raw.send(bytes)
+        raw.send((0..<50).map { _ in UInt8.random(in: 0...255) })
+        await raw.close()
+      }
+      let answer = try await answer(to: get("/"), at: address)
+      #expect(answer.hasPrefix("HTTP/1.1 200"))
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import NIOCore
+import Testing
+
+@testable import SkyRTC
+
+@Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))
+struct ServerLimitTests {
+  /// Somebody who shows that the server still works for others.
+  private func check(_ address: SkyRTCServer.Address) async throws {
+    let (participant, _) = try await Participant.joined("check", at: address)
+    await participant.close()
+  }
+
+  @Test(
+    "messages that are not of the protocol are ignored",
+    arguments: [
+      "", "null", "{", "[]", "7", #"{"eventName":"__join","data":{"room":{}}}"#, #"{"eventName":"hello"}"#,
+      #"{"eventName":"__offer","data":null}"#, #"{"eventName":"__ice_candidate","data":{"socketId":{}}}"#,
+      String(repeating: "[", count: 200_000), "\u{0}\u{1}",
+    ])
+  func ignored(text: String) async throws {
+    try await withServer { _, address in
+      let participant = try await Participant.connect(to: address)
+      participant.send(text: text)
+      participant.socket.send(.binary(ByteBuffer(bytes: [0xFF, 0xFE, 0x00])))
+      participant.send(.join(room: "1", formerID: nil))
+      #expect(try await participant.next() != nil)
+    }
+  }
+
+  @Test("a client that sends too many unusable messages is closed with the reason")
+  func unusable() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumUnusableMessages = 5
+    try await withServer(limits: limits) { _, address in
+      let (participant, _) = try await Participant.joined("1", at: address)
+      for _ in 0..<6 { participant.send(text: "?") }
+      #expect(
+        await participant.socket.ended()
+          == .closedThere(code: 1008, reason: "6 messages were not of the SkyRTC protocol."))
+      try await check(address)
+    }
+  }
+
+  @Test("a message of 256 KiB passes, a larger one is closed with 1009")
+  func messageSize() async throws {
+    try await withServer { _, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let (second, secondID) = try await Participant.joined("1", at: address)
+      _ = try await first.next()
+      let empty = SkyRTCRequest.signal(.mark(""), to: firstID).text.utf8.count
+      let sdp = String(repeating: "x", count: 256 * 1024 - empty)
+      second.send(.signal(.mark(sdp), to: firstID))
+      #expect(try await first.next() == .signal(.mark(sdp), from: secondID))
+      second.send(.signal(.mark(sdp + "x"), to: firstID))
+      let ending = await second.socket.ended()
+      guard case .closedThere(code: 1009, _) = ending else {
+        Issue.record("The server ended with: \(ending)")
+        return
+      }
+      #expect(try await first.next() == .left(secondID))
+    }
+  }
+
+  @Test("a room too many, a name too long and a full room are closed with the reason")
+  func rooms() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumRooms = 2
+    limits.maximumUsersPerRoom = 2
+    try await withServer(limits: limits) { server, address in
+      func refusal(_ room: String) async throws -> WebSocketEnding {
+        let participant = try await Participant.connect(to: address)
+        participant.send(.join(room: room, formerID: nil))
+        return await participant.socket.ended()
+      }
+      let (first, _) = try await Participant.joined("1", at: address)
+      let (second, _) = try await Participant.joined("1", at: address)
+      let (third, _) = try await Participant.joined(String(repeating: "ü", count: 128), at: address)
+      #expect(try await refusal("1") == .closedThere(code: 1008, reason: "The room is full: it holds 2 participants."))
+      #expect(
+        try await refusal(String(repeating: "ü", count: 129))
+          == .closedThere(code: 1008, reason: "A room's name may have 128 characters, but this one has 129."))
+      #expect(
+        try await refusal("3")
+          == .closedThere(code: 1008, reason: "There are 2 rooms already, and no more are opened."))
+      #expect(await server.participants(in: "1").count == 2)
+      for participant in [first, second, third] { await participant.close() }
+    }
+  }
+
+  @Test("more connections than allowed are closed at once, and there is room again later")
+  func connections() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumConnections = 2
+    try await withServer(limits: limits) { _, address in
+      let (first, _) = try await Participant.joined("1", at: address)
+      let (second, _) = try await Participant.joined("1", at: address)
+      await #expect(throws: WebSocketConnectError.self) { try await Participant.connect(to: address) }
+      await first.close()
+      try await check(address)
+      await second.close()
+    }
+  }
+
+  @Test("a flood of messages is cut off")
+  func flood() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumMessageBurst = 20
+    limits.maximumMessagesPerSecond = 10
+    try await withServer(limits: limits) { _, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let (flooder, flooderID) = try await Participant.joined("1", at: address)
+      for _ in 0..<500 { flooder.send(.signal(.mark("x"), to: firstID)) }
+      #expect(
+        await flooder.socket.ended() == .closedThere(code: 1008, reason: "More than 10 messages a second came."))
+      var relayed = 0
+      while let notice = try await first.next(), notice != .left(flooderID) { relayed += 1 }
+      #expect(relayed < 60)
+    }
+  }
+
+  @Test("a client that reads nothing is dropped when too much waits for it, and the others go on")
+  func slowReader() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumOutgoingBytes = 512 * 1024
+    limits.maximumMessageBurst = 10_000
+    try await withServer(limits: limits) { server, address in
+      let (first, _) = try await Participant.joined("1", at: address)
+      let slow = try await RawConnection.connect(to: address.port)
+      slow.send(RawConnection.upgrade)
+      slow.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
+      guard case .joined(let slowID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
+      try await slow.channel.setOption(.autoRead, value: false).get()
+      let sdp = String(repeating: "x", count: 200_000)
+      var sent = 0
+      while await server.participants(in: "1").contains(slowID), sent < 500 {
+        first.send(.signal(.mark(sdp), to: slowID))
+        sent += 1
+      }
+      #expect(try await first.next() == .left(slowID))
+      #expect(sent < 500)
+      await slow.close()
+      try await check(address)
+    }
+  }
+
+  @Test("a client whose connection is dead is gone after the ping's timeout")
+  func deadConnection() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.pingInterval = .milliseconds(100)
+    limits.pingTimeout = .milliseconds(100)
+    try await withServer(limits: limits) { _, address in
+      let (first, _) = try await Participant.joined("1", at: address)
+      let dead = try await RawConnection.connect(to: address.port)
+      dead.send(RawConnection.upgrade)
+      dead.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
+      guard case .joined(let deadID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
+      // It answers no ping. The first participant does, and stays.
+      #expect(try await first.next() == .left(deadID))
+      try await check(address)
+      await dead.close()
+    }
+  }
+
+  @Test("a client that joins no room is closed")
+  func joinTimeout() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.joinTimeout = .milliseconds(100)
+    try await withServer(limits: limits) { _, address in
+      let participant = try await Participant.connect(to: address)
+      #expect(
+        await participant.socket.ended()
+          == .closedThere(code: 1008, reason: "No room was joined within 0.1 seconds."))
+    }
+  }
+
+  @Test("no bytes after the upgrade crash the server")
+  func randomFrames() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.closeTimeout = .milliseconds(50)
+    try await withServer(limits: limits) { _, address in
+      for seed in 0..<60 {
+        let raw = try await RawConnection.connect(to: address.port)
+        raw.send(RawConnection.upgrade)
+        if seed % 3 == 0 {
+          raw.send((0..<300).map { _ in UInt8.random(in: 0...255) })
+        } else if seed % 3 == 1 {
+          // A good frame with a wrong byte in its first two.
+          var frame = Self.maskedText(#"{"eventName":"__join"}"#)
+          frame[seed % 2] ^= 1 << UInt8.random(in: 0...7)
+          raw.send(frame)
+        } else {
+          // Frame by frame of any kind, masked or not.
+          for _ in 0..<20 {
+            let length = UInt8.random(in: 0...125)
+            raw.send([UInt8.random(in: 0...255), UInt8.random(in: 0...1) << 7 | length])
+            raw.send((0..<Int(length) + 4).map { _ in UInt8.random(in: 0...255) })
+          }
+        }
+        await raw.close()
+      }
+      try await check(address)
+    }
+  }
+
+  @Test("a breach of the WebSocket protocol is answered with its close code", arguments: [
+    ([0x81, 0x01, 0x61], 1002), ([0xC1, 0x80, 0, 0, 0, 0], 1002), ([0x83, 0x80, 0, 0, 0, 0], 1002),
+    ([0x80, 0x80, 0, 0, 0, 0], 1002), ([0x09, 0x80, 0, 0, 0, 0], 1002), ([0x89, 0xFE, 0x00, 0x7E, 0, 0, 0, 0], 1002),
+    ([0x81, 0x81, 0, 0, 0, 0, 0xFF], 1007), ([0x88, 0x81, 0, 0, 0, 0, 3], 1002),
+    ([0x82, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], 1009),
+    ([0x82, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], 1009),
+    ([0x82, 0xFF, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0], 1009),
+  ] as [([UInt8], UInt16)])
+  func violations(bytes: [UInt8], code: UInt16) async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.closeTimeout = .milliseconds(100)
+    try await withServer(limits: limits) { _, address in
+      let raw = try await RawConnection.connect(to: address.port)
+      raw.send(RawConnection.upgrade)
+      raw.send(bytes)
+      let all = await raw.everything()
+      let end = try #require(all.split(separator: [13, 10, 13, 10], maxSplits: 1).last.map(Array.init))
+      #expect(end.first == 0x88)
+      #expect(end.dropFirst(2).prefix(2).elementsEqual([UInt8(code >> 8), UInt8(code & 0xFF)]))
+      try await check(address)
+    }
+  }
+
+  /// A text frame of up to 125 bytes with a mask of zeros.
+  private static func maskedText(_ text: String) -> [UInt8] {
+    [0x81, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + Array(text.utf8)
+  }
+}

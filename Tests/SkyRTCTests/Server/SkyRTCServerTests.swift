@@ -1,0 +1,231 @@
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import SkyRTC
+
+@Suite("SkyRTC server", .timeLimit(.minutes(2)))
+struct SkyRTCServerTests {
+  @Test("a newcomer is announced, welcomed, and heard by those it speaks to")
+  func call() async throws {
+    try await withServer { _, address in
+      let (first, firstID) = try await Participant.joined("100", at: address)
+      let (second, secondID) = try await Participant.joined("100", at: address)
+      #expect(firstID != secondID)
+      #expect(try await first.next() == .joined(secondID))
+      second.send(.signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), to: firstID))
+      #expect(try await first.next() == .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: secondID))
+      first.send(.signal(.answer(.init(type: "answer", sdp: "v=1")), to: secondID))
+      #expect(try await second.next() == .signal(.answer(.init(type: "answer", sdp: "v=1")), from: firstID))
+      await second.close()
+      #expect(try await first.next() == .left(secondID))
+    }
+  }
+
+  @Test("a relayed candidate has the sender's id, and sdpMid and sdpMLineIndex for pages of 2013")
+  func candidate() async throws {
+    try await withServer { _, address in
+      let (first, firstID) = try await Participant.joined("100", at: address)
+      let (second, secondID) = try await Participant.joined("100", at: address)
+      _ = try await first.next()
+      second.send(text: #"{"eventName":"__ice_candidate","data":{"label":1,"candidate":"c","socketId":"\#(firstID)"}}"#)
+      #expect(
+        try await first.nextText()
+          == #"{"data":{"candidate":"c","label":1,"sdpMLineIndex":1,"socketId":"\#(secondID)"},"eventName":"_ice_candidate"}"#
+      )
+    }
+  }
+
+  @Test("binary frames and pretty-printed JSON are taken, text frames are sent")
+  func binary() async throws {
+    try await withServer { server, address in
+      let participant = try await Participant.connect(to: address)
+      participant.socket.send(.binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
+      guard case .peers(let you, [])? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      #expect(await server.participants(in: "5") == [you])
+    }
+  }
+
+  @Test("a room named __proto__ is a room like any other")
+  func prototype() async throws {
+    try await withServer { server, address in
+      for room in ["__proto__", "constructor", "toString", "__default"] {
+        let (participant, id) = try await Participant.joined(room, at: address)
+        #expect(await server.participants(in: room) == [id])
+        await participant.close()
+      }
+      let participant = try await Participant.connect(to: address)
+      participant.send(text: #"{"eventName":"__join"}"#)
+      guard case .peers(let you, [])? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      #expect(await server.participants(in: "__default") == [you])
+    }
+  }
+
+  @Test("joining twice leaves no ghost, and joining elsewhere moves")
+  func joinTwice() async throws {
+    try await withServer { server, address in
+      let (stayer, stayerID) = try await Participant.joined("1", at: address)
+      let (mover, moverID) = try await Participant.joined("1", at: address)
+      #expect(try await stayer.next() == .joined(moverID))
+      mover.send(.join(room: "1", formerID: nil))
+      #expect(try await mover.next() == .peers(you: moverID, others: [stayerID]))
+      mover.send(.join(room: "2", formerID: nil))
+      #expect(try await mover.next() == .peers(you: moverID, others: []))
+      #expect(try await stayer.next() == .left(moverID))
+      #expect(await server.participants(in: "1") == [stayerID])
+      #expect(await server.participants(in: "2") == [moverID])
+      await mover.close()
+      #expect(await server.participants(in: "2") == [])
+    }
+  }
+
+  @Test("nothing passes from one room to another, by no message")
+  func acrossRooms() async throws {
+    try await withServer { _, address in
+      let (target, targetID) = try await Participant.joined("1", at: address)
+      let (inside, insideID) = try await Participant.joined("1", at: address)
+      let (outside, _) = try await Participant.joined("2", at: address)
+      let nowhere = try await Participant.connect(to: address)
+      for sender in [outside, nowhere] {
+        sender.send(.signal(.mark("offer"), to: targetID))
+        sender.send(.signal(.answer(.init(type: "answer", sdp: "answer")), to: targetID))
+        sender.send(.signal(.candidate(.init(candidate: "c", mid: "0", index: 0)), to: targetID))
+        for name in ["_offer", "_new_peer", "_remove_peer", "_peers"] {
+          sender.send(text: #"{"eventName":"\#(name)","data":{"sdp":"x","socketId":"\#(targetID)","connections":[]}}"#)
+        }
+        // Its answer shows that all of the above has been handled.
+        sender.send(.join(room: "3", formerID: nil))
+        _ = try await sender.next()
+      }
+      #expect(try await target.next() == .joined(insideID))
+      inside.send(.signal(.mark("inside"), to: targetID))
+      #expect(try await target.next() == .signal(.mark("inside"), from: insideID))
+    }
+  }
+
+  @Test("a stale target is nobody's harm")
+  func staleTarget() async throws {
+    try await withServer { _, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let (second, secondID) = try await Participant.joined("1", at: address)
+      let (third, thirdID) = try await Participant.joined("1", at: address)
+      await second.close()
+      #expect(try await third.next() == .left(secondID))
+      third.send(.signal(.mark("late"), to: secondID))
+      third.send(.signal(.mark("on time"), to: firstID))
+      #expect(try await first.next() == .joined(secondID))
+      #expect(try await first.next() == .joined(thirdID))
+      #expect(try await first.next() == .left(secondID))
+      #expect(try await first.next() == .signal(.mark("on time"), from: thirdID))
+    }
+  }
+
+  @Test("a client that comes back is given its former id, unless somebody has it")
+  func formerID() async throws {
+    try await withServer { server, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let thief = try await Participant.connect(to: address)
+      thief.send(.join(room: "2", formerID: firstID))
+      guard case .peers(let thiefID, [])? = try await thief.next() else { throw Participant.Surprise.noWelcome }
+      #expect(thiefID != firstID)
+      await first.close()
+      let back = try await Participant.connect(to: address)
+      back.send(.join(room: "1", formerID: firstID))
+      #expect(try await back.next() == .peers(you: firstID, others: []))
+      back.send(.join(room: "1", formerID: UUID().uuidString.lowercased()))
+      #expect(try await back.next() == .peers(you: firstID, others: []), "an id changes only before the first room")
+      await back.close()
+      #expect(await server.participants(in: "1") == [])
+      for odd in ["", "you", "__proto__", UUID().uuidString, String(repeating: "a", count: 36)] {
+        let participant = try await Participant.connect(to: address)
+        participant.send(.join(room: "3", formerID: odd))
+        guard case .peers(let id, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+        #expect(id != odd)
+      }
+    }
+  }
+
+  @Test("all meet again under their former ids on a server that was stopped and started")
+  func restart() async throws {
+    let server = SkyRTCServer(configuration: .init(port: 0), logger: .quiet)
+    let address = try await server.start()
+    let (first, firstID) = try await Participant.joined("1", at: address)
+    let (second, secondID) = try await Participant.joined("1", at: address)
+    _ = try await first.next()
+    await server.shutdown()
+    #expect(try await first.next() == nil, "nobody is told that the others left")
+    #expect(await second.socket.ended() == .closedThere(code: 1001, reason: "The server is shutting down."))
+    let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
+    let again = try await next.start()
+    #expect(again == address)
+    let firstBack = try await Participant.connect(to: again)
+    firstBack.send(.join(room: "1", formerID: firstID))
+    #expect(try await firstBack.next() == .peers(you: firstID, others: []))
+    let secondBack = try await Participant.connect(to: again)
+    secondBack.send(.join(room: "1", formerID: secondID))
+    #expect(try await secondBack.next() == .peers(you: secondID, others: [firstID]))
+    await next.shutdown()
+  }
+
+  @Test("wss works with a certificate from files, and only for those who trust it")
+  func tls() async throws {
+    let (certificate, key) = (Certificate.path, Certificate.keyPath)
+    try await withServer(tls: .init(certificateFile: certificate, keyFile: key)) { _, address in
+      #expect(address.webSocketURL == "wss://127.0.0.1:\(address.port)")
+      #expect(address.pageURL == "https://127.0.0.1:\(address.port)/")
+      var options = WebSocketClient.Options()
+      options.trust = .file(certificate)
+      let participant = try await Participant.connect(to: address, options: options)
+      participant.send(.join(room: "1", formerID: nil))
+      #expect(try await participant.next() != nil)
+      await #expect { try await Participant.connect(to: address) } throws: {
+        if case .notTrusted? = $0 as? WebSocketConnectError { return true }
+        return false
+      }
+      let plain = try await RawConnection.connect(to: address.port)
+      plain.send(RawConnection.upgrade)
+      _ = await plain.everything()
+      #expect(try await Participant.connect(to: address, options: options).socket.url.isSecure)
+    }
+  }
+
+  @Test("a server that cannot start says why in a sentence")
+  func cannotStart() async throws {
+    try await withServer { server, address in
+      let second = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
+      await #expect(throws: SkyRTCServer.StartError.portTaken(host: "127.0.0.1", port: address.port)) {
+        try await second.start()
+      }
+      await #expect(throws: SkyRTCServer.StartError.alreadyStarted) { try await server.start() }
+    }
+    await #expect(throws: SkyRTCServer.StartError.wrongPort(70_000)) {
+      try await SkyRTCServer(configuration: .init(port: 70_000)).start()
+    }
+    await #expect(throws: SkyRTCServer.StartError.self) {
+      try await SkyRTCServer(configuration: .init(host: "192.0.2.1", port: 0)).start()
+    }
+    let key = Certificate.keyPath
+    let certificate = Certificate.path
+    await #expect { try await server(certificate: "/no/such.pem", key: key).start() } throws: {
+      "\($0)".hasPrefix("The TLS certificate in /no/such.pem cannot be used")
+    }
+    await #expect { try await server(certificate: certificate, key: "/no/such.pem").start() } throws: {
+      "\($0)".hasPrefix("The TLS key in /no/such.pem cannot be used")
+    }
+  }
+
+  private func server(certificate: String, key: String) -> SkyRTCServer {
+    SkyRTCServer(configuration: .init(port: 0, tls: .init(certificateFile: certificate, keyFile: key)))
+  }
+}
+
+/// The test certificate's files.
+enum Certificate {
+  static var path: String { file("localhost-certificate.pem") }
+  static var keyPath: String { file("localhost-key.pem") }
+
+  private static func file(_ name: String) -> String {
+    Bundle.module.bundleURL.appendingPathComponent("Fixtures").appendingPathComponent(name).path
+  }
+}

@@ -1,0 +1,76 @@
+import NIOCore
+
+@testable import SkyRTC
+
+/// A client of the server under test that speaks the protocol's messages one by one.
+final class Participant {
+  let socket: WebSocketClient
+  private var messages: AsyncStream<WebSocketMessage>.Iterator
+
+  private init(socket: WebSocketClient) {
+    self.socket = socket
+    messages = socket.messages.makeAsyncIterator()
+  }
+
+  static func connect(
+    to address: SkyRTCServer.Address, options: WebSocketClient.Options = .init()
+  ) async throws -> Participant {
+    Participant(socket: try await WebSocketClient.connect(to: address.webSocketURL, options: options))
+  }
+
+  /// Joins and reads the welcome.
+  static func joined(_ room: String, at address: SkyRTCServer.Address) async throws -> (Participant, id: String) {
+    let participant = try await connect(to: address)
+    participant.send(.join(room: room, formerID: nil))
+    guard case .peers(let you, _)? = try await participant.next() else { throw Surprise.noWelcome }
+    return (participant, you)
+  }
+
+  enum Surprise: Error { case noWelcome, binary }
+
+  func send(_ request: SkyRTCRequest) { socket.send(.text(request.text)) }
+
+  func send(text: String) { socket.send(.text(text)) }
+
+  /// The next message as it is on the wire; nil at the end of the connection.
+  func nextText() async throws -> String? {
+    switch await messages.next(isolation: #isolation) {
+    case .text(let text): return text
+    case .binary: throw Surprise.binary
+    case nil: return nil
+    }
+  }
+
+  func next() async throws -> SkyRTCNotice? {
+    try await nextText().map { try SkyRTCNotice(parsing: $0) }
+  }
+
+  func close() async {
+    socket.close()
+    _ = await socket.ended()
+  }
+}
+
+/// A started server on a free port, stopped at the end.
+func withServer(
+  limits: SkyRTCServer.Limits = .init(), tls: SkyRTCServer.TLS? = nil, iceServers: [String] = [],
+  _ body: (SkyRTCServer, SkyRTCServer.Address) async throws -> Void
+) async throws {
+  var configuration = SkyRTCServer.Configuration(port: 0, tls: tls)
+  configuration.limits = limits
+  configuration.iceServers = iceServers
+  let server = SkyRTCServer(configuration: configuration, logger: .quiet)
+  let address = try await server.start()
+  do {
+    try await body(server, address)
+  } catch {
+    await server.shutdown()
+    throw error
+  }
+  await server.shutdown()
+}
+
+extension PeerSignal {
+  /// A signal that is easy to tell from others.
+  static func mark(_ text: String) -> PeerSignal { .offer(SignalledDescription(type: "offer", sdp: text)) }
+}

@@ -1,0 +1,52 @@
+import NIOCore
+import NIOPosix
+
+/// A bare TCP connection, for bytes that no proper client would send.
+struct RawConnection {
+  let channel: any Channel
+  private let incoming: AsyncStream<ByteBuffer>
+
+  static func connect(to port: Int) async throws -> RawConnection {
+    let (incoming, inbox) = AsyncStream.makeStream(of: ByteBuffer.self)
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Collector(inbox)) }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    return RawConnection(channel: channel, incoming: incoming)
+  }
+
+  func send(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
+
+  func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
+  /// All that comes until the other side closes the connection.
+  func everything() async -> [UInt8] {
+    var all: [UInt8] = []
+    for await part in incoming { all += part.readableBytesView }
+    return all
+  }
+
+  func text() async -> String { String(decoding: await everything(), as: UTF8.self) }
+
+  func close() async { try? await channel.close() }
+
+  /// A complete upgrade request.
+  static let upgrade = """
+    GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r
+    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n
+    """
+
+  private final class Collector: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let inbox: AsyncStream<ByteBuffer>.Continuation
+
+    init(_ inbox: AsyncStream<ByteBuffer>.Continuation) { self.inbox = inbox }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { inbox.yield(unwrapInboundIn(data)) }
+
+    func channelInactive(context: ChannelHandlerContext) { inbox.finish() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  }
+}

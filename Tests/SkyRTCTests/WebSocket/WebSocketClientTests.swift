@@ -1,0 +1,178 @@
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import SkyRTC
+
+@Suite("WebSocket client", .timeLimit(.minutes(2)))
+struct WebSocketClientTests {
+  /// Sends back what comes, until "close" comes.
+  private func echo() async throws -> ScriptedServer {
+    try await ScriptedServer.start { connection, message in
+      switch message {
+      case .text("close"): connection.close(code: 4321, reason: "as you like")
+      case .text("cut"): connection.cut()
+      case .text(let text): connection.send(text)
+      case .binary(let data): connection.send(binary: String(buffer: data))
+      }
+    }
+  }
+
+  @Test("text and binary messages come back in order, also large ones")
+  func echoes() async throws {
+    let server = try await echo()
+    var options = WebSocketClient.Options()
+    options.limits.maximumMessageBytes = 32 << 20
+    options.limits.maximumOutgoingBytes = 64 << 20
+    let client = try await WebSocketClient.connect(to: server.url + "/any/path?x=1", options: options)
+    let large = String(repeating: "ü", count: 5 << 20)
+    try await client.send(text: "hello")
+    try await client.send(binary: ByteBuffer(string: "bytes"))
+    client.send(.text(large))
+    client.send(.text(""))
+    var messages = client.messages.makeAsyncIterator()
+    #expect(await messages.next() == .text("hello"))
+    #expect(await messages.next() == .binary(ByteBuffer(string: "bytes")))
+    #expect(await messages.next() == .text(large))
+    #expect(await messages.next() == .text(""))
+    client.close(code: 1000, reason: "done")
+    #expect(await messages.next() == nil)
+    #expect(await client.ended() == .closedHere(code: 1000, reason: "done"))
+    await #expect(throws: (any Error).self) { try await client.send(text: "late") }
+    await server.stop()
+  }
+
+  @Test("the other side's close and its reason are told, and a cut connection too")
+  func endings() async throws {
+    let server = try await echo()
+    let client = try await WebSocketClient.connect(to: server.url)
+    client.send(.text("close"))
+    #expect(await client.ended() == .closedThere(code: 4321, reason: "as you like"))
+    let other = try await WebSocketClient.connect(to: server.url)
+    other.send(.text("cut"))
+    guard case .broken = await other.ended() else {
+      Issue.record("A cut connection is broken.")
+      return
+    }
+    await server.stop()
+  }
+
+  @Test("a message over the limit closes the connection with 1009")
+  func tooBig() async throws {
+    let server = try await echo()
+    var options = WebSocketClient.Options()
+    options.limits.maximumMessageBytes = 100
+    let client = try await WebSocketClient.connect(to: server.url, options: options)
+    client.send(.text(String(repeating: "x", count: 101)))
+    guard case .closedHere(code: 1009, _) = await client.ended() else {
+      Issue.record("A larger message is too big.")
+      return
+    }
+    await server.stop()
+  }
+
+  @Test("a server that falls silent is noticed by pings")
+  func silence() async throws {
+    let server = try await ScriptedServer.start(answers: false) { _, _ in }
+    var options = WebSocketClient.Options()
+    options.limits.pingInterval = .milliseconds(50)
+    options.limits.pingTimeout = .milliseconds(50)
+    let client = try await WebSocketClient.connect(to: server.url, options: options)
+    guard case .silent = await client.ended() else {
+      Issue.record("The server was silent.")
+      return
+    }
+    await server.stop()
+  }
+
+  @Test("a server that answers pings is kept")
+  func kept() async throws {
+    let server = try await echo()
+    var options = WebSocketClient.Options()
+    options.limits.pingInterval = .milliseconds(20)
+    options.limits.pingTimeout = .seconds(5)
+    let client = try await WebSocketClient.connect(to: server.url, options: options)
+    try await Task.sleep(for: .milliseconds(300))
+    client.send(.text("still here"))
+    var messages = client.messages.makeAsyncIterator()
+    #expect(await messages.next() == .text("still here"))
+    client.close()
+    _ = await client.ended()
+    await server.stop()
+  }
+
+  @Test("a reader that falls behind loses the connection, not a message in the middle")
+  func slowReader() async throws {
+    let server = try await ScriptedServer.start { connection, _ in
+      for number in 0..<100 { connection.send("\(number)") }
+    }
+    var options = WebSocketClient.Options()
+    options.maximumWaitingMessages = 10
+    let client = try await WebSocketClient.connect(to: server.url, options: options)
+    client.send(.text("go"))
+    #expect(await client.ended() == .closedHere(code: 1008, reason: "The reader fell behind by 10 messages."))
+    var numbers: [String] = []
+    for await case .text(let text) in client.messages { numbers.append(text) }
+    #expect(numbers == (0..<10).map { "\($0)" })
+    await server.stop()
+  }
+
+  @Test("where nothing listens, the error says so")
+  func unreachable() async throws {
+    let free = try await RawServer.start(answer: nil)
+    await free.stop()
+    let url = "ws://127.0.0.1:\(free.port)"
+    await #expect { try await WebSocketClient.connect(to: url) } throws: {
+      "\($0)" == "\(url) cannot be reached: Connection refused."
+    }
+    await #expect { try await WebSocketClient.connect(to: "ws://no-such-host.invalid") } throws: {
+      "\($0)" == "ws://no-such-host.invalid cannot be reached: the name \"no-such-host.invalid\" has no address."
+    }
+  }
+
+  @Test(
+    "a server that is no WebSocket server is refused with what it said",
+    arguments: [
+      ("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "answered \"404 Not Found\""),
+      ("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", "answered \"302 Found\""),
+      (
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
+          + "Sec-WebSocket-Accept: wrong\r\n\r\n", "its Sec-WebSocket-Accept header is wrong"
+      ),
+      ("SSH-2.0-OpenSSH_9.2\r\n", "did not answer as a WebSocket server does"),
+      ("", "did not answer as a WebSocket server does: it closed the connection"),
+    ])
+  func notAWebSocket(answer: String, expected: String) async throws {
+    let server = try await RawServer.start(answer: Array(answer.utf8), closes: true)
+    await #expect { try await WebSocketClient.connect(to: "ws://127.0.0.1:\(server.port)") } throws: {
+      "\($0)".contains(expected)
+    }
+    await server.stop()
+  }
+
+  @Test("a server that does not answer the upgrade times out, with TLS too")
+  func timeout() async throws {
+    let server = try await RawServer.start(answer: nil)
+    var options = WebSocketClient.Options()
+    options.connectTimeout = .milliseconds(100)
+    for scheme in ["ws", "wss"] {
+      await #expect {
+        try await WebSocketClient.connect(to: "\(scheme)://127.0.0.1:\(server.port)", options: options)
+      } throws: {
+        "\($0)".hasSuffix("did not open a WebSocket within 0.1 seconds.")
+      }
+    }
+    await server.stop()
+  }
+
+  @Test("no bytes of a server crash the client")
+  func randomBytes() async throws {
+    for _ in 0..<40 {
+      let server = try await RawServer.start(answer: (0..<200).map { _ in .random(in: 0...255) }, closes: true)
+      await #expect(throws: WebSocketConnectError.self) {
+        try await WebSocketClient.connect(to: "ws://127.0.0.1:\(server.port)")
+      }
+      await server.stop()
+    }
+  }
+}

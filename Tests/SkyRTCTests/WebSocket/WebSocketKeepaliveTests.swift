@@ -1,0 +1,31 @@
+import NIOCore
+import Testing
+
+@testable import SkyRTC
+
+@Suite("WebSocket keepalive")
+struct WebSocketKeepaliveTests {
+  private let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
+
+  @Test("silence brings a ping, and further silence the end")
+  func silence() {
+    var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
+    #expect(keepalive.deadline == start + .seconds(15))
+    #expect(keepalive.poll(now: start + .seconds(14)) == .wait)
+    #expect(keepalive.poll(now: start + .seconds(15)) == .ping)
+    #expect(keepalive.deadline == start + .seconds(25))
+    #expect(keepalive.poll(now: start + .seconds(24)) == .wait)
+    #expect(keepalive.poll(now: start + .seconds(25)) == .giveUp(silence: .seconds(25)))
+  }
+
+  @Test("any sign of life puts the next ping off")
+  func life() {
+    var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
+    keepalive.heard(now: start + .seconds(10))
+    #expect(keepalive.poll(now: start + .seconds(15)) == .wait)
+    #expect(keepalive.poll(now: start + .seconds(25)) == .ping)
+    keepalive.heard(now: start + .seconds(26))
+    #expect(keepalive.poll(now: start + .seconds(35)) == .wait)
+    #expect(keepalive.deadline == start + .seconds(41))
+  }
+}
