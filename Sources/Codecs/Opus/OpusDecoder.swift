@@ -1,0 +1,70 @@
+import COpus
+package import NIOCore
+
+/// One Opus stream being decoded to 48 kHz.
+package final class OpusDecoder {
+  /// The longest packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5).
+  package static let longestPacket = 5_760
+
+  package let channels: Int
+  private let state: OpaquePointer
+
+  /// - Parameter channels: how many come out, 1 or 2, whatever the packets hold.
+  package init(channels: Int = 2) throws(CodecFailure) {
+    var code: Int32 = 0
+    let made = opus_decoder_create(48_000, Int32(clamping: channels), &code)
+    guard let made, code == OPUS_OK else {
+      throw CodecFailure("start an Opus decoder for \(channels) channels", opus: code)
+    }
+    self.state = made
+    self.channels = channels
+  }
+
+  deinit {
+    opus_decoder_destroy(state)
+  }
+
+  /// Decodes one whole packet.
+  package func decode(_ packet: ByteBuffer) throws(CodecFailure) -> Sound {
+    let action = "decode an Opus packet of \(packet.readableBytes) bytes"
+    if packet.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
+    return try decode(packet, room: Self.longestPacket, correction: false, action)
+  }
+
+  /// Rebuilds the lost packet before `next` from the copy at lower quality that `next` may carry (RFC 6716, 2.1.7);
+  /// what it does not carry is concealed. `next` is to be decoded afterwards as usual.
+  ///
+  /// - Parameter duration: how long the lost packet was, in ticks of 48 kHz, a multiple of 120.
+  package func recover(duration: Int, before next: ByteBuffer) throws(CodecFailure) -> Sound {
+    try decode(next, room: duration, correction: true, "recover \(duration) ticks of lost Opus")
+  }
+
+  /// Invents sound in place of a lost packet.
+  ///
+  /// - Parameter duration: in ticks of 48 kHz, a multiple of 120, at most 5,760.
+  package func conceal(duration: Int) throws(CodecFailure) -> Sound {
+    try decode(nil, room: duration, correction: false, "conceal \(duration) ticks of lost Opus")
+  }
+
+  private func decode(
+    _ packet: ByteBuffer?, room: Int, correction: Bool, _ action: String
+  ) throws(CodecFailure) -> Sound {
+    guard (1...Self.longestPacket).contains(room) else { throw CodecFailure(action, "that is not 1 to 5760 ticks") }
+    var code: Int32 = 0
+    let samples = [Float](unsafeUninitializedCapacity: room * channels) { output, count in
+      guard let start = output.baseAddress else { return }
+      if let packet {
+        code = packet.withUnsafeReadableBytes { bytes in
+          opus_decode_float(
+            state, bytes.bindMemory(to: UInt8.self).baseAddress, opus_int32(clamping: bytes.count),
+            start, Int32(room), correction ? 1 : 0)
+        }
+      } else {
+        code = opus_decode_float(state, nil, 0, start, Int32(room), 0)
+      }
+      count = max(0, Int(code)) * channels
+    }
+    if code < 0 { throw CodecFailure(action, opus: code) }
+    return Sound(samples: samples, channels: channels)
+  }
+}

@@ -1,0 +1,91 @@
+import COpus
+package import NIOCore
+
+/// One Opus stream being made from 48 kHz sound.
+package final class OpusEncoder {
+  /// What an encoder is set to.
+  package struct Settings: Sendable, Hashable {
+    /// 1 or 2.
+    package var channels = 2
+    /// Bits a second, 500 to 512,000.
+    package var bitrate = 64_000
+    /// 0 (cheapest) to 10 (best).
+    package var complexity = 5
+    /// Whether each packet carries a copy of the one before at lower quality, for use after a loss.
+    package var correctsErrors = false
+    /// The loss to be prepared for, in per cent.
+    package var expectedLoss = 0
+    /// Whether silence is not sent.
+    package var isDiscontinuous = false
+    /// Whether speech is to be clear rather than music true.
+    package var isForSpeech = false
+
+    package init() {}
+  }
+
+  package let channels: Int
+  /// How far the decoded sound lags behind what went in, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
+  package let lookahead: Int
+  private let state: OpaquePointer
+
+  package init(_ settings: Settings = Settings()) throws(CodecFailure) {
+    let action = "start an Opus encoder for \(settings.channels) channels at \(settings.bitrate) bit/s"
+    let application = settings.isForSpeech ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
+    var code: Int32 = 0
+    let made = opus_encoder_create(48_000, Int32(clamping: settings.channels), application, &code)
+    guard let made, code == OPUS_OK else { throw CodecFailure(action, opus: code) }
+    self.state = made
+    self.channels = settings.channels
+    var lookahead: Int32 = 0
+    let codes = [
+      chatbot_opus_encoder_set_bitrate(made, Int32(clamping: settings.bitrate)),
+      chatbot_opus_encoder_set_complexity(made, Int32(clamping: settings.complexity)),
+      chatbot_opus_encoder_set_inband_fec(made, settings.correctsErrors ? 1 : 0),
+      chatbot_opus_encoder_set_packet_loss(made, Int32(clamping: settings.expectedLoss)),
+      chatbot_opus_encoder_set_dtx(made, settings.isDiscontinuous ? 1 : 0),
+      chatbot_opus_encoder_get_lookahead(made, &lookahead),
+    ]
+    self.lookahead = Int(lookahead)
+    if let refused = codes.first(where: { $0 != OPUS_OK }) { throw CodecFailure(action, opus: refused) }
+  }
+
+  deinit {
+    opus_encoder_destroy(state)
+  }
+
+  /// Makes one packet.
+  ///
+  /// - Parameter sound: 2.5, 5, 10, 20, 40 or 60 ms with the encoder's channels.
+  package func encode(_ sound: Sound) throws(CodecFailure) -> ByteBuffer {
+    let action = "encode \(sound.count) ticks of sound"
+    guard sound.channels == channels else {
+      throw CodecFailure(action, "it has \(sound.channels) channels instead of \(channels)")
+    }
+    var packet = ByteBuffer()
+    let room = 1_500
+    var code: Int32 = 0
+    packet.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { bytes in
+      guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+      code = opus_encode_float(state, sound.samples, Int32(clamping: sound.count), start, opus_int32(room))
+      return max(0, Int(code))
+    }
+    if code < 0 { throw CodecFailure(action, opus: code) }
+    return packet
+  }
+
+  /// Changes the bitrate from the next packet on.
+  ///
+  /// - Parameter bitrate: bits a second, 500 to 512,000.
+  package func setBitrate(_ bitrate: Int) throws(CodecFailure) {
+    let code = chatbot_opus_encoder_set_bitrate(state, Int32(clamping: bitrate))
+    if code != OPUS_OK { throw CodecFailure("set Opus to \(bitrate) bit/s", opus: code) }
+  }
+
+  /// Changes the loss to be prepared for from the next packet on.
+  ///
+  /// - Parameter percent: 0 to 100.
+  package func setExpectedLoss(_ percent: Int) throws(CodecFailure) {
+    let code = chatbot_opus_encoder_set_packet_loss(state, Int32(clamping: percent))
+    if code != OPUS_OK { throw CodecFailure("prepare Opus for a loss of \(percent) %", opus: code) }
+  }
+}

@@ -1,0 +1,150 @@
+import CVPX
+package import Media
+package import NIOCore
+
+/// One VP8 stream being made in real time.
+package final class VP8Encoder {
+  /// What an encoder is set to.
+  package struct Settings: Sendable, Hashable {
+    package var size: PictureSize
+    /// Pictures a second; shapes the bitrate, not the time of a frame.
+    package var framesPerSecond = 30
+    /// Bits a second.
+    package var bitrate = 1_000_000
+    /// The longest distance between keyframes, in frames.
+    package var keyframeDistance = 3_000
+    /// 0 (best) to 16 (fastest).
+    package var speed = 8
+    package var threads = 1
+
+    package init(size: PictureSize) {
+      self.size = size
+    }
+  }
+
+  /// One frame as it came out.
+  package struct Output: Sendable, Hashable {
+    package let payload: ByteBuffer
+    package let isKeyframe: Bool
+  }
+
+  package private(set) var settings: Settings
+  private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+  private var configuration: vpx_codec_enc_cfg_t
+  private var lastTime = Int64.min
+
+  package init(_ settings: Settings) throws(CodecFailure) {
+    let action = "start a VP8 encoder for \(settings.size) at \(settings.bitrate) bit/s"
+    self.settings = settings
+    context = .allocate(capacity: 1)
+    context.initialize(to: vpx_codec_ctx_t())
+    configuration = vpx_codec_enc_cfg_t()
+    let sides = 2...16_383
+    guard sides.contains(settings.size.width), sides.contains(settings.size.height) else {
+      throw CodecFailure(action, "a side must be 2 to 16383 pixels")
+    }
+    var code = vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &configuration, 0)
+    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    configuration.g_w = UInt32(settings.size.width)
+    configuration.g_h = UInt32(settings.size.height)
+    configuration.g_timebase = vpx_rational(num: 1, den: VP8Encoder.rate)
+    configuration.g_threads = UInt32(clamping: max(1, settings.threads))
+    configuration.g_lag_in_frames = 0
+    configuration.g_error_resilient = 0
+    configuration.g_pass = VPX_RC_ONE_PASS
+    configuration.rc_end_usage = VPX_CBR
+    configuration.rc_target_bitrate = UInt32(clamping: max(1, settings.bitrate / 1_000))
+    configuration.rc_min_quantizer = 2
+    configuration.rc_max_quantizer = 56
+    configuration.rc_undershoot_pct = 100
+    configuration.rc_overshoot_pct = 15
+    configuration.rc_buf_initial_sz = 500
+    configuration.rc_buf_optimal_sz = 600
+    configuration.rc_buf_sz = 1_000
+    configuration.kf_mode = VPX_KF_AUTO
+    configuration.kf_max_dist = UInt32(clamping: max(0, settings.keyframeDistance))
+    code = chatbot_vp8_encoder_init(context, &configuration)
+    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    // A negative speed is the realtime one: it holds to a share of the machine's time.
+    _ = chatbot_vp8_encoder_set_speed(context, -Int32(clamping: settings.speed))
+    _ = chatbot_vp8_encoder_set_static_threshold(context, 1)
+    _ = chatbot_vp8_encoder_set_largest_keyframe(context, 900)
+  }
+
+  deinit {
+    vpx_codec_destroy(context)
+    context.deinitialize(count: 1)
+    context.deallocate()
+  }
+
+  /// Makes one frame.
+  ///
+  /// - Parameters:
+  ///   - picture: of the encoder's size.
+  ///   - time: when it is shown, in ticks of 90 kHz; moved behind the picture before where it is not.
+  ///   - keyframe: whether it must be one.
+  /// - Returns: nil when the encoder left the picture out to hold its bitrate.
+  package func encode(_ picture: Picture, time: Int64, keyframe: Bool = false) throws(CodecFailure) -> Output? {
+    let action = "encode a picture of \(picture.size)"
+    guard picture.size == settings.size else {
+      throw CodecFailure(action, "the encoder was started for \(settings.size)")
+    }
+    let time = max(time, lastTime == .min ? time : lastTime &+ 1)
+    let duration = UInt(max(1, VP8Encoder.rate / Int32(clamping: max(1, settings.framesPerSecond))))
+    lastTime = time
+    let flags = keyframe ? vpx_enc_frame_flags_t(VPX_EFLAG_FORCE_KF) : 0
+    var code = VPX_CODEC_OK
+    picture.withImage { image in
+      var image = image
+      code = vpx_codec_encode(context, &image, time, duration, flags, UInt(VPX_DL_REALTIME))
+    }
+    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    var place: vpx_codec_iter_t?
+    while let packet = vpx_codec_get_cx_data(context, &place) {
+      guard let bytes = chatbot_vpx_frame_bytes(packet) else { continue }
+      let payload = UnsafeRawBufferPointer(start: bytes, count: chatbot_vpx_frame_size(packet))
+      if payload.isEmpty { continue }
+      return Output(
+        payload: ByteBuffer(bytes: payload), isKeyframe: chatbot_vpx_frame_is_keyframe(packet) != 0)
+    }
+    return nil
+  }
+
+  /// Changes the bitrate from the next frame on.
+  ///
+  /// - Parameter bitrate: bits a second.
+  package func setBitrate(_ bitrate: Int) throws(CodecFailure) {
+    configuration.rc_target_bitrate = UInt32(clamping: max(1, bitrate / 1_000))
+    let code = vpx_codec_enc_config_set(context, &configuration)
+    if code != VPX_CODEC_OK { throw CodecFailure("set VP8 to \(bitrate) bit/s", vpx: code) }
+    settings.bitrate = bitrate
+  }
+
+  /// Ticks a second of the times that `encode` takes (RFC 7741, 4.1).
+  private static let rate = Codec.vp8.clockRate
+}
+
+extension Picture {
+  /// The planes as libvpx takes them, for as long as `body` runs.
+  fileprivate func withImage(_ body: (vpx_image_t) -> Void) {
+    luma.withUnsafeBufferPointer { luma in
+      blue.withUnsafeBufferPointer { blue in
+        red.withUnsafeBufferPointer { red in
+          var image = vpx_image_t()
+          // Wrapping only describes the memory; libvpx reads the planes and never writes to them.
+          let start = UnsafeMutablePointer(mutating: luma.baseAddress)
+          guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, start) != nil else {
+            return
+          }
+          image.planes.0 = start
+          image.planes.1 = UnsafeMutablePointer(mutating: blue.baseAddress)
+          image.planes.2 = UnsafeMutablePointer(mutating: red.baseAddress)
+          image.stride.0 = Int32(size.width)
+          image.stride.1 = Int32(colourStride)
+          image.stride.2 = Int32(colourStride)
+          body(image)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// What is known of one participant's recording: the content of `<user>.json`.
+///
+/// Times are seconds with three decimals, counted from `start`.
+public struct RecordingManifest: Sendable, Hashable, Codable {
+  /// The version that this program writes. It goes up when the meaning of a field changes, not when one is added.
+  public static let currentVersion = 1
+
+  public var version = RecordingManifest.currentVersion
+  /// The program that wrote it.
+  public var writer = "chatbot"
+  /// False while the recording grows, and for ever if the program was killed.
+  public var finished = false
+  public var room: String
+  /// The participant's id, as the server gave it.
+  public var user: String
+  /// The participant's name, where one is known.
+  public var name: String?
+  /// The wall clock at the first frame of either track: ISO 8601 in UTC with milliseconds.
+  public var start: String
+  /// From `start` to the end of the last frame.
+  public var duration: Double = 0
+  /// How the participant left; absent while the recording grows.
+  public var left: LeaveReason?
+  public var alignment: Alignment
+  public var files: [File] = []
+  public var tracks: [Track] = []
+  /// What went wrong, one sentence each.
+  public var problems: [String] = []
+
+  public init(room: String, user: String, name: String?, start: String) {
+    self.room = room
+    self.user = user
+    self.name = name
+    self.start = start
+    alignment = Alignment()
+  }
+
+  /// How audio and video were brought into step.
+  public struct Alignment: Sendable, Hashable, Codable {
+    /// `senderReports`, `arrivals` (no reports came) or `single` (there was one track only).
+    public var source = "single"
+    /// The largest error that was measured; while only arrivals told, the spread of their delays.
+    public var error: Double = 0
+    /// By how much video was moved against audio after the start, because later reports said so.
+    public var correction: Double = 0
+    /// Sender reports that came.
+    public var reports = 0
+
+    public init() {}
+  }
+
+  /// One media file.
+  public struct File: Sendable, Hashable, Codable {
+    /// Its name, beside the manifest.
+    public var name: String
+    /// `webm` or `ogg`.
+    public var kind: String
+    /// Where the file's time zero lies.
+    public var start: Double
+    public var duration: Double
+    public var bytes: Int64
+    /// Whether it was closed in good order.
+    public var complete: Bool
+
+    public init(name: String, kind: String, start: Double, duration: Double, bytes: Int64, complete: Bool) {
+      self.name = name
+      self.kind = kind
+      self.start = start
+      self.duration = duration
+      self.bytes = bytes
+      self.complete = complete
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import NIOCore
+
+/// Makes an Ogg Opus file (RFC 7845) of Opus packets, touching none: every call gives the bytes to be written and where.
+///
+/// Each packet is put where its time says: a gap is filled with packets that ask for concealment. The last packet waits for
+/// its successor, because the one that ends the stream must say so.
+struct OggOpusWriter {
+  private let serial: Int32
+  private let stream: OggStream
+  private var channels: Int
+  /// Ticks of 48 kHz in all packets so far, the waiting one included.
+  private var granule: Int64 = 0
+  private var waiting: ByteBuffer?
+  /// Where the next page goes.
+  private var end: Int64 = 0
+
+  /// - Parameters:
+  ///   - serial: tells the stream from others.
+  ///   - channels: 1 or 2, by the first packet.
+  init(serial: Int32, channels: Int) throws(OggStream.Failure) {
+    self.serial = serial
+    self.channels = channels
+    stream = try OggStream(serial: serial)
+  }
+
+  /// How long the file plays.
+  var duration: Duration { Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip))) }
+
+  /// The two headers, each on its own page.
+  mutating func start() -> [FileWrite] {
+    stream.add(OpusHeader.identification(channels: channels), granule: 0)
+    var pages = stream.pages(all: true)
+    stream.add(OpusHeader.comments, granule: 0)
+    pages.writeImmutableBuffer(stream.pages(all: true))
+    return [append(pages)]
+  }
+
+  /// Takes note of more channels: the first page is written again.
+  mutating func declare(channels: Int) throws(OggStream.Failure) -> [FileWrite] {
+    guard channels > self.channels else { return [] }
+    self.channels = channels
+    let again = try OggStream(serial: serial)
+    again.add(OpusHeader.identification(channels: channels), granule: 0)
+    return [FileWrite(offset: 0, bytes: again.pages(all: true))]
+  }
+
+  /// Takes the next packet.
+  ///
+  /// - Parameters:
+  ///   - payload: a valid packet.
+  ///   - duration: what it plays, in ticks of 48 kHz.
+  ///   - position: where it begins, in ticks of 48 kHz after the first packet's beginning. Before the end of the packet
+  ///     before it, it follows that one without a gap.
+  mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
+    let gap = position - granule
+    if gap >= OpusGap.shortest, let last = waiting, let first = last.getInteger(at: last.readerIndex, as: UInt8.self) {
+      for packet in OpusGap.packets(filling: gap, after: first) {
+        put(packet.payload, duration: packet.duration)
+      }
+    }
+    put(payload, duration: duration)
+    let pages = stream.pages(all: false)
+    return pages.readableBytes == 0 ? [] : [append(pages)]
+  }
+
+  /// Writes what has come so far, but for the packet that waits.
+  mutating func flush() -> [FileWrite] {
+    let pages = stream.pages(all: true)
+    return pages.readableBytes == 0 ? [] : [append(pages)]
+  }
+
+  /// Ends the stream.
+  mutating func finish() -> [FileWrite] {
+    if let waiting { stream.add(waiting, granule: granule, isLast: true) }
+    waiting = nil
+    return flush()
+  }
+
+  private mutating func put(_ payload: ByteBuffer, duration: Int64) {
+    if let waiting { stream.add(waiting, granule: granule) }
+    waiting = payload
+    granule += duration
+  }
+
+  private mutating func append(_ bytes: ByteBuffer) -> FileWrite {
+    defer { end += Int64(bytes.readableBytes) }
+    return FileWrite(offset: end, bytes: bytes)
+  }
+}

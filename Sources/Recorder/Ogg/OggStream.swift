@@ -1,0 +1,58 @@
+import COgg
+import NIOCore
+
+/// One logical Ogg stream: packets in, pages out (RFC 3533), by libogg.
+final class OggStream {
+  /// libogg had no memory.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String { "Cannot start an Ogg stream: out of memory." }
+  }
+
+  private let state: UnsafeMutablePointer<ogg_stream_state>
+  private var packets: Int64 = 0
+
+  /// - Parameter serial: tells the stream from others in the same file.
+  init(serial: Int32) throws(Failure) {
+    state = .allocate(capacity: 1)
+    state.initialize(to: ogg_stream_state())
+    if ogg_stream_init(state, serial) != 0 { throw Failure() }
+  }
+
+  deinit {
+    ogg_stream_clear(state)
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// Takes the next packet.
+  ///
+  /// - Parameters:
+  ///   - granule: the codec's count at the packet's end.
+  ///   - isLast: whether the stream ends with it.
+  func add(_ payload: ByteBuffer, granule: Int64, isLast: Bool = false) {
+    var payload = payload
+    payload.withUnsafeMutableReadableBytes { bytes in
+      var packet = ogg_packet()
+      packet.packet = bytes.bindMemory(to: UInt8.self).baseAddress
+      packet.bytes = bytes.count
+      packet.b_o_s = packets == 0 ? 1 : 0
+      packet.e_o_s = isLast ? 1 : 0
+      packet.granulepos = granule
+      packet.packetno = packets
+      // libogg copies the bytes.
+      _ = ogg_stream_packetin(state, &packet)
+    }
+    packets += 1
+  }
+
+  /// The pages that are full; with `all`, a last one that is not.
+  func pages(all: Bool) -> ByteBuffer {
+    var bytes = ByteBuffer()
+    var page = ogg_page()
+    while (all ? ogg_stream_flush(state, &page) : ogg_stream_pageout(state, &page)) != 0 {
+      bytes.writeBytes(UnsafeRawBufferPointer(start: page.header, count: page.header_len))
+      bytes.writeBytes(UnsafeRawBufferPointer(start: page.body, count: page.body_len))
+    }
+    return bytes
+  }
+}

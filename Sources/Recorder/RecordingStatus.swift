@@ -1,0 +1,18 @@
+public import Media
+
+/// How a recording stands while it grows.
+public struct RecordingStatus: Sendable, Hashable {
+  public let participant: ParticipantID
+  /// The paths of the media files so far.
+  public let files: [String]
+  /// Bytes written.
+  public let bytes: Int64
+  /// From the first frame to the end of the last one whose place is settled.
+  public let duration: Duration
+  /// Frames written, by track.
+  public let frames: [MediaKind: UInt64]
+  /// Frames that did not decode; nil when verification is off.
+  public let decodeErrors: UInt64?
+  /// What went wrong, one sentence each.
+  public let problems: [String]
+}

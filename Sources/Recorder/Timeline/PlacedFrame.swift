@@ -1,0 +1,8 @@
+import Media
+
+/// A frame with its place on the recording's time line.
+struct PlacedFrame: Sendable, Hashable {
+  let frame: EncodedFrame
+  /// How long after the first frame of the participant it is shown or heard.
+  let position: Duration
+}

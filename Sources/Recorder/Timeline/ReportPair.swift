@@ -1,0 +1,31 @@
+import Media
+
+/// The last sender report of an audio and of a video track: together they tell how the two lines lie to each other.
+struct ReportPair: Sendable {
+  /// Reports whose arrivals and wall clocks differ by more than this were not written by one clock.
+  private static let largestDisagreement = Duration.seconds(1)
+
+  var audio: ClockReport
+  var video: ClockReport
+
+  /// What is to be added to a position on the video line to have the audio line's position of the same moment at the
+  /// sender; nil when the reports do not fit the lines or each other.
+  func offset(audioLine: TrackLine, videoLine: TrackLine) -> Duration? {
+    guard
+      audio.ntp != 0, video.ntp != 0,
+      let audioPosition = audioLine.position(of: audio), let videoPosition = videoLine.position(of: video)
+    else { return nil }
+    let atSender = Self.duration(from: audio.ntp, to: video.ntp)
+    let disagreement = atSender - (video.arrival - audio.arrival)
+    let limit = Self.largestDisagreement
+    if disagreement > limit || disagreement < .zero - limit { return nil }
+    return audioPosition + atSender - videoPosition
+  }
+
+  /// The time between two NTP timestamps, which wrap in 2036 (RFC 3550, 4).
+  private static func duration(from earlier: UInt64, to later: UInt64) -> Duration {
+    let difference = Int64(bitPattern: later &- earlier)
+    let fraction = ((difference & 0xFFFF_FFFF) * 1_000_000_000) >> 32
+    return .seconds(difference >> 32) + .nanoseconds(fraction)
+  }
+}

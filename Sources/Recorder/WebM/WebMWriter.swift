@@ -1,0 +1,141 @@
+import Media
+import NIOCore
+
+/// Makes a WebM file of VP8 and Opus frames, touching none: every call gives the bytes that are to be written and where.
+///
+/// A cluster is written in one piece when it ends: before each video keyframe, after at most a second, or when the caller
+/// says so. The file is readable after every write; `finish` adds the cues and the duration, and closes sizes.
+struct WebMWriter: Sendable {
+  /// The longest cluster in milliseconds.
+  static let longestCluster: Int64 = 1_000
+  /// Bytes after which a cluster ends, whatever its length.
+  private static let largestCluster = 4 << 20
+
+  private struct Cluster: Sendable {
+    let time: Int64
+    var blocks = EBMLBuilder()
+    /// The times of its video keyframes; at most one, and then its first block.
+    var keyframes: [Int64] = []
+  }
+
+  private struct Cue: Sendable {
+    let time: Int64
+    /// From the segment's start.
+    let cluster: Int64
+  }
+
+  private var header: WebMHeader
+  private var cluster: Cluster?
+  private var cues: [Cue] = []
+  /// Where the next cluster goes.
+  private var end = WebMHeader.length
+  private var lastTime: [MediaKind: Int64] = [:]
+  private var lastPictureLength: Int64 = 33
+  /// When the last frame ends, in milliseconds.
+  private(set) var duration: Int64 = 0
+
+  /// - Parameters:
+  ///   - video: the first picture's size; nil while there is none.
+  ///   - audio: what is known of the sound; nil while there is none.
+  ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
+  init(video: PictureSize?, audio: WebMHeader.Audio?, date: Int64) {
+    header = WebMHeader(video: video, audio: audio, date: date)
+  }
+
+  /// The header as it is to stand while the file grows.
+  func start() -> [FileWrite] { [headerWrite] }
+
+  /// Takes note of a larger picture; the header states the largest.
+  mutating func declare(video size: PictureSize) -> [FileWrite] {
+    let known = header.video
+    header.video = PictureSize(
+      width: max(size.width, known?.width ?? 0), height: max(size.height, known?.height ?? 0))
+    return header.video == known ? [] : [headerWrite]
+  }
+
+  /// Takes note of sound, or of more channels.
+  mutating func declare(channels: Int) -> [FileWrite] {
+    let known = header.audio
+    header.audio = WebMHeader.Audio(channels: max(channels, known?.channels ?? 0))
+    return header.audio == known ? [] : [headerWrite]
+  }
+
+  /// Takes the next frame. Within a track, times go up by at least a millisecond, whatever the frame says.
+  mutating func add(_ block: WebMBlock) -> [FileWrite] {
+    let time = max(block.time.milliseconds, lastTime[block.kind].map { $0 + 1 } ?? 0)
+    var writes: [FileWrite] = []
+    if let cluster {
+      let isFull = cluster.blocks.count >= Self.largestCluster
+      let isFar = time - cluster.time >= Self.longestCluster || time - cluster.time < Int64(Int16.min)
+      if isFull || isFar || (block.kind == .video && block.isKeyframe) { writes = endCluster() }
+    }
+    noteLength(of: block, at: time)
+    // Taken out while it grows, or every block would copy all before it.
+    var cluster = self.cluster.take() ?? Cluster(time: time)
+    if block.kind == .video, block.isKeyframe { cluster.keyframes.append(time) }
+    cluster.blocks.simpleBlock(
+      track: block.kind == .video ? WebMHeader.videoNumber : WebMHeader.audioNumber,
+      relativeTime: Int16(clamping: time - cluster.time),
+      flags: (block.isKeyframe ? 0x80 : 0) | (block.isShown ? 0 : 0x08), payload: block.payload)
+    self.cluster = cluster
+    return writes
+  }
+
+  /// Ends the cluster that is being filled.
+  mutating func endCluster() -> [FileWrite] {
+    guard let cluster else { return [] }
+    self.cluster = nil
+    var element = EBMLBuilder()
+    element.master(.cluster) { inner in
+      inner.unsigned(.timestamp, UInt64(max(0, cluster.time)))
+      inner.append(cluster.blocks)
+    }
+    cues += cluster.keyframes.map { Cue(time: $0, cluster: end - WebMHeader.segmentStart) }
+    return [append(element)]
+  }
+
+  /// Ends the file: the last cluster, the cues, and then the header with duration and sizes.
+  mutating func finish() -> [FileWrite] {
+    var writes = endCluster()
+    if !cues.isEmpty {
+      var element = EBMLBuilder()
+      element.master(.cues) { all in
+        for cue in cues {
+          all.master(.cuePoint) { point in
+            point.unsigned(.cueTime, UInt64(cue.time))
+            point.master(.cueTrackPositions) { position in
+              position.unsigned(.cueTrack, UInt64(WebMHeader.videoNumber))
+              position.unsigned(.cueClusterPosition, UInt64(cue.cluster))
+            }
+          }
+        }
+      }
+      header.cues = end
+      writes.append(append(element))
+    }
+    header.duration = Double(duration)
+    header.fileSize = end
+    writes.append(headerWrite)
+    return writes
+  }
+
+  private var headerWrite: FileWrite { FileWrite(offset: 0, bytes: header.bytes) }
+
+  private mutating func append(_ element: EBMLBuilder) -> FileWrite {
+    defer { end += Int64(element.count) }
+    return FileWrite(offset: end, bytes: element.bytes)
+  }
+
+  /// A picture lasts as long as the one before it, since nobody knows better when it is the last.
+  private mutating func noteLength(of block: WebMBlock, at time: Int64) {
+    let length: Int64
+    if let known = block.duration {
+      length = known.milliseconds
+    } else {
+      if let last = lastTime[block.kind] { lastPictureLength = min(time - last, Self.longestCluster) }
+      length = lastPictureLength
+    }
+    lastTime[block.kind] = time
+    duration = max(duration, time + length)
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import Codecs
+
+@Suite("Opus")
+struct OpusTests {
+  private func tone(_ count: Int, from start: Int = 0, channels: Int = 2) -> Sound {
+    let samples = (start..<start + count).flatMap { index in
+      [Float](repeating: Float(0.5 * sin(2 * Double.pi * 440 * Double(index) / 48_000)), count: channels)
+    }
+    return Sound(samples: samples, channels: channels)
+  }
+
+  @Test("a tone comes back as loud as it went in")
+  func toneSurvives() throws {
+    let encoder = try OpusEncoder()
+    let decoder = try OpusDecoder()
+    var last = Sound(samples: [], channels: 2)
+    for index in 0..<25 { last = try decoder.decode(encoder.encode(tone(960, from: index * 960))) }
+    #expect(last.count == 960)
+    #expect(abs(last.level - 0.3535) < 0.02)
+  }
+
+  @Test("the default encoder's lookahead is 312 ticks")
+  func lookahead() throws {
+    #expect(try OpusEncoder().lookahead == 312)
+  }
+
+  @Test("a packet tells its length and channels", arguments: [(1, 120), (1, 480), (2, 960), (2, 2_880)])
+  func shape(channels: Int, ticks: Int) throws {
+    var settings = OpusEncoder.Settings()
+    settings.channels = channels
+    let packet = try OpusEncoder(settings).encode(tone(ticks, channels: channels))
+    let shape = try OpusPacketShape(parsing: packet)
+    #expect(shape.duration == ticks)
+    #expect(shape.channels == channels)
+    #expect(!shape.isSilent)
+  }
+
+  @Test("a packet of six empty frames lasts 120 ms and is silent")
+  func emptyFrames() throws {
+    let shape = try OpusPacketShape(parsing: ByteBuffer(bytes: [31 << 3 | 3, 6]))
+    #expect(shape.duration == 5_760)
+    #expect(shape.frames == 6)
+    #expect(shape.isSilent)
+  }
+
+  @Test("bytes that are no packet are refused with a sentence", arguments: [[], [0x03], [0x03, 0x00], [0x01, 1]])
+  func malformed(bytes: [UInt8]) {
+    #expect(throws: CodecFailure.self) { try OpusPacketShape(parsing: ByteBuffer(bytes: bytes)) }
+    #expect(throws: CodecFailure.self) { try OpusDecoder().decode(ByteBuffer(bytes: bytes)) }
+  }
+
+  @Test("a lost packet is rebuilt from the copy in the next one")
+  func forwardErrorCorrection() throws {
+    var settings = OpusEncoder.Settings()
+    settings.channels = 1
+    settings.bitrate = 32_000
+    settings.correctsErrors = true
+    settings.expectedLoss = 30
+    settings.isForSpeech = true
+    let encoder = try OpusEncoder(settings)
+    let decoder = try OpusDecoder(channels: 1)
+    let packets = try (0..<20).map { try encoder.encode(tone(960, from: $0 * 960, channels: 1)) }
+    for packet in packets.prefix(18) { _ = try decoder.decode(packet) }
+    let rebuilt = try decoder.recover(duration: 960, before: packets[19])
+    #expect(rebuilt.count == 960)
+    #expect(rebuilt.level > 0.1)
+  }
+
+  @Test("concealed sound fades")
+  func concealment() throws {
+    let encoder = try OpusEncoder()
+    let decoder = try OpusDecoder()
+    for index in 0..<10 { _ = try decoder.decode(encoder.encode(tone(960, from: index * 960))) }
+    let first = try decoder.conceal(duration: 960).level
+    var last = first
+    for _ in 0..<50 { last = try decoder.conceal(duration: 960).level }
+    #expect(first > 0.1)
+    #expect(last < first / 10)
+    #expect(throws: CodecFailure.self) { try decoder.conceal(duration: 48_000) }
+  }
+
+  @Test("sound with other channels than the encoder's is refused")
+  func wrongChannels() throws {
+    let encoder = try OpusEncoder()
+    #expect(throws: CodecFailure.self) { try encoder.encode(tone(960, channels: 1)) }
+    #expect(throws: CodecFailure.self) { try encoder.encode(tone(961)) }
+  }
+
+  @Test("a lower bitrate makes smaller packets")
+  func bitrate() throws {
+    let encoder = try OpusEncoder()
+    let large = try (0..<20).map { try encoder.encode(tone(960, from: $0 * 960)).readableBytes }.reduce(0, +)
+    try encoder.setBitrate(8_000)
+    try encoder.setExpectedLoss(5)
+    let small = try (20..<40).map { try encoder.encode(tone(960, from: $0 * 960)).readableBytes }.reduce(0, +)
+    #expect(small * 2 < large)
+  }
+}

@@ -1,0 +1,92 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import Codecs
+
+@Suite("VP8")
+struct VP8Tests {
+  private let size = PictureSize(width: 161, height: 91)
+
+  private func picture(_ index: Int, size: PictureSize) -> Picture {
+    var picture = Picture(size: size)
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 3) % 160)
+      }
+    }
+    return picture
+  }
+
+  @Test("a picture of odd size comes back much as it was")
+  func pictureSurvives() throws {
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    let decoder = try VP8Decoder()
+    for index in 0..<10 {
+      let original = picture(index, size: size)
+      let output = try #require(try encoder.encode(original, time: Int64(index) * 3_000))
+      #expect(output.isKeyframe == (index == 0))
+      let seen = try #require(try decoder.decode(output.payload, \.copy))
+      #expect(seen.size == size)
+      let error = zip(seen.luma, original.luma).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+      #expect(Double(error) / Double(original.luma.count) < 12)
+    }
+  }
+
+  @Test("a keyframe comes when it is asked for")
+  func forcedKeyframe() throws {
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    let keyframes = try (0..<6).map { index in
+      try encoder.encode(picture(index, size: size), time: Int64(index) * 3_000, keyframe: index == 4)?.isKeyframe
+    }
+    #expect(keyframes == [true, false, false, false, true, false])
+  }
+
+  @Test("only a keyframe tells its size")
+  func keyframeSize() throws {
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    let first = try #require(try encoder.encode(picture(0, size: size), time: 0))
+    let second = try #require(try encoder.encode(picture(1, size: size), time: 3_000))
+    #expect(try VP8Decoder.keyframeSize(of: first.payload) == size)
+    #expect(try VP8Decoder.keyframeSize(of: second.payload) == nil)
+    #expect(try VP8Decoder.keyframeSize(of: ByteBuffer()) == nil)
+  }
+
+  @Test("a keyframe of 16383x16383 is refused without being decoded")
+  func hugePicture() throws {
+    let header = ByteBuffer(bytes: [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F, 0, 0, 0, 0])
+    #expect(throws: CodecFailure.self) { try VP8Decoder.keyframeSize(of: header) }
+    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(header) }
+  }
+
+  @Test("what cannot be decoded is refused with a sentence")
+  func damaged() throws {
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    let first = try #require(try encoder.encode(picture(0, size: size), time: 0)).payload
+    let second = try #require(try encoder.encode(picture(1, size: size), time: 3_000)).payload
+    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(second) }
+    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(ByteBuffer()) }
+    let cut = try #require(first.getSlice(at: first.readerIndex, length: 12))
+    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(cut) }
+  }
+
+  @Test("the view of a grey picture tells its brightness")
+  func brightness() throws {
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    let grey = try #require(try encoder.encode(Picture(size: size, luma: 90), time: 0))
+    let brightness = try #require(try VP8Decoder().decode(grey.payload, \.brightness))
+    #expect(abs(brightness - 90) < 3)
+  }
+
+  @Test("settings that make no sense are refused")
+  func badSettings() throws {
+    #expect(throws: CodecFailure.self) {
+      try VP8Encoder(VP8Encoder.Settings(size: PictureSize(width: 0, height: 10)))
+    }
+    let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
+    #expect(throws: CodecFailure.self) {
+      try encoder.encode(Picture(size: PictureSize(width: 10, height: 10)), time: 0)
+    }
+    try encoder.setBitrate(200_000)
+  }
+}

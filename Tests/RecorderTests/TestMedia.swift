@@ -1,0 +1,120 @@
+import Codecs
+import Foundation
+import Media
+import NIOCore
+
+/// Real bitstreams for a recorder: a moving picture and a tone, with the times that a test wants.
+enum TestMedia {
+  /// One encoded piece and when it begins, in ticks of its clock since the start of the stream.
+  struct Piece: Sendable {
+    var ticks: Int64
+    var payload: ByteBuffer
+    var isKeyframe = true
+    var size: PictureSize?
+  }
+
+  /// A diagonal pattern that moves, at 30 frames a second.
+  static func pictures(
+    _ seconds: Double, size: PictureSize = PictureSize(width: 160, height: 120), keyframeEvery distance: Int = 60
+  ) throws -> [Piece] {
+    var settings = VP8Encoder.Settings(size: size)
+    settings.bitrate = 200_000
+    let encoder = try VP8Encoder(settings)
+    return try (0..<Int(seconds * 30)).compactMap { index in
+      var picture = Picture(size: size)
+      for y in 0..<size.height {
+        for x in 0..<size.width {
+          picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 2) % 160)
+        }
+      }
+      let ticks = Int64(index) * 3_000
+      let output = try encoder.encode(picture, time: ticks, keyframe: index.isMultiple(of: distance))
+      return output.map {
+        Piece(ticks: ticks, payload: $0.payload, isKeyframe: $0.isKeyframe, size: $0.isKeyframe ? size : nil)
+      }
+    }
+  }
+
+  /// A tone of 440 Hz in packets of 20 ms.
+  static func tone(_ seconds: Double, channels: Int = 1) throws -> [Piece] {
+    var settings = OpusEncoder.Settings()
+    settings.channels = channels
+    settings.bitrate = 32_000
+    settings.isForSpeech = true
+    let encoder = try OpusEncoder(settings)
+    return try (0..<Int(seconds * 50)).map { index in
+      let samples = (index * 960..<(index + 1) * 960).flatMap { sample in
+        [Float](repeating: Float(0.4 * sin(2 * Double.pi * 440 * Double(sample) / 48_000)), count: channels)
+      }
+      let payload = try encoder.encode(Sound(samples: samples, channels: channels))
+      return Piece(ticks: Int64(index) * 960, payload: payload)
+    }
+  }
+}
+
+/// A participant's media as events with arrivals, made step by step.
+struct Script {
+  /// Anything will do; tests never read the clock.
+  static let beginning = ContinuousClock.now
+
+  let owner: ParticipantID
+  private(set) var events: [(at: ContinuousClock.Instant, event: MediaEvent)] = []
+
+  init(_ owner: String = "anna") {
+    self.owner = ParticipantID(owner)
+  }
+
+  /// Adds frames.
+  ///
+  /// - Parameters:
+  ///   - begin: when the first is captured, in seconds.
+  ///   - base: the media time of the stream's start, in ticks.
+  ///   - speed: how fast the sender's media clock runs.
+  ///   - delay: seconds from capture to arrival, by the frame's number.
+  mutating func add(
+    _ pieces: [TestMedia.Piece], codec: Codec, begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
+    delay: (Int) -> Double = { _ in 0.01 }
+  ) {
+    for (index, piece) in pieces.enumerated() {
+      let captured = begin + Double(piece.ticks) / Double(codec.clockRate)
+      let arrival = Self.beginning + .seconds(captured + delay(index))
+      let time = MediaTime(
+        ticks: base + Int64((Double(piece.ticks) * speed).rounded()), rate: codec.clockRate)
+      let frame = EncodedFrame(
+        owner: owner, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size,
+        arrival: arrival)
+      events.append((arrival, .frame(frame)))
+    }
+  }
+
+  /// Adds sender reports for a stream that was added with the same `begin`, `base` and `speed`.
+  ///
+  /// - Parameter times: when they are sent, in seconds.
+  mutating func addReports(
+    _ codec: Codec, at times: [Double], begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
+    error: Double = 0
+  ) {
+    for time in times {
+      let arrival = Self.beginning + .seconds(time + 0.01)
+      let ticks = base + Int64(((time - begin) * Double(codec.clockRate) * speed).rounded())
+      let ntp = UInt64((3_900_000_000 + time + error) * 4_294_967_296)
+      events.append(
+        (
+          arrival,
+          .clock(
+            ClockReport(
+              owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), ntp: ntp,
+              arrival: arrival))
+        ))
+    }
+  }
+
+  mutating func add(_ event: MediaEvent, at time: Double) {
+    events.append((Self.beginning + .seconds(time), event))
+  }
+
+  /// The events in the order of their arrival; those of one track that arrive together stay in decoding order.
+  var inOrder: [(at: ContinuousClock.Instant, event: MediaEvent)] {
+    events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+  }
+}
