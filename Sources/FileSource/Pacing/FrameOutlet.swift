@@ -1,0 +1,42 @@
+import Media
+
+/// The bounded stream's mouth. A consumer that is too slow loses whole groups of pictures, never a picture out of the
+/// middle of one: after a picture has been lost, none is given until the next keyframe.
+struct FrameOutlet {
+  private let continuation: AsyncStream<EncodedFrame>.Continuation
+  private var waitsForKeyframe = false
+  /// Frames that the consumer was too slow for.
+  private(set) var lostFrames = 0
+  /// Whether the consumer has gone.
+  private(set) var isClosed = false
+
+  /// Frames that wait in the stream at most: more than a second of pictures and sound.
+  static let capacity = 128
+
+  init(_ continuation: AsyncStream<EncodedFrame>.Continuation) {
+    self.continuation = continuation
+  }
+
+  mutating func give(_ frame: EncodedFrame) {
+    let isPicture = frame.codec.kind == .video
+    if isPicture, waitsForKeyframe, !frame.isKeyframe {
+      lostFrames += 1
+      return
+    }
+    switch continuation.yield(frame) {
+    case .enqueued:
+      if isPicture { waitsForKeyframe = false }
+    case .dropped:
+      lostFrames += 1
+      if isPicture { waitsForKeyframe = true }
+    case .terminated:
+      isClosed = true
+    @unknown default:
+      isClosed = true
+    }
+  }
+
+  func finish() {
+    continuation.finish()
+  }
+}

@@ -1,0 +1,148 @@
+package import Media
+
+/// Says which frames of a file are due: all tracks on one clock, in real time, once or in a loop. Reads nothing, waits for
+/// nothing.
+///
+/// A frame is due at `began` plus its `time`, always. Rounds are laid end to end by adding a whole number of ticks of both
+/// tracks' clocks, so a thousandth round is as exact as the first. The caller keeps each track filled a little ahead:
+///
+///     append ─► one queue a track ─► poll(now:) ─► frames that are due
+///
+/// Waking up late makes everything due at once that became due meanwhile, and nothing beyond. Only after more than
+/// `longestCatchUp` (the machine slept, the disk hung) does playing go on from where it was, with the pause in the times,
+/// as if a camera had stood still.
+package struct PacedPlayer: Sendable {
+  /// How far ahead of its time a track wants its frames, and how many bytes of them at most.
+  package static let lookAhead: Duration = .seconds(2)
+  package static let largestQueue = 8 << 20
+  /// The longest lateness that is caught up.
+  package static let longestCatchUp: Duration = .seconds(2)
+
+  private let owner: ParticipantID
+  private let loops: Bool
+  /// One round, in units of `FileTime.rate`; a multiple of `FileTime.commonSpan`.
+  private let period: Int64
+  private var tracks: [MediaKind: Track]
+  /// When time zero was, once playing has begun.
+  private var began: ContinuousClock.Instant?
+  /// Units for which playing stood still.
+  private var pauses: Int64 = 0
+  /// Units, pauses left out, up to which frames have been given out.
+  private var now: Int64 = 0
+
+  private struct Track: Sendable {
+    /// Frames to come; `time` counts from the beginning of the first round.
+    var queue = FrameQueue()
+    /// The round that is being appended.
+    var round: Int64 = 0
+    var hasEnded = false
+  }
+
+  /// - Parameters:
+  ///   - kinds: the tracks there are.
+  ///   - period: one round's length in units of `FileTime.rate`; rounded up to `FileTime.commonSpan`, and at least that.
+  ///   - owner: whose frames these are.
+  package init(kinds: [MediaKind], period: Int64, loops: Bool, owner: ParticipantID) {
+    self.owner = owner
+    self.loops = loops
+    self.period = FileTime.roundedUp(max(FileTime.commonSpan, period))
+    tracks = Dictionary(kinds.map { ($0, Track()) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  // MARK: Filling
+
+  /// Whether a track should be given more frames.
+  package func wants(_ kind: MediaKind) -> Bool {
+    guard let track = tracks[kind], !track.hasEnded else { return false }
+    guard let last = track.queue.last else { return true }
+    return last.time < now + FileTime.units(Self.lookAhead) && track.queue.bytes < Self.largestQueue
+  }
+
+  /// Adds a track's next frames, in the file's order.
+  package mutating func append(_ frames: [FileFrame], of kind: MediaKind) {
+    guard var track = tracks.removeValue(forKey: kind) else { return }
+    let offset = track.round &* period
+    for var frame in frames {
+      frame.time &+= offset
+      track.queue.append(frame)
+    }
+    tracks[kind] = track
+  }
+
+  /// Says that a track has been appended to its end. What is appended next belongs to the next round; without a loop,
+  /// nothing is.
+  package mutating func roundEnded(_ kind: MediaKind) {
+    tracks[kind]?.round += 1
+    if !loops { tracks[kind]?.hasEnded = true }
+  }
+
+  // MARK: Playing
+
+  /// Starts the clock: the first frame is due now.
+  package mutating func begin(now: ContinuousClock.Instant) {
+    if began == nil { began = now }
+  }
+
+  /// The frames that are due, in the order of their times. None before `begin`.
+  package mutating func poll(now instant: ContinuousClock.Instant) -> [EncodedFrame] {
+    guard let began else { return [] }
+    pauseIfTooLate(instant)
+    now = max(now, FileTime.units(instant - began) - pauses)
+
+    var due: [EncodedFrame] = []
+    while let (kind, head) = nextFrame, instant >= self.instant(of: head.time, began) {
+      _ = tracks[kind]?.queue.removeFirst()
+      due.append(encoded(head, began))
+    }
+    return due
+  }
+
+  /// When there is next something to do; nil before `begin`, when nothing is left, and while a track that is not at its
+  /// end has no frames.
+  package var deadline: ContinuousClock.Instant? {
+    guard let began, !isFinished else { return nil }
+    if let head = nextFrame?.frame { return instant(of: head.time, began) }
+    return hasEnded ? instant(of: period, began) : nil
+  }
+
+  /// Whether the file has been played to its end; never in a loop. The last frame is given its time to be seen.
+  package var isFinished: Bool {
+    hasEnded && nextFrame == nil && now >= period
+  }
+
+  private var hasEnded: Bool {
+    tracks.values.allSatisfy(\.hasEnded)
+  }
+
+  /// The earliest frame of all tracks; of two with the same time, the sound.
+  private var nextFrame: (kind: MediaKind, frame: FileFrame)? {
+    var earliest: (kind: MediaKind, frame: FileFrame)?
+    for kind in [MediaKind.audio, .video] {
+      guard let frame = tracks[kind]?.queue.first else { continue }
+      if let earliest, earliest.frame.time <= frame.time { continue }
+      earliest = (kind, frame)
+    }
+    return earliest
+  }
+
+  private mutating func pauseIfTooLate(_ instant: ContinuousClock.Instant) {
+    guard let began, let head = nextFrame?.frame else { return }
+    let lateness = instant - self.instant(of: head.time, began)
+    guard lateness > Self.longestCatchUp else { return }
+    pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
+  }
+
+  private func instant(of time: Int64, _ began: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    began + FileTime.duration(time &+ pauses)
+  }
+
+  private func encoded(_ frame: FileFrame, _ began: ContinuousClock.Instant) -> EncodedFrame {
+    let codec: Codec = frame.kind == .video ? .vp8 : .opus
+    let unit = FileTime.units(perTickOf: frame.kind)
+    return EncodedFrame(
+      owner: owner, codec: codec,
+      time: MediaTime(ticks: (frame.time &+ pauses &+ unit / 2) / unit, rate: codec.clockRate),
+      payload: frame.payload, isKeyframe: frame.isKeyframe, size: frame.size,
+      arrival: instant(of: frame.time, began))
+  }
+}

@@ -1,0 +1,210 @@
+import COgg
+import Media
+import NIOCore
+
+/// An Ogg file with one Opus stream (RFC 7845), its pages taken apart by libogg.
+///
+/// Times are those of the granule positions, so gaps stay gaps. A file that ends in the middle of a page is played as
+/// far as pages are whole. Left out on purpose: several streams side by side or one behind the other, and damaged pages,
+/// which are refused.
+final class OggReader: ContainerReader {
+  /// libogg's states point into themselves, so they must not move.
+  private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)
+  private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
+  private let file: OpenFile
+  /// Bytes given to libogg, and bytes that it has made pages of.
+  private var readPosition: UInt64 = 0
+  private var pagePosition: UInt64 = 0
+  /// Bytes of a packet that no page has completed yet.
+  private var unfinishedBytes = 0
+  private(set) var head: OpusHead?
+  private(set) var isTruncated = false
+
+  private var waiting: [ContainerFrame] = []
+  private var nextWaiting = 0
+  /// The granule position at which the next packet should begin; nil before the first.
+  private var nextGranule: Int64?
+  private var firstGranule: Int64 = 0
+
+  private static let readSize = 16 << 10
+  /// The largest comment header: tags can hold a cover picture.
+  private static let largestHeader = 8 << 20
+  private static let largestPacket = 64 << 10
+  private static let latestGranule: Int64 = 1 << 53
+
+  /// Reads the two header packets.
+  init(_ file: OpenFile) throws(MediaFile.Refusal) {
+    self.file = file
+    sync.initialize(to: ogg_sync_state())
+    stream.initialize(to: ogg_stream_state())
+    ogg_sync_init(sync)
+    try readHeaders()
+  }
+
+  deinit {
+    ogg_stream_clear(stream)
+    ogg_sync_clear(sync)
+    stream.deallocate()
+    sync.deallocate()
+  }
+
+  func next() throws(MediaFile.Refusal) -> ContainerFrame? {
+    while nextWaiting == waiting.count {
+      let position = pagePosition
+      guard var page = try nextPage() else { return nil }
+      try take(&page, at: position)
+      waiting = try frames(of: page, at: position)
+      nextWaiting = 0
+    }
+    defer { nextWaiting += 1 }
+    return waiting[nextWaiting]
+  }
+
+  // MARK: Headers
+
+  private func readHeaders() throws(MediaFile.Refusal) {
+    guard var first = try nextPage(), ogg_page_bos(&first) != 0 else {
+      throw .damaged(position: 0, "no Ogg stream begins")
+    }
+    ogg_stream_init(stream, ogg_page_serialno(&first))
+    ogg_stream_pagein(stream, &first)
+    guard let identification = try nextPacket(at: 0) else {
+      throw .damaged(position: 0, "the first Ogg page holds no packet")
+    }
+    guard let head = OpusHead(parsing: identification.readableBytesView) else {
+      throw Self.otherCodec(identification)
+    }
+    try head.refuseMoreThanStereo()
+    self.head = head
+
+    while true {
+      let position = pagePosition
+      guard var page = try nextPage() else { throw .nothingInside }
+      try take(&page, at: position)
+      guard let tags = try nextPacket(at: position) else { continue }
+      guard tags.readableBytesView.starts(with: "OpusTags".utf8) else {
+        throw .damaged(position: position, "the second Ogg packet is not OpusTags")
+      }
+      guard try nextPacket(at: position) == nil else {
+        throw .damaged(position: position, "sound begins on the page of OpusTags")
+      }
+      return
+    }
+  }
+
+  private static func otherCodec(_ identification: ByteBuffer) -> MediaFile.Refusal {
+    let known: [(start: String, refusal: MediaFile.Refusal)] = [
+      ("\u{1}vorbis", .otherCodec(.audio, "Vorbis")),
+      ("\u{7f}FLAC", .otherCodec(.audio, "FLAC")),
+      ("Speex   ", .otherCodec(.audio, "Speex")),
+      ("OpusHead", .unsupported("its Opus header cannot be read")),
+      ("OVP80", .unsupported("it is VP8 in Ogg, and pictures are played from WebM only")),
+    ]
+    for (start, refusal) in known where identification.readableBytesView.starts(with: start.utf8) { return refusal }
+    if identification.getBytes(at: identification.readerIndex, length: 7) == [0x80] + Array("theora".utf8) {
+      return .otherCodec(.video, "Theora")
+    }
+    if identification.readableBytesView.starts(with: "fishead".utf8) {
+      return .unsupported("several Ogg streams lie side by side in it, and one Opus stream is played")
+    }
+    return .unsupported("its Ogg stream is not Opus")
+  }
+
+  // MARK: Pages
+
+  /// The next whole page; nil at the end. Its bytes hold until the next call.
+  private func nextPage() throws(MediaFile.Refusal) -> ogg_page? {
+    var page = ogg_page()
+    while true {
+      let size = ogg_sync_pageseek(sync, &page)
+      if size > 0 {
+        pagePosition += UInt64(size)
+        return page
+      }
+      if size < 0 {
+        throw .damaged(position: pagePosition, "\(-size) bytes are not a whole Ogg page, or its checksum is wrong")
+      }
+      guard let target = ogg_sync_buffer(sync, Self.readSize) else {
+        throw .unsupported("there is no memory left to read it")
+      }
+      let count = try file.read(
+        into: UnsafeMutableRawBufferPointer(start: target, count: Self.readSize), from: readPosition)
+      if count == 0 {
+        isTruncated = readPosition > pagePosition || unfinishedBytes > 0
+        return nil
+      }
+      readPosition += UInt64(count)
+      ogg_sync_wrote(sync, count)
+    }
+  }
+
+  /// Hands a page to the stream, and refuses one of another stream.
+  private func take(_ page: inout ogg_page, at position: UInt64) throws(MediaFile.Refusal) {
+    if ogg_page_bos(&page) != 0 {
+      throw nextGranule == nil
+        ? .unsupported("several Ogg streams lie side by side in it, and one Opus stream is played")
+        : .unsupported("at byte \(position) a second Ogg stream begins (chained), and one is played")
+    }
+    guard ogg_stream_pagein(stream, &page) == 0 else {
+      throw .damaged(position: position, "an Ogg page belongs to another stream")
+    }
+    unfinishedBytes = ogg_page_packets(&page) > 0 ? 0 : unfinishedBytes + page.body_len
+    let limit = head == nil || nextGranule == nil ? Self.largestHeader : Self.largestPacket
+    if unfinishedBytes > limit {
+      throw .damaged(position: position, "a packet is larger than \(limit) bytes")
+    }
+  }
+
+  /// The next packet that the pages so far complete.
+  private func nextPacket(at position: UInt64) throws(MediaFile.Refusal) -> ByteBuffer? {
+    var packet = ogg_packet()
+    switch ogg_stream_packetout(stream, &packet) {
+    case 0: return nil
+    case 1: return ByteBuffer(bytes: UnsafeRawBufferPointer(start: packet.packet, count: packet.bytes))
+    default: throw .damaged(position: position, "an Ogg page is missing")
+    }
+  }
+
+  // MARK: Time
+
+  /// The packets that a page completes, each with the time that the page's granule position gives it: the end of the
+  /// last one (RFC 7845, 4).
+  private func frames(of page: ogg_page, at position: UInt64) throws(MediaFile.Refusal) -> [ContainerFrame] {
+    var page = page
+    var packets: [(payload: ByteBuffer, length: Int64)] = []
+    while let payload = try nextPacket(at: position) {
+      guard let length = OpusPacketLength.ticks(payload) else {
+        if payload.readableBytes == 0 { continue }
+        throw .damaged(position: position, "a packet of \(payload.readableBytes) bytes is not Opus")
+      }
+      packets.append((payload, length))
+    }
+    guard !packets.isEmpty else { return [] }
+
+    let end = ogg_page_granulepos(&page)
+    guard end >= 0, end <= Self.latestGranule else {
+      throw .damaged(position: position, "an Ogg page tells no time")
+    }
+    let sum = packets.reduce(0) { $0 + $1.length }
+    var granule = end - sum
+    if let expected = nextGranule {
+      // The last page may tell an earlier end, so that the last packet is not heard to its own end (RFC 7845, 4.4). A call
+      // hears it whole.
+      if ogg_page_eos(&page) != 0, granule < expected { granule = expected }
+    } else {
+      firstGranule = granule
+    }
+    nextGranule = granule + sum
+
+    let unit = FileTime.units(perTickOf: .audio)
+    guard abs(granule - firstGranule + sum) <= FileTime.latest / unit else {
+      throw .damaged(position: position, "a packet's time is beyond \(FileTime.latestHours) h")
+    }
+    var time = granule - firstGranule
+    return packets.map { packet in
+      defer { time += packet.length }
+      return ContainerFrame(
+        time: time * unit, length: packet.length * unit, payload: packet.payload, position: position)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// An open regular file, closed when the last reader lets go of it.
+///
+/// Readers use `pread`, which has no position to share, so any number of them can read at once; and a file that is
+/// renamed or replaced while it plays stays the one that was checked.
+final class OpenFile: Sendable {
+  let descriptor: Int32
+  /// Bytes at the time of opening; nothing beyond is read.
+  let size: UInt64
+
+  init(_ path: String) throws(MediaFile.Refusal) {
+    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      size = 0
+      throw .unreadable(errno: errno)
+    }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0 else {
+      size = 0
+      throw .unreadable(errno: errno)
+    }
+    guard facts.st_mode & S_IFMT == S_IFREG else {
+      size = 0
+      throw .notARegularFile
+    }
+    size = UInt64(clamping: facts.st_size)
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Reads into a buffer from a place in the file.
+  ///
+  /// - Returns: how many bytes came; fewer than the buffer holds only at the file's end.
+  func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.Refusal) -> Int {
+    guard let start = buffer.baseAddress, position < size else { return 0 }
+    let wanted = min(buffer.count, Int(clamping: size - position))
+    var done = 0
+    while done < wanted {
+      let got = pread(descriptor, start + done, wanted - done, off_t(clamping: position) + off_t(done))
+      if got > 0 {
+        done += got
+      } else if got == 0 {
+        break
+      } else if errno != EINTR {
+        throw .unreadable(errno: errno)
+      }
+    }
+    return done
+  }
+
+  /// The file's first bytes.
+  func beginning(_ count: Int) throws(MediaFile.Refusal) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var refusal: MediaFile.Refusal?
+    let got = bytes.withUnsafeMutableBytes { buffer in
+      do throws(MediaFile.Refusal) {
+        return try read(into: buffer, from: 0)
+      } catch {
+        refusal = error
+        return 0
+      }
+    }
+    if let refusal { throw refusal }
+    return Array(bytes.prefix(got))
+  }
+}

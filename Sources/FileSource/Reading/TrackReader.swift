@@ -1,0 +1,117 @@
+import Media
+import NIOCore
+
+/// One track of a checked or yet to be checked file, as frames on the file's time line, from its start as often as wanted.
+///
+/// Each track of a file has its own reader over the whole file, jumping over the other tracks. So it does not matter how
+/// a file interleaves its tracks: no reader ever has to keep one track's frames while looking for the other's.
+final class TrackReader {
+  /// How a track is found in a file.
+  struct Source: Sendable {
+    var file: OpenFile
+    var format: MediaFile.Format
+    var codec: Codec
+    /// WebM's track number.
+    var number: UInt64
+  }
+
+  private let source: Source
+  /// The container's time that is the file's zero.
+  private let origin: Int64
+  private var container: any ContainerReader
+  private var sound = SoundTimeline()
+  private var pictures: PictureTimeline
+  private let timing: ContainerTiming
+  private var hasKeyframe = false
+
+  /// Frames left out so far in this round.
+  private(set) var skippedFrames = 0
+  /// Where the last frame ends, in units of `FileTime.rate`.
+  private(set) var end: Int64 = 0
+  private var lastStart: Int64?
+
+  /// The time that a picture is shown for if nothing at all tells: a thirtieth of a second.
+  private static let usualInterval = Int64(FileTime.rate) / 30
+
+  init(_ source: Source, origin: Int64 = 0) throws(MediaFile.Refusal) {
+    self.source = source
+    self.origin = origin
+    (container, timing) = try Self.open(source)
+    pictures = PictureTimeline(timing: timing)
+  }
+
+  /// Whether the file's end came in the middle of something.
+  var isTruncated: Bool { container.isTruncated }
+
+  /// Goes back to the first frame.
+  func rewind() throws(MediaFile.Refusal) {
+    (container, _) = try Self.open(source)
+    sound = SoundTimeline()
+    pictures = PictureTimeline(timing: timing)
+    hasKeyframe = false
+    skippedFrames = 0
+    end = 0
+    lastStart = nil
+  }
+
+  /// The next frame; nil at the end.
+  func next() throws(MediaFile.Refusal) -> FileFrame? {
+    while let frame = try container.next() {
+      let placed =
+        switch source.codec {
+        case .opus: try packet(frame)
+        case .vp8: try picture(frame)
+        }
+      if let placed { return placed }
+      skippedFrames += 1
+    }
+    return nil
+  }
+
+  private static func open(_ source: Source) throws(MediaFile.Refusal) -> (any ContainerReader, ContainerTiming) {
+    switch source.format {
+    case .ogg:
+      return (try OggReader(source.file), ContainerTiming(rounding: 0))
+    case .webM:
+      let reader = try WebMReader(source.file)
+      guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
+      reader.select(track)
+      return (reader, reader.timing(of: track))
+    }
+  }
+
+  /// A packet of sound; nil when it is to be left out.
+  private func packet(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
+    guard frame.payload.readableBytes > 0 else { return nil }
+    guard let length = OpusPacketLength.ticks(frame.payload) else {
+      throw .damaged(
+        position: frame.position, "a packet of \(frame.payload.readableBytes) bytes is not Opus")
+    }
+    let unit = FileTime.units(perTickOf: .audio)
+    let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
+    guard let start = sound.place(ticks, length: length) else { return nil }
+    end = (start + length) * unit
+    return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
+  }
+
+  /// A picture; nil when it is to be left out: an empty one, or one before the first keyframe.
+  private func picture(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
+    guard frame.payload.readableBytes > 0 else { return nil }
+    guard let header = VP8Header(parsing: frame.payload) else {
+      throw .damaged(position: frame.position, "a frame of \(frame.payload.readableBytes) bytes is not VP8")
+    }
+    if header.isKeyframe { hasKeyframe = true }
+    guard hasKeyframe else { return nil }
+    guard let time = frame.time else {
+      throw .unsupported("at byte \(frame.position) several pictures lie in one block (lacing)")
+    }
+    guard let start = pictures.place(time) else {
+      throw .damaged(position: frame.position, "a picture's time is before that of the one before it")
+    }
+    let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
+    end = start + max(shownFor, PictureTimeline.smallestStep)
+    lastStart = start
+    return FileFrame(
+      kind: .video, time: start - origin, payload: frame.payload, isKeyframe: header.isKeyframe, size: header.size)
+  }
+}

@@ -1,0 +1,78 @@
+import CWebM
+import Media
+
+/// A track as a WebM file's header describes it.
+struct WebMTrack: Hashable {
+  /// 0 when the file does not tell.
+  var number: UInt64
+  /// nil for subtitles and whatever else is neither heard nor seen, and for a track that does not tell.
+  var kind: MediaKind?
+  /// For example `V_VP8`.
+  var codecID: String
+  var codecPrivate: [UInt8]
+  /// Nanoseconds between frames; 0 when the file does not tell.
+  var frameInterval: UInt64
+  /// Nanoseconds that the decoder is late by.
+  var codecDelay: UInt64
+  var channels: Int
+  var isEnabled: Bool
+  var isCompressed: Bool
+  var isEncrypted: Bool
+
+  init(_ track: cwebm_track) {
+    number = track.number
+    kind = [1: .video, 2: .audio][track.type]
+    codecID = String(cString: track.codec_id)
+    codecPrivate = Array(UnsafeBufferPointer(start: track.codec_private, count: track.codec_private_size))
+    frameInterval = track.default_duration
+    codecDelay = track.codec_delay
+    channels = Int(clamping: track.channels)
+    isEnabled = track.is_enabled
+    isCompressed = track.is_compressed
+    isEncrypted = track.is_encrypted
+  }
+
+  var codec: Codec? {
+    switch codecID {
+    case "V_VP8": .vp8
+    case "A_OPUS": .opus
+    default: nil
+    }
+  }
+
+  /// The codec's name as people say it.
+  var codecName: String {
+    switch codecID {
+    case "V_VP8": "VP8"
+    case "V_VP9": "VP9"
+    case "V_AV1": "AV1"
+    case "V_MPEG4/ISO/AVC": "H.264"
+    case "V_MPEGH/ISO/HEVC": "H.265"
+    case "V_THEORA": "Theora"
+    case "V_UNCOMPRESSED": "uncompressed"
+    case "A_OPUS": "Opus"
+    case "A_VORBIS": "Vorbis"
+    case "A_FLAC": "FLAC"
+    case "A_AC3": "AC-3"
+    case "A_EAC3": "E-AC-3"
+    case "A_MPEG/L3": "MP3"
+    case _ where codecID.hasPrefix("A_AAC"): "AAC"
+    case _ where codecID.hasPrefix("A_PCM"): "PCM"
+    case "": "of a codec that the file does not name"
+    default: codecID.prefix(40).filter { $0.isASCII && ($0.isLetter || $0.isNumber || "_/.-".contains($0)) }
+    }
+  }
+
+  /// Refuses what can be told from the header alone.
+  func refuseWhatCannotBePlayed() throws(MediaFile.Refusal) {
+    guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
+    if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
+    if isCompressed { throw .unsupported("its \(codecName) track is compressed once more (ContentEncodings)") }
+    guard codec == .opus else { return }
+    if let head = OpusHead(parsing: codecPrivate) {
+      try head.refuseMoreThanStereo()
+    } else if channels > 2 {
+      throw .unsupported("its sound has \(channels) channels, and a call carries one or two")
+    }
+  }
+}

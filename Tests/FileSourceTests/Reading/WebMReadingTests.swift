@@ -1,0 +1,295 @@
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import FileSource
+
+@Suite("WebM")
+struct WebMReadingTests {
+  typealias W = WebMBuilder
+
+  let folder: ScratchFolder
+
+  init() throws {
+    folder = try ScratchFolder()
+  }
+
+  func open(_ bytes: [UInt8]) throws -> MediaFile { try MediaFile(opening: folder.write(bytes, as: "a.webm")) }
+
+  func refusal(_ bytes: [UInt8]) throws -> String? { MediaFile.refusal(try folder.write(bytes, as: "a.webm")) }
+
+  /// A file with one cluster.
+  func file(tracks: [UInt8] = W.tracks(W.video(), W.audio()), _ blocks: [UInt8]...) -> [UInt8] {
+    W.header() + W.segment(W.info(), tracks, W.cluster(at: 0, blocks.flatMap(\.self)))
+  }
+
+  // MARK: What is played
+
+  @Test("a segment and clusters of unknown size, as live recorders write them, are played")
+  func live() throws {
+    let path = folder.path("live.webm")
+    try Sample.make(path, "-i", Sample.path, "-c", "copy", "-t", "2", "-f", "webm", "-live", "1")
+    let file = try MediaFile(opening: path)
+    #expect(file.track(.video)?.frames == 60)
+    #expect(file.remarks.isEmpty)
+
+    let unsized =
+      W.header()
+      + W.unsized(
+        0x1853_8067,
+        W.info() + W.tracks(W.video())
+          + W.unsized(0x1F43_B675, W.number(0xE7, 0) + W.block(track: 1, at: 0, W.keyframe()))
+          + W.unsized(0x1F43_B675, W.number(0xE7, 500) + W.block(track: 1, at: 0, W.interframe)))
+    #expect(try open(unsized).ticks(.video) == [0, 45_000])
+  }
+
+  @Test("a file without Duration, or with an absurd one, is as long as its frames")
+  func duration() throws {
+    let blocks = W.cluster(
+      at: 0, W.block(track: 1, at: 0, W.keyframe()), W.block(track: 1, at: 40, W.interframe),
+      W.block(track: 1, at: 80, W.interframe))
+    #expect(try open(W.header() + W.segment(W.tracks(W.video()), blocks)).duration == .milliseconds(120))
+    for bits in [Double.infinity, .nan, 0, -5, 1e300].map(\.bitPattern) {
+      let info = W.element(0x1549_A966, W.element(0x4489, W.bigEndian(bits, bytes: 8)))
+      #expect(try open(W.header() + W.segment(info, W.tracks(W.video()), blocks)).duration == .milliseconds(120))
+    }
+  }
+
+  @Test("only pictures, and only sound, are played too")
+  func oneTrack() throws {
+    let video = try open(file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe())))
+    #expect(video.tracks.map(\.codec) == [.vp8])
+    let audio = try open(file(tracks: W.tracks(W.audio()), W.block(track: 2, at: 0, W.opus20ms)))
+    #expect(audio.tracks.map(\.codec) == [.opus])
+    #expect(audio.duration == .milliseconds(20))
+  }
+
+  @Test("what the encoder's delay is taken off the sound's times, so sound and picture keep their true distance")
+  func codecDelay() throws {
+    let file = try open(
+      file(
+        tracks: W.tracks(W.video(), W.audio(delay: 6_500_000)), W.block(track: 2, at: 0, W.opus20ms),
+        W.block(track: 1, at: 0, W.keyframe())))
+    #expect(try file.ticks(.audio) == [0])
+    #expect(try file.ticks(.video) == [585])
+  }
+
+  @Test("block groups are played, with their durations; alpha planes are left out")
+  func blockGroups() throws {
+    let path = folder.path("alpha.webm")
+    try Sample.make(
+      path, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=1", "-vf", "format=yuva420p", "-c:v", "libvpx",
+      "-auto-alt-ref", "0")
+    #expect(try MediaFile(opening: path).track(.video)?.frames == 10)
+
+    let group = W.element(
+      0xA0, W.element(0xA1, [0x81, 0, 0, 0] + W.keyframe()) + W.number(0x9B, 250) + W.number(0xFB, 3))
+    #expect(try open(file(tracks: W.tracks(W.video()), group)).duration == .milliseconds(250))
+  }
+
+  @Test("laced sound, as mkvmerge writes it, is played packet by packet")
+  func laces() throws {
+    let path = folder.path("laced.webm")
+    let result = try ExternalTool.run("mkvmerge", ["-q", "--webm", "-o", path, Sample.path])
+    try #require(result.status == 0)
+    let laced = try MediaFile(opening: path)
+    let plain = try MediaFile(opening: Sample.path)
+    #expect(try laced.frames(.audio).map(\.payload) == plain.frames(.audio).map(\.payload))
+    #expect(try laced.ticks(.audio) == plain.ticks(.audio))
+    #expect(try laced.ticks(.video) == plain.ticks(.video))
+
+    let long: [UInt8] = [0xfc] + [UInt8](repeating: 7, count: 299)
+    let xiph: [UInt8] = [0x82, 0, 0, 0x02, 2, 255, 45, 3] + long + W.opus20ms + [0xfc, 1]
+    let ebml: [UInt8] = [0x82, 0, 60, 0x06, 2, 0x41, 0x2c, 0x5e, 0xd6] + long + W.opus20ms + [0xfc, 1]
+    let fixed: [UInt8] = [0x82, 0, 120, 0x04, 1] + W.opus20ms + W.opus20ms
+    let file = try open(
+      file(tracks: W.tracks(W.audio()), W.element(0xA3, xiph), W.element(0xA3, ebml), W.element(0xA3, fixed)))
+    #expect(try file.frames(.audio).map(\.payload.readableBytes) == [300, 3, 2, 300, 3, 2, 3, 3])
+    #expect(try file.ticks(.audio) == (0..<8).map { $0 * 960 })
+  }
+
+  @Test("laces with sizes that do not add up are refused")
+  func wrongLaces() throws {
+    for laces: [UInt8] in [
+      [0x82, 0, 0, 0x02, 9, 1, 1], [0x82, 0, 0, 0x02, 1, 255, 255, 255, 0, 1], [0x82, 0, 0, 0x04, 1, 1, 2, 3],
+      [0x82, 0, 0, 0x06, 2, 0x81, 0x80, 1, 2],
+      [0x82, 0, 0, 0x06, 1, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+      [0x82, 0, 0, 0x06, 1, 0xff, 1], [0x82, 0, 0, 0x04, 255, 1],
+    ] {
+      #expect(try refusal(file(tracks: W.tracks(W.audio()), W.element(0xA3, laces))) != nil)
+    }
+  }
+
+  @Test("a file whose tracks are not interleaved is played with both tracks in time")
+  func notInterleaved() throws {
+    let pictures = (0..<25).flatMap { W.block(track: 1, at: Int16($0 * 40), $0 == 0 ? W.keyframe() : W.interframe) }
+    let sound = (0..<50).flatMap { W.block(track: 2, at: Int16($0 * 20), W.opus20ms) }
+    let file = try open(file(pictures, sound))
+    #expect(try file.ticks(.video) == (0..<25).map { $0 * 3600 })
+    #expect(try file.ticks(.audio) == (0..<50).map { $0 * 960 })
+  }
+
+  @Test("pictures before the first keyframe, and empty packets of sound, are left out, and a remark says so")
+  func beforeKeyframe() throws {
+    let file = try open(
+      file(
+        tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.interframe), W.block(track: 1, at: 40, W.keyframe()),
+        W.block(track: 1, at: 80, W.interframe)))
+    #expect(try file.ticks(.video) == [0, 3600])
+    #expect(file.remarks == ["1 of 3 picture frames are left out."])
+  }
+
+  @Test("of several tracks of a kind the first that can be played is")
+  func severalTracks() throws {
+    let file = try open(
+      file(
+        tracks: W.tracks(W.video(number: 1, codec: "V_VP9"), W.video(number: 2), W.video(number: 3)),
+        W.block(track: 1, at: 0, [1, 2, 3]), W.block(track: 2, at: 0, W.keyframe())))
+    #expect(file.track(.video)?.number == 2)
+    #expect(file.remarks == ["2 more tracks are left out."])
+  }
+
+  @Test("a file cut off anywhere is played as far as it is whole, or refused, and never crashes")
+  func truncated() throws {
+    let sample = Array(try Sample.bytes().prefix(20_000))
+    var played = 0
+    for length in Array(1..<1200) + Array(stride(from: 1200, to: 20_000, by: 97)) {
+      guard let file = try? open(Array(sample.prefix(length))) else { continue }
+      played += 1
+      #expect(file.remarks.contains("It is cut off; what is whole is played."))
+    }
+    #expect(played > 30)
+  }
+
+  // MARK: What is refused
+
+  @Test("laced pictures, compressed and encrypted tracks, a second file behind the first")
+  func unsupported() throws {
+    let laced = W.element(0xA3, [0x81, 0, 0, 0x04, 1] + W.keyframe() + W.keyframe())
+    #expect(
+      try refusal(file(tracks: W.tracks(W.video()), laced))?.hasSuffix("several pictures lie in one block (lacing).")
+        == true)
+
+    let encryption = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 1)))
+    #expect(
+      try refusal(file(tracks: W.tracks(W.video(extra: encryption)), W.block(track: 1, at: 0, W.keyframe())))
+        == "cannot be played: its VP8 track is encrypted.")
+    let compression = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 0)))
+    #expect(
+      try refusal(file(tracks: W.tracks(W.audio(extra: compression)), W.block(track: 2, at: 0, W.opus20ms)))
+        == "cannot be played: its Opus track is compressed once more (ContentEncodings).")
+
+    let whole = file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe()))
+    #expect(try refusal(whole + whole) == "cannot be played: at byte \(whole.count) a second WebM file begins.")
+  }
+
+  @Test("a header that leaves out what is needed")
+  func missingInformation() throws {
+    let picture = W.block(track: 1, at: 0, W.keyframe())
+    #expect(
+      try refusal(file(tracks: W.tracks(W.video(number: nil)), picture))
+        == "cannot be played: its VP8 track has no number.")
+    #expect(
+      try refusal(file(tracks: W.tracks(W.video(codec: "")), picture))
+        == "cannot be played: its picture is of a codec that the file does not name, and only VP8 is played.")
+    #expect(try refusal(file(tracks: [], picture)) == "cannot be played: it has no picture and no sound.")
+    #expect(
+      try refusal(W.header() + W.segment(W.info(), W.cluster(at: 0, picture), W.tracks(W.video())))
+        == "cannot be played: it has no picture and no sound.")
+    let subtitles = W.element(0xAE, W.number(0xD7, 1) + W.number(0x83, 0x11) + W.text(0x86, "D_WEBVTT/SUBTITLES"))
+    #expect(
+      try refusal(file(tracks: W.tracks(subtitles), picture))
+        == "cannot be played: it has no picture and no sound, only D_WEBVTT/SUBTITLES.")
+    #expect(
+      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, picture)))?
+        .hasSuffix("a cluster has no time, or an absurd one.") == true)
+    #expect(
+      try refusal(W.header(type: "other") + W.segment())
+        == "cannot be played: it is an EBML file of another kind, and only WebM (VP8, Opus) and Ogg (Opus) are played.")
+  }
+
+  @Test("no frame at all, or none that can be decoded")
+  func nothingInside() throws {
+    #expect(try refusal(file()) == "cannot be played: no frame of its tracks can be played.")
+    #expect(try refusal(W.header()) == "cannot be played: it has no picture and no sound.")
+    #expect(
+      try refusal(file(W.block(track: 1, at: 0, W.interframe)))
+        == "cannot be played: no frame of its tracks can be played.")
+    #expect(
+      try refusal(file(W.block(track: 1, at: 0, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7])))?
+        .hasSuffix("a frame of 10 bytes is not VP8.") == true)
+    #expect(
+      try refusal(file(W.block(track: 2, at: 0, [0xff, 0])))?.hasSuffix("a packet of 2 bytes is not Opus.") == true)
+  }
+
+  @Test("sizes that nobody can mean, without taking the memory")
+  func hugeSizes() throws {
+    let block = W.element(0xA3, [0x81, 0, 0, 0x80] + W.keyframe(), claiming: 1 << 40)
+    let cluster = W.unsized(0x1F43_B675, W.number(0xE7, 0) + block)
+    let body = W.unsized(0x1853_8067, W.info() + W.tracks(W.video()) + cluster)
+    #expect(
+      try refusal(W.header() + body)?.hasSuffix("a frame claims 1099511627772 bytes, and 4194304 are the most.") == true
+    )
+
+    let title = W.element(0x1549_A966, W.element(0x7BA9, [1], claiming: 1 << 30))
+    #expect(try refusal(W.header() + W.unsized(0x1853_8067, title)) != nil)
+    let info = W.element(0x1549_A966, [1], claiming: 1 << 30)
+    #expect(
+      try refusal(W.header() + W.unsized(0x1853_8067, info))?.hasSuffix(
+        "an element claims 1073741824 bytes, and 1048576 are the most.") == true)
+    let tracks = W.unsized(0x1654_AE6B, W.video())
+    #expect(
+      try refusal(W.header() + W.segment(W.info(), tracks))?.hasSuffix("an element does not say how long it is.")
+        == true)
+  }
+
+  @Test("times that step back, are too dense, or are absurd")
+  func times() throws {
+    let back = file(
+      tracks: W.tracks(W.video()), W.block(track: 1, at: 100, W.keyframe()), W.block(track: 1, at: 50, W.interframe))
+    #expect(try refusal(back)?.hasSuffix("a picture's time is before that of the one before it.") == true)
+
+    let dense = (0..<2000).flatMap { W.block(track: 1, at: Int16($0 / 2), W.keyframe()) }
+    #expect(
+      try refusal(file(tracks: W.tracks(W.video()), dense))
+        == "cannot be played: its video has more than 1000 frames a second.")
+
+    let sound = (0..<100).flatMap { _ in W.block(track: 2, at: 0, W.opus20ms) }
+    #expect(
+      try refusal(file(tracks: W.tracks(W.audio()), sound))
+        == "cannot be played: 96 of its 100 sound frames cannot be played.")
+
+    let far = W.cluster(at: 2 * 3600 * 1000, W.block(track: 1, at: 0, W.keyframe()))
+    let near = W.cluster(at: 0, W.block(track: 1, at: 0, W.keyframe()))
+    #expect(
+      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), near, far))
+        == "cannot be played: nothing is played for 7200.00 s in its middle, and an hour is the most.")
+
+    for scale in [UInt64(0), 1 << 50, .max] {
+      let block = W.block(track: 1, at: 9, W.keyframe())
+      let bytes = W.header() + W.segment(W.info(timecodeScale: scale), W.tracks(W.video()), W.cluster(at: 9, block))
+      #expect(try refusal(bytes)?.hasSuffix("a frame's time is beyond 100 h.") == true)
+    }
+    let late = W.cluster(at: 1 << 54, W.block(track: 1, at: 0, W.keyframe()))
+    #expect(
+      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), late))?
+        .hasSuffix("a cluster has no time, or an absurd one.") == true)
+  }
+
+  @Test("a thousand files with wrong bytes are played or refused, and never crash")
+  func wrongBytes() throws {
+    var random = SeededGenerator(seed: 3)
+    let sample = Array(try Sample.bytes().prefix(24_000))
+    var refused = 0
+    for _ in 0..<1000 {
+      var bytes = sample
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let limit = Bool.random(using: &random) ? 800 : bytes.count
+        bytes[Int.random(in: 0..<limit, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      if try refusal(bytes) != nil { refused += 1 }
+    }
+    #expect(refused > 100 && refused < 1000)
+  }
+}
