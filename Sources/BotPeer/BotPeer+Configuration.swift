@@ -1,0 +1,67 @@
+internal import ICE
+public import Media
+internal import RTP
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+extension BotPeer {
+  /// How to be reached and what to send.
+  public struct Configuration: Sendable {
+    /// IP addresses to be reached at; empty means every address of the machine, loopback only if there is no other.
+    public var bindAddresses: [String] = []
+    /// Whether an empty ``bindAddresses`` means loopback too: for a room on this machine.
+    public var includesLoopback = false
+    /// The UDP port on every address; 0 for any free one.
+    public var udpPort: UInt16 = 0
+    /// `stun:host[:port]` (RFC 7064).
+    public var iceServers: [String] = []
+    /// The kinds of media that will be given to ``BotPeer/send(_:)``.
+    public var sending: Set<MediaKind> = []
+    /// Whether we give way to a participant when both have offered at once; exactly one side must.
+    public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
+    /// Seconds since 1970, for sender reports only.
+    public var secondsSince1970: @Sendable () -> Double = {
+      var time = timespec()
+      clock_gettime(CLOCK_REALTIME, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    public init() {}
+
+    func wallClock() -> NTPTime {
+      NTPTime(secondsSince1970: secondsSince1970())
+    }
+
+    func addressesToBind() throws -> [IPAddress] {
+      guard !bindAddresses.isEmpty else {
+        return try NetworkInterfaces.addresses(includingLoopback: includesLoopback)
+      }
+      return try bindAddresses.map { text in
+        guard let address = IPAddress(text) else { throw StartError.badAddress(text) }
+        return address
+      }
+    }
+  }
+
+  /// Why a peer could not be started.
+  public enum StartError: Error, Sendable, Hashable, CustomStringConvertible {
+    case badAddress(String)
+    case noSocket(port: UInt16, problems: [String])
+    case badIceServer(String, reason: String)
+
+    public var description: String {
+      switch self {
+      case .badAddress(let text): "'\(text)' is not an IPv4 or IPv6 address."
+      case .noSocket(let port, let problems):
+        "No UDP socket could be bound\(port == 0 ? "" : " to port \(port)"): \(problems.joined(separator: "; "))."
+      case .badIceServer(let text, let reason): "The ICE server '\(text)' cannot be used: \(reason)"
+      }
+    }
+  }
+}

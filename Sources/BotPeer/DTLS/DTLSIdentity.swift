@@ -1,0 +1,69 @@
+internal import COpenSSL
+
+/// The key and self-signed certificate by which a peer is known for one run: ECDSA on P-256 (RFC 8827, 6.5).
+///
+/// The certificate's digest goes into the SDP; nothing else vouches for it.
+package final class DTLSIdentity: @unchecked Sendable {  // OpenSSL counts references to the two handles; nothing here changes them.
+  let certificate: OpaquePointer
+  let privateKey: OpaquePointer
+
+  /// The certificate's SHA-256 digest, as the SDP's `a=fingerprint` gives it (RFC 8122, 5).
+  package let fingerprint: CertificateFingerprint
+
+  /// Makes a new key and a certificate that is valid from a day ago for 30 days.
+  package init() throws(DTLSError) {
+    guard let privateKey = chatbot_EVP_EC_gen_P256(), let certificate = X509_new() else {
+      throw .identityNotMade(DTLSError.takeOpenSSLReason())
+    }
+    self.privateKey = privateKey
+    self.certificate = certificate
+
+    let day = 24 * 60 * 60
+    var serial: UInt32 = 0
+    let commonName = Array("chatbot".utf8)
+    let name = X509_get_subject_name(certificate)
+    guard
+      withUnsafeMutableBytes(of: &serial, { RAND_bytes($0.baseAddress, Int32($0.count)) }) == 1,
+      X509_set_version(certificate, 2) == 1,
+      ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), UInt64(serial) | 1) == 1,
+      X509_gmtime_adj(X509_getm_notBefore(certificate), -day) != nil,
+      X509_gmtime_adj(X509_getm_notAfter(certificate), 30 * day) != nil,
+      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0) == 1,
+      X509_set_issuer_name(certificate, name) == 1,
+      X509_set_pubkey(certificate, privateKey) == 1,
+      X509_sign(certificate, privateKey, EVP_sha256()) > 0,
+      let digest = certificateDigest(of: certificate, algorithm: "sha-256")
+    else {
+      X509_free(certificate)
+      EVP_PKEY_free(privateKey)
+      throw .identityNotMade(DTLSError.takeOpenSSLReason())
+    }
+    fingerprint = CertificateFingerprint(algorithm: "sha-256", digest: digest)
+  }
+
+  deinit {
+    X509_free(certificate)
+    EVP_PKEY_free(privateKey)
+  }
+}
+
+/// A certificate's digest by one of the hash names that RFC 8122, 5 allows; nil for a name we do not accept.
+///
+/// MD2 and MD5 are refused as that section demands.
+func certificateDigest(of certificate: OpaquePointer, algorithm: String) -> [UInt8]? {
+  let hash: OpaquePointer? =
+    switch algorithm.lowercased() {
+    case "sha-1": EVP_sha1()
+    case "sha-224": EVP_sha224()
+    case "sha-256": EVP_sha256()
+    case "sha-384": EVP_sha384()
+    case "sha-512": EVP_sha512()
+    default: nil
+    }
+  guard let hash else { return nil }
+  var length: UInt32 = 0
+  let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+    count = X509_digest(certificate, hash, buffer.baseAddress, &length) == 1 ? Int(length) : 0
+  }
+  return digest.isEmpty ? nil : digest
+}

@@ -1,0 +1,39 @@
+internal import NIOCore
+
+/// What happens to all participants, in order; for one reader.
+///
+/// It is bounded: when 4,096 events wait, media is left out until fewer than 1,024 do, and video then starts again at a
+/// keyframe. What is not media is never left out.
+public struct ParticipantEvents: AsyncSequence, Sendable {
+  public typealias Element = ParticipantEvent
+
+  typealias Producer = NIOAsyncSequenceProducer<
+    ParticipantEvent, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, FlowControl
+  >
+
+  private let sequence: Producer
+
+  init(_ sequence: Producer) {
+    self.sequence = sequence
+  }
+
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(base: sequence.makeAsyncIterator())
+  }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let base: Producer.AsyncIterator
+
+    public mutating func next() async -> ParticipantEvent? {
+      await base.next()
+    }
+  }
+
+  /// Tells the event loop that the reader has caught up.
+  struct FlowControl: NIOAsyncSequenceProducerDelegate {
+    let caughtUp: @Sendable () -> Void
+
+    func produceMore() { caughtUp() }
+    func didTerminate() {}
+  }
+}

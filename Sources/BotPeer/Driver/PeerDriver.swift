@@ -1,0 +1,281 @@
+internal import ICE
+internal import Logging
+internal import Media
+internal import NIOCore
+internal import RTP
+
+/// Sockets, clock and timers for the engines of all participants.
+///
+/// It lives on one event loop and is touched nowhere else, so it has no lock. It carries out what engines say; it decides
+/// only whose a datagram is.
+final class PeerDriver {
+  private let loop: any EventLoop
+  private let configuration: BotPeer.Configuration
+  private let identity: DTLSIdentity
+  private let log: Logger
+  private let emit: (ParticipantEvent) -> Void
+
+  private var sockets: [TransportAddress: DatagramSocket] = [:]
+  private var engines: [ParticipantID: PeerEngine] = [:]
+  /// Whose a STUN request is, by the first half of its USERNAME.
+  private var byUsernameFragment: [String: PeerEngine] = [:]
+  /// Whose any other datagram is: an address is an engine's once a check has passed there.
+  private var byRemoteAddress: [TransportAddress: PeerEngine] = [:]
+  private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
+  private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
+  /// What a viewer who comes now needs to see the present picture.
+  private var groupOfPictures = GroupOfPicturesCache()
+  private var touched: [PeerEngine] = []
+  private var timer: Scheduled<Void>?
+  private var timerDeadline: ContinuousClock.Instant?
+  private var batchTime: ContinuousClock.Instant?
+
+  init(
+    loop: any EventLoop, configuration: BotPeer.Configuration, identity: DTLSIdentity, log: Logger,
+    emit: @escaping (ParticipantEvent) -> Void
+  ) {
+    self.loop = loop
+    self.configuration = configuration
+    self.identity = identity
+    self.log = log
+    self.emit = emit
+  }
+
+  // MARK: Sockets
+
+  /// Binds a socket on each address; at least one must succeed.
+  func bind(_ addresses: [IPAddress], port: UInt16) -> EventLoopFuture<[TransportAddress]> {
+    let this = NIOLoopBound(self, eventLoop: loop)
+    let attempts = addresses.map { ip in
+      DatagramSocket.bind(
+        ip: ip, port: port, on: loop,
+        received: { this.value.received($0, from: $1, to: $2) },
+        batchEnded: { this.value.batchEnded() })
+    }
+    return EventLoopFuture.whenAllComplete(attempts, on: loop).flatMapThrowing { results in
+      var problems: [String] = []
+      for (ip, result) in zip(addresses, results) {
+        switch result {
+        case .success(let socket): this.value.sockets[socket.value.address] = socket.value
+        case .failure(let error): problems.append("\(ip): \(error)")
+        }
+      }
+      guard !this.value.sockets.isEmpty else {
+        throw BotPeer.StartError.noSocket(port: port, problems: problems)
+      }
+      for problem in problems { this.value.log.warning("no UDP socket", metadata: ["reason": "\(problem)"]) }
+      return Array(this.value.sockets.keys)
+    }
+  }
+
+  /// Begins to ask the STUN servers how the sockets look from outside.
+  func gatherServerReflexive(from servers: [TransportAddress]) {
+    let now = ContinuousClock.now
+    for address in sockets.keys where !address.ip.isLoopback {
+      let reachable = servers.filter { $0.ip.family == address.ip.family }
+      guard !reachable.isEmpty else { continue }
+      gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
+    }
+    carryOutAll(now: now)
+  }
+
+  // MARK: Calls
+
+  func offer(to participant: ParticipantID) {
+    let now = ContinuousClock.now
+    let engine = engines[participant] ?? makeEngine(for: participant, offers: true, now: now)
+    engine.offer(now: now)
+    touch(engine)
+    carryOutAll(now: now)
+  }
+
+  func received(_ message: SignallingMessage, from participant: ParticipantID) {
+    let now = ContinuousClock.now
+    let engine: PeerEngine
+    switch (engines[participant], message) {
+    case (let known?, _): engine = known
+    case (nil, .offer), (nil, .candidate): engine = makeEngine(for: participant, offers: false, now: now)
+    case (nil, .answer): return
+    }
+    engine.received(message, now: now)
+    touch(engine)
+    carryOutAll(now: now)
+  }
+
+  func send(_ frame: EncodedFrame) {
+    let now = ContinuousClock.now
+    if frame.codec == .vp8 { groupOfPictures.add(frame) }
+    for engine in engines.values {
+      engine.send(frame, now: now)
+      touch(engine)
+    }
+    carryOutAll(now: now)
+  }
+
+  func requestKeyframe(of participant: ParticipantID?) {
+    let now = ContinuousClock.now
+    for engine in engines.values where participant == nil || engine.participant == participant {
+      engine.requestKeyframe(now: now)
+      touch(engine)
+    }
+    carryOutAll(now: now)
+  }
+
+  func disconnect(_ participant: ParticipantID, because ending: PeerEnding) {
+    guard let engine = engines[participant] else { return }
+    let now = ContinuousClock.now
+    engine.close(ending, now: now)
+    touch(engine)
+    carryOutAll(now: now)
+  }
+
+  func close(reason: String) {
+    for participant in Array(engines.keys) { disconnect(participant, because: PeerEnding(.closedByUs, reason)) }
+    timer?.cancel()
+    for socket in sockets.values {
+      socket.flush()
+      socket.close()
+    }
+    sockets.removeAll()
+  }
+
+  var statistics: [PeerStatistics] { engines.values.map(\.statistics) }
+
+  private func makeEngine(
+    for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
+  ) -> PeerEngine {
+    let engine = PeerEngine(
+      PeerEngine.Configuration(
+        participant: participant, identity: identity, localAddresses: sockets.keys.sorted { $0.description < $1.description },
+        sending: configuration.sending, isPolite: configuration.isPolite(participant)),
+      offers: offers)
+    for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
+    engine.prime(groupOfPictures, now: now)
+    engines[participant] = engine
+    return engine
+  }
+
+  private func forget(_ engine: PeerEngine) {
+    guard engines[engine.participant] === engine else { return }
+    engines[engine.participant] = nil
+    byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
+    byRemoteAddress = byRemoteAddress.filter { $0.value !== engine }
+  }
+
+  // MARK: Datagrams
+
+  private func received(_ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) {
+    let now = batchTime ?? ContinuousClock.now
+    batchTime = now
+    // The buffer is a slice of one that the whole batch shares; what is decrypted in place or kept needs its own bytes.
+    let own = ByteBuffer(bytes: datagram.readableBytesView)
+    if PacketKind.of(own) == .stun {
+      receivedSTUN(own, from: remote, to: local, now: now)
+    } else if let engine = byRemoteAddress[remote] {
+      engine.received(own, from: remote, to: local, now: now)
+      touch(engine)
+    }
+  }
+
+  private func receivedSTUN(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    guard let envelope = STUNEnvelope(datagram) else { return }
+    if gatherers[local]?.owns(transactionID: envelope.transactionID) == true {
+      _ = gatherers[local]?.received(datagram, from: remote, now: now)
+      return
+    }
+    guard let engine = owner(of: envelope, from: remote) else { return }
+    engine.received(datagram, from: remote, to: local, now: now)
+    touch(engine)
+    if engine.isValidated(local: local, remote: remote) { byRemoteAddress[remote] = engine }
+  }
+
+  private func owner(of message: STUNEnvelope, from remote: TransportAddress) -> PeerEngine? {
+    if let recipient = message.recipient { return byUsernameFragment[recipient] }
+    if let likely = byRemoteAddress[remote], likely.owns(transactionID: message.transactionID) { return likely }
+    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? byRemoteAddress[remote]
+  }
+
+  private func batchEnded() {
+    let now = batchTime ?? ContinuousClock.now
+    batchTime = nil
+    carryOutAll(now: now)
+  }
+
+  // MARK: Turns
+
+  private func touch(_ engine: PeerEngine) {
+    if touched.last === engine || touched.contains(where: { $0 === engine }) { return }
+    touched.append(engine)
+  }
+
+  /// Carries out what the touched engines want, and sets the timer for what is due next.
+  private func carryOutAll(now: ContinuousClock.Instant) {
+    let wallClock = configuration.wallClock()
+    gather(now: now)
+    let turn = touched
+    touched.removeAll(keepingCapacity: true)
+    for engine in turn { carryOut(engine, now: now, wallClock: wallClock) }
+    for socket in sockets.values { socket.flush() }
+    setTimer(now: now)
+  }
+
+  private func gather(now: ContinuousClock.Instant) {
+    for base in gatherers.keys {
+      for action in gatherers[base]?.poll(now: now) ?? [] {
+        switch action {
+        case .send(let datagram, let server):
+          sockets[base]?.write(datagram, to: server)
+        case .mapped(let mapped, _):
+          reflexiveAddresses.append((mapped, base))
+          for engine in engines.values {
+            engine.addServerReflexive(mapped, base: base)
+            touch(engine)
+          }
+        case .failed(let server):
+          log.debug("STUN server did not answer", metadata: ["server": "\(server)"])
+        }
+      }
+    }
+  }
+
+  private func carryOut(_ engine: PeerEngine, now: ContinuousClock.Instant, wallClock: NTPTime) {
+    for action in engine.poll(now: now, wallClock: wallClock) {
+      switch action {
+      case .transmit(let datagram, let local, let remote):
+        sockets[local]?.write(datagram, to: remote)
+      case .event(let event):
+        emit(ParticipantEvent(participant: engine.participant, event: event))
+        if case .ended = event { forget(engine) }
+      }
+    }
+    for fragment in engine.localUsernameFragments where engines[engine.participant] === engine {
+      byUsernameFragment[fragment] = engine
+    }
+  }
+
+  private func setTimer(now: ContinuousClock.Instant) {
+    var next = gatherers.values.compactMap(\.deadline).min()
+    for engine in engines.values {
+      if let deadline = engine.deadline { next = next.map { min($0, deadline) } ?? deadline }
+    }
+    guard let next else { return }
+    if let timerDeadline, timerDeadline <= next, timerDeadline > now { return }
+    timer?.cancel()
+    timerDeadline = next
+    let delay = max(next - now, .zero)
+    timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in
+      self?.timerFired()
+    }
+  }
+
+  private func timerFired() {
+    timerDeadline = nil
+    let now = ContinuousClock.now
+    for engine in engines.values {
+      if let deadline = engine.deadline, deadline <= now { touch(engine) }
+    }
+    carryOutAll(now: now)
+  }
+}

@@ -1,0 +1,75 @@
+package import ICE
+package import NIOCore
+internal import RTP
+
+/// What comes from the network.
+extension PeerEngine {
+  /// Takes one datagram. Media and DTLS count only from a path that an ICE check has validated: anybody can send a
+  /// ClientHello first (CVE-2023-49786).
+  package func received(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    guard isOpen else { return }
+    switch PacketKind.of(datagram) {
+    case .stun:
+      if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
+      followAgent(now: now)
+    case .dtls:
+      guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
+      if path == nil { path = Path(local: local, remote: remote) }
+      handle(secure.receiveHandshake(datagram, now: now), now: now)
+    case .rtp:
+      receivedMedia(datagram, isControl: false, from: remote, to: local, now: now)
+    case .rtcp:
+      receivedMedia(datagram, isControl: true, from: remote, to: local, now: now)
+    case .unknown:
+      refuseDatagram()
+    }
+  }
+
+  /// Whether an ICE check has shown that the participant is at the other end of this path.
+  package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
+    agent.isValidated(local: local, remote: remote)
+  }
+
+  private func receivedMedia(
+    _ datagram: ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
+  ) {
+    guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
+    guard secure.isSecured else {
+      if !secure.keepEarlyMedia(datagram) { refuseDatagram() }
+      return
+    }
+    takeMedia(datagram, isControl: isControl, now: now)
+  }
+
+  private func takeMedia(_ datagram: ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
+    var packet = datagram
+    guard secure.unprotect(&packet, isControl: isControl) else { return refuseDatagram() }
+    if isControl {
+      media.receivedRTCP(packet, now: now)
+    } else {
+      media.receivedRTP(packet, now: now)
+    }
+  }
+
+  /// Does what a change in the secure transport asks for.
+  func handle(_ change: SecureTransport.Change?, now: ContinuousClock.Instant) {
+    switch change {
+    case nil:
+      break
+    case .secured:
+      connectingDeadline = nil
+      self.change(to: .connected)
+      media.transportBecameReady(now: now)
+      for datagram in secure.takeEarlyMedia() {
+        takeMedia(datagram, isControl: PacketKind.of(datagram) == .rtcp, now: now)
+      }
+    case .failed(let reason):
+      end(PeerEnding(.failed, reason), now: now)
+    case .closedByPeer:
+      end(PeerEnding(.closedByParticipant, "The participant closed the connection."), now: now)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import ICE
+internal import NIOCore
+package import RTP
+
+/// What goes to the network, and when.
+extension PeerEngine {
+  /// Everything to be done now, in order.
+  ///
+  /// - Parameter wallClock: used for sender reports and for nothing else.
+  package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
+    if isOpen {
+      if let connectingDeadline, connectingDeadline <= now { giveUpConnecting(now: now) }
+      for action in agent.poll(now: now) {
+        if case .send(let datagram, let local, let remote) = action {
+          actions.append(.transmit(datagram, from: local, to: remote))
+        }
+      }
+      followAgent(now: now)
+      if path != nil { secure.pathIsUsable(now: now) }
+      handle(secure.handleTimeout(now: now), now: now)
+      if path != nil { transmit(secure.takeDatagrams()) }
+      carryOut(media.poll(now: now, wallClock: wallClock))
+    }
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
+  package var deadline: ContinuousClock.Instant? {
+    guard isOpen else { return nil }
+    return [agent.deadline, secure.retransmission, media.deadline, connectingDeadline].compactMap(\.self).min()
+  }
+
+  /// Follows the ICE agent: to the pair it has chosen, and in its opinion of whether anybody is there.
+  func followAgent(now: ContinuousClock.Instant) {
+    if let pair = agent.selectedPair {
+      path = Path(local: pair.local, remote: pair.remote)
+      if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
+    }
+    switch agent.state {
+    case .failed:
+      // Before there was a path, the time for connecting is what counts: a check may still come.
+      if path != nil { end(PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."), now: now) }
+    case .disconnected:
+      if state == .connected { change(to: .disconnected) }
+    case .connected, .completed:
+      if state == .disconnected { change(to: .connected) }
+    case .new, .checking:
+      break
+    }
+  }
+
+  func carryOut(_ outputs: [MediaSession.Output]) {
+    for output in outputs {
+      switch output {
+      case .rtp(let packet): transmitProtected(packet, isControl: false)
+      case .rtcp(let packet): transmitProtected(packet, isControl: true)
+      case .event(let event): emit(.media(event))
+      case .keyframeRequested: emit(.keyframeRequested)
+      }
+    }
+  }
+
+  func transmit(_ datagrams: [ByteBuffer]) {
+    guard let path else { return }
+    for datagram in datagrams {
+      actions.append(.transmit(datagram, from: path.local, to: path.remote))
+    }
+  }
+
+  private func transmitProtected(_ packet: ByteBuffer, isControl: Bool) {
+    guard let path else { return }
+    var datagram = packet
+    guard secure.protect(&datagram, isControl: isControl) else { return }
+    actions.append(.transmit(datagram, from: path.local, to: path.remote))
+  }
+
+  /// Says how far connecting came: the sentence that a person needs who looks for the fault.
+  private func giveUpConnecting(now: ContinuousClock.Instant) {
+    let seconds = configuration.connectingTimeout.components.seconds
+    let reached =
+      if !hasExchangedDescriptions {
+        "no answer came"
+      } else if path == nil {
+        "no ICE check was answered; \(candidateSummary)"
+      } else {
+        "ICE found a path, but the DTLS handshake did not finish"
+      }
+    end(PeerEnding(.failed, "Not connected within \(seconds) s: \(reached)."), now: now)
+  }
+
+  private var candidateSummary: String {
+    let seen = agent.statistics
+    if seen.remoteCandidates > 0 { return "\(seen.remoteCandidates) address(es) of the participant were tried" }
+    if seen.unresolvableCandidates > 0 { return "the participant gave only mDNS names" }
+    return "the participant gave no address"
+  }
+}

@@ -1,0 +1,97 @@
+internal import ICE
+internal import SDP
+
+/// Offers, answers and candidates.
+extension PeerEngine {
+  /// Calls the participant.
+  package func offer(now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    beginConnecting(now: now)
+    emit(.signal(.offer(negotiator.createOffer())))
+    trickleLocalCandidates()
+  }
+
+  /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
+  package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    switch message {
+    case .offer(let sdp):
+      do {
+        guard let (answer, session) = try negotiator.receivedOffer(sdp) else { return }
+        beginConnecting(now: now)
+        emit(.signal(.answer(answer)))
+        apply(session, now: now)
+      } catch {
+        emit(.problem("The offer cannot be used: \(error)"))
+      }
+    case .answer(let sdp):
+      do {
+        guard let session = try negotiator.receivedAnswer(sdp) else { return }
+        apply(session, now: now)
+      } catch {
+        emit(.problem("The answer cannot be used: \(error)"))
+      }
+    case .candidate(let trickled):
+      received(trickled, now: now)
+    }
+  }
+
+  private func received(_ trickled: TrickledCandidate, now: ContinuousClock.Instant) {
+    // An empty candidate is Firefox's word for "no more"; we never wait for more, so it tells us nothing.
+    guard !trickled.candidate.isEmpty else { return }
+    do {
+      agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: now)
+    } catch {
+      emit(.problem("The candidate cannot be used: \(error)"))
+    }
+  }
+
+  private func apply(_ session: NegotiatedSession, now: ContinuousClock.Instant) {
+    hasExchangedDescriptions = true
+    if session.isICERestart {
+      agent.restart(with: ICE.ICECredentials(session.localCredentials), now: now)
+      trickledCount = 0
+    }
+    agent.setRemote(
+      usernameFragment: session.remoteUsernameFragment, password: session.remotePassword,
+      isLite: session.remoteIsLite, now: now)
+    for line in session.remoteCandidates {
+      guard let candidate = try? ICECandidate(parsing: line) else { continue }
+      agent.addRemoteCandidate(candidate, now: now)
+    }
+    media.configure(session.media, now: now)
+    if let first = session.media.first {
+      firstSection.mid = first.mid
+      firstSection.mLineIndex = first.index
+    }
+    trickleLocalCandidates()
+    do {
+      handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
+    } catch {
+      end(PeerEnding(.failed, error.description), now: now)
+    }
+  }
+
+  /// Sends each local candidate that has not been sent yet by itself too: a page may take its candidates only from there.
+  func trickleLocalCandidates() {
+    let candidates = agent.localCandidates
+    for candidate in candidates.dropFirst(trickledCount) {
+      var trickled = firstSection
+      trickled.candidate = candidate.attributeValue
+      emit(.signal(.candidate(trickled)))
+    }
+    trickledCount = candidates.count
+  }
+
+  private func beginConnecting(now: ContinuousClock.Instant) {
+    guard state == .new else { return }
+    connectingDeadline = now + configuration.connectingTimeout
+    change(to: .connecting)
+  }
+}
+
+extension ICE.ICECredentials {
+  init(_ credentials: ICECredentials) {
+    self.init(usernameFragment: credentials.usernameFragment, password: credentials.password)
+  }
+}

@@ -1,0 +1,191 @@
+package import ICE
+package import Media
+package import NIOCore
+internal import RTP
+
+/// Everything between us and one participant, without I/O: negotiation, ICE, DTLS, SRTP and media in one place.
+///
+/// Datagrams, calls and points in time come in; ``poll(now:wallClock:)`` gives what is to be sent and what has happened, and
+/// ``deadline`` says when it must be called next even if nothing comes in. Two engines joined in memory make a whole call.
+///
+/// ```
+///            offer/answer            check succeeded          DTLS finished
+///   new ───────────────► connecting ───────────────► (DTLS) ───────────────► connected ◄──► disconnected
+///                             └────────── 30 s, or ICE or DTLS says no ─────────► failed
+///                        any ── close, or close_notify ──────────────────────────► closed
+/// ```
+///
+/// A class because it is an identity that holds C handles; it belongs to one event loop.
+package final class PeerEngine {
+  package struct Configuration: Sendable {
+    package var participant: ParticipantID
+    package var identity: DTLSIdentity
+    /// The addresses of the sockets that datagrams can leave from.
+    package var localAddresses: [TransportAddress]
+    /// What we have to send.
+    package var sending: Set<MediaKind>
+    /// Who gives way when both sides offer at once.
+    package var isPolite: Bool
+    /// How long connecting may take from the first offer or answer.
+    package var connectingTimeout: Duration = .seconds(30)
+
+    package init(
+      participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
+      sending: Set<MediaKind>, isPolite: Bool
+    ) {
+      self.participant = participant
+      self.identity = identity
+      self.localAddresses = localAddresses
+      self.sending = sending
+      self.isPolite = isPolite
+    }
+  }
+
+  package enum Action: Sendable, Hashable {
+    case transmit(ByteBuffer, from: TransportAddress, to: TransportAddress)
+    case event(PeerEvent)
+  }
+
+  package let participant: ParticipantID
+  package private(set) var state = ConnectionState.new
+
+  let configuration: Configuration
+  var negotiator: Negotiator
+  var agent: ICEAgent
+  var secure: SecureTransport
+  var media: MediaSession
+  var actions: [Action] = []
+  /// Where datagrams leave and go; the chosen pair, or before there is one the pair on which the handshake came.
+  var path: Path?
+  /// Whether offer and answer have met.
+  var hasExchangedDescriptions = false
+  /// When connecting has taken too long.
+  var connectingDeadline: ContinuousClock.Instant?
+  /// The media section that trickled candidates are said to belong to: the one that carries the bundle.
+  var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
+  /// How many of the local candidates have been sent by themselves.
+  var trickledCount = 0
+  private var framesSent: UInt64 = 0
+  private var datagramsRefused: UInt64 = 0
+
+  /// Two addresses between which datagrams flow.
+  struct Path: Hashable {
+    var local: TransportAddress
+    var remote: TransportAddress
+  }
+
+  /// - Parameters:
+  ///   - offers: whether we make the offer; the offerer is the controlling ICE agent (RFC 8445, 6.1.1).
+  ///   - generator: unpredictable outside tests: passwords and SSRCs come from it.
+  package init(
+    _ configuration: Configuration, offers: Bool,
+    generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) {
+    self.configuration = configuration
+    participant = configuration.participant
+    var generator = generator
+    let local = LocalDescription(
+      fingerprint: configuration.identity.fingerprint, sending: configuration.sending, using: &generator)
+    agent = ICEAgent(
+      role: offers ? .controlling : .controlled,
+      credentials: ICE.ICECredentials(local.credentials), tieBreaker: generator.next(), generator: generator)
+    for address in configuration.localAddresses { agent.addLocalHost(address) }
+    negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
+    for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }
+    media = MediaSession(owner: configuration.participant, cname: local.cname, seed: generator.next())
+    secure = SecureTransport(identity: configuration.identity)
+  }
+
+  /// Whether anything can still happen.
+  var isOpen: Bool {
+    switch state {
+    case .new, .connecting, .connected, .disconnected: true
+    case .failed, .closed: false
+    }
+  }
+
+  /// Our user fragments, by which a STUN request on a shared socket is told to be for us.
+  package var localUsernameFragments: [String] { agent.localUsernameFragments }
+
+  /// Whether a STUN response with this id answers a request of ours.
+  package func owns(transactionID: STUNTransactionID) -> Bool {
+    agent.owns(transactionID: transactionID)
+  }
+
+  /// Sends a frame of ours; its time is the media time since our source began.
+  package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    framesSent &+= 1
+    media.send(frame, now: now)
+  }
+
+  /// Gives the pictures since the last keyframe that others were sent before this participant came.
+  package func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
+    guard isOpen, !group.isEmpty else { return }
+    media.prime(group, now: now)
+  }
+
+  /// Asks the participant for a keyframe.
+  package func requestKeyframe(now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    media.requestKeyframe(now: now)
+  }
+
+  /// Takes an address at which one of our sockets is seen from outside.
+  package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
+    guard isOpen else { return }
+    agent.addServerReflexive(mapped: mapped, base: base)
+    for candidate in agent.localCandidates.dropFirst(trickledCount) {
+      negotiator.addLocalCandidate(candidate.attributeValue)
+    }
+    if state != .new { trickleLocalCandidates() }
+  }
+
+  /// Says goodbye and ends; the last datagrams and events come with the next ``poll(now:wallClock:)``.
+  package func close(_ ending: PeerEnding, now: ContinuousClock.Instant) {
+    end(ending, now: now)
+  }
+
+  package var statistics: PeerStatistics {
+    var statistics = PeerStatistics(participant: participant, state: state)
+    statistics.received = media.receiveStatistics
+    let sent = media.sendStatistics
+    statistics.framesSent = framesSent
+    statistics.packetsSent = sent.packetsSent
+    statistics.bytesSent = sent.bytesSent
+    statistics.fractionLost = sent.fractionLost
+    statistics.roundTripTime = media.roundTripTime
+    statistics.localAddress = path?.local.description
+    statistics.remoteAddress = path?.remote.description
+    statistics.protectionProfile = secure.profile?.description
+    statistics.datagramsRefused = datagramsRefused
+    return statistics
+  }
+
+  func emit(_ event: PeerEvent) {
+    actions.append(.event(event))
+  }
+
+  func refuseDatagram() {
+    datagramsRefused &+= 1
+  }
+
+  func change(to state: ConnectionState) {
+    guard self.state != state else { return }
+    self.state = state
+    emit(.stateChanged(state))
+  }
+
+  /// Ends everything: what media still holds comes out, goodbyes are sent where there is a path.
+  func end(_ ending: PeerEnding, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    carryOut(media.close(now: now))
+    transmit(secure.close())
+    connectingDeadline = nil
+    switch ending.cause {
+    case .closedByUs, .closedByParticipant: change(to: .closed)
+    case .connectionLost, .failed: change(to: .failed)
+    }
+    emit(.ended(ending))
+  }
+}

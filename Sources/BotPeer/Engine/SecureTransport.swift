@@ -1,0 +1,173 @@
+internal import NIOCore
+
+/// DTLS, and the SRTP that it keys: what turns datagrams of a validated path into packets, and back.
+///
+/// ```
+/// waiting ──descriptions exchanged──► handshaking ──Finished, fingerprint right──► secured
+///                                          └───────────────┬──────────────────────────┘
+///                                                        ended
+/// ```
+///
+/// What comes too early is kept, within bounds: the ClientHello that overtakes the answer, and the first media that overtakes
+/// the Finished. Without that the first flight waits for a retransmission and the first keyframe is lost.
+struct SecureTransport {
+  enum Change {
+    case secured(SRTPProfile)
+    case failed(String)
+    case closedByPeer
+  }
+
+  private enum State {
+    case waiting
+    case handshaking(DTLSConnection)
+    case secured(DTLSConnection, SRTPSession)
+    case ended
+  }
+
+  /// Handshake datagrams kept for the time when the role is known; a ClientHello takes two.
+  static let earlyHandshakeLimit = 8
+  /// Media datagrams kept for the time when the keys are known: a keyframe at 640x480 takes about 40.
+  static let earlyMediaLimit = 128
+
+  private let identity: DTLSIdentity
+  private var state = State.waiting
+  private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
+  private var hasStarted = false
+  private var earlyHandshake: [ByteBuffer] = []
+  private(set) var earlyMedia: [ByteBuffer] = []
+  private(set) var retransmission: ContinuousClock.Instant?
+
+  init(identity: DTLSIdentity) {
+    self.identity = identity
+  }
+
+  var isSecured: Bool { session != nil }
+
+  var profile: SRTPProfile? { session?.profile }
+
+  private var session: SRTPSession? {
+    if case .secured(_, let session) = state { session } else { nil }
+  }
+
+  private var connection: DTLSConnection? {
+    switch state {
+    case .handshaking(let connection), .secured(let connection, _): connection
+    case .waiting, .ended: nil
+    }
+  }
+
+  /// Takes what offer and answer settled. Another certificate means another association, and so does another role before the
+  /// handshake is done (after a clash of offers); anything else changes nothing.
+  mutating func configure(
+    role: DTLSRole, fingerprints: [CertificateFingerprint], now: ContinuousClock.Instant
+  ) throws(DTLSError) -> Change? {
+    if let settings, Set(settings.fingerprints) == Set(fingerprints), settings.role == role || isSecured { return nil }
+    let connection = try DTLSConnection(role: role, identity: identity, expecting: fingerprints)
+    settings = (role, fingerprints)
+    hasStarted = false
+    state = .handshaking(connection)
+    let early = earlyHandshake
+    earlyHandshake.removeAll()
+    var change: Change?
+    for datagram in early { change = receiveHandshake(datagram, now: now) ?? change }
+    return change
+  }
+
+  /// Sends the ClientHello, if that is ours to send, once there is a path for it.
+  mutating func pathIsUsable(now: ContinuousClock.Instant) {
+    guard !hasStarted, case .handshaking(let connection) = state else { return }
+    hasStarted = true
+    connection.start()
+    scheduleRetransmission(now: now)
+  }
+
+  /// Takes a DTLS datagram from a validated path.
+  mutating func receiveHandshake(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
+    guard let connection else {
+      if case .waiting = state, earlyHandshake.count < Self.earlyHandshakeLimit { earlyHandshake.append(datagram) }
+      return nil
+    }
+    connection.receive(datagram)
+    scheduleRetransmission(now: now)
+    return followConnection()
+  }
+
+  /// Sends the last flight again when its time has come.
+  mutating func handleTimeout(now: ContinuousClock.Instant) -> Change? {
+    guard let retransmission, retransmission <= now, let connection else { return nil }
+    connection.handleTimeout()
+    scheduleRetransmission(now: now)
+    return followConnection()
+  }
+
+  mutating func takeDatagrams() -> [ByteBuffer] {
+    connection?.takeDatagrams() ?? []
+  }
+
+  mutating func keepEarlyMedia(_ datagram: ByteBuffer) -> Bool {
+    guard !isSecured, earlyMedia.count < Self.earlyMediaLimit else { return false }
+    earlyMedia.append(datagram)
+    return true
+  }
+
+  mutating func takeEarlyMedia() -> [ByteBuffer] {
+    defer { earlyMedia.removeAll() }
+    return earlyMedia
+  }
+
+  /// Decrypts in place; false if the packet is not to be used.
+  func unprotect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
+    guard let session else { return false }
+    do {
+      if isControl { try session.unprotectRTCP(&packet) } else { try session.unprotectRTP(&packet) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Encrypts in place; false if it could not be.
+  func protect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
+    guard let session else { return false }
+    do {
+      if isControl { try session.protectRTCP(&packet) } else { try session.protectRTP(&packet) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Ends the association; the `close_notify` is among ``takeDatagrams()`` of what is returned.
+  mutating func close() -> [ByteBuffer] {
+    connection?.close()
+    let last = takeDatagrams()
+    state = .ended
+    retransmission = nil
+    return last
+  }
+
+  private mutating func scheduleRetransmission(now: ContinuousClock.Instant) {
+    retransmission = connection?.retransmissionDelay.map { now + max($0, .milliseconds(1)) }
+  }
+
+  private mutating func followConnection() -> Change? {
+    guard let connection else { return nil }
+    switch (state, connection.state) {
+    case (.handshaking, .established(let keys)):
+      do {
+        let session = try SRTPSession(keys: keys)
+        state = .secured(connection, session)
+        return .secured(session.profile)
+      } catch {
+        state = .ended
+        return .failed(error.description)
+      }
+    case (_, .failed(let error)):
+      return .failed(error.description)
+    case (_, .closed):
+      return .closedByPeer
+    case (.waiting, _), (.handshaking, .handshaking), (.secured, _), (.ended, _):
+      return nil
+    }
+  }
+}

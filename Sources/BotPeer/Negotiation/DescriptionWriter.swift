@@ -1,0 +1,121 @@
+internal import Media
+internal import SDP
+
+/// Writes our offers and answers, in the words and the order that Chromium uses.
+///
+/// ICE and DTLS lines stand in every section that is not refused; candidates only in the first one, whose transport the
+/// others share.
+struct DescriptionWriter {
+  var local: LocalDescription
+  var credentials: ICECredentials
+  var version: UInt64
+  var setup: SetupRole
+  /// The mids of the bundle, the one that names the transport first; empty without a bundle.
+  var bundle: [String]
+
+  func write(_ sections: [LocalSection]) -> String {
+    var description = SessionDescription()
+    description.append(type: "v", "0")
+    description.append(type: "o", Origin(sessionID: "\(local.sessionID)", version: "\(version)").text)
+    description.append(type: "s", "-")
+    description.append(type: "t", "0 0")
+    if !bundle.isEmpty { description.append("group", "BUNDLE " + bundle.joined(separator: " ")) }
+    let isSending = sections.contains { $0.media?.direction.sends == true }
+    description.append("msid-semantic", isSending ? " WMS \(local.streamID)" : " WMS")
+
+    // The section that names the transport; without a bundle there is only one.
+    let first = sections.firstIndex { section in
+      section.media != nil && (bundle.isEmpty || section.mid == bundle.first)
+    }
+    description.sections = sections.enumerated().map { index, section in
+      switch section.content {
+      case .refused(let format): refusal(of: section, format: format)
+      case .media(let media): write(section, media, withCandidates: index == first)
+      }
+    }
+    return description.text
+  }
+
+  private func refusal(of section: LocalSection, format: String) -> MediaSection {
+    var written = MediaSection(
+      MediaLine(kind: section.kind, port: 0, transportProtocol: section.transportProtocol, formats: [format]))
+    written.append(type: "c", "IN IP4 0.0.0.0")
+    if let mid = section.mid { written.append("mid", mid) }
+    written.append("inactive")
+    return written
+  }
+
+  private func write(_ section: LocalSection, _ media: LocalMedia, withCandidates: Bool) -> MediaSection {
+    let formats = [media.payloadType, media.retransmissionPayloadType].compactMap { $0.map { String($0) } }
+    // Port 9 and no address: the candidates come by themselves (RFC 8840, 4.1.1).
+    var written = MediaSection(
+      MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: formats))
+    written.append(type: "c", "IN IP4 0.0.0.0")
+    written.append("rtcp", "9 IN IP4 0.0.0.0")
+    if withCandidates {
+      for candidate in local.candidates {
+        written.append("candidate", String(candidate.dropFirst("candidate:".count)))
+      }
+    }
+    written.append("ice-ufrag", credentials.usernameFragment)
+    written.append("ice-pwd", credentials.password)
+    written.append("ice-options", "trickle")
+    written.append("fingerprint", local.fingerprint.attribute.text)
+    written.append("setup", setup.rawValue)
+    if let mid = section.mid { written.append("mid", mid) }
+    appendExtensions(media, to: &written)
+    written.append(media.direction.rawValue)
+    let track = local[media.codec.kind]
+    if media.direction.sends { written.append("msid", "\(local.streamID) \(track.trackID)") }
+    written.append("rtcp-mux")
+    if media.takesReducedSize { written.append("rtcp-rsize") }
+    if media.measuresRoundTrips { written.append("rtcp-xr", "rcvr-rtt=all") }
+    appendFormats(media, to: &written)
+    if media.direction.sends { appendSources(track, media, to: &written) }
+    if !media.streams.isEmpty {
+      for stream in media.streams {
+        written.append("rid", stream.text)
+      }
+      written.append("simulcast", SimulcastDescription(received: media.streams.map { [$0.id] }).text)
+    }
+    return written
+  }
+
+  private func appendExtensions(_ media: LocalMedia, to written: inout MediaSection) {
+    let known = HeaderExtension.allCases.compactMap { known in media.extensions[known].map { (known, $0) } }
+    for (known, id) in known.sorted(by: { $0.1 < $1.1 }) {
+      let map = HeaderExtensionMap(
+        id: UInt16(id), direction: media.extensionDirections[known], uri: known.uri)
+      written.append("extmap", map.text)
+    }
+  }
+
+  private func appendFormats(_ media: LocalMedia, to written: inout MediaSection) {
+    let number = media.payloadType
+    written.append("rtpmap", media.codec == .opus ? "\(number) opus/48000/2" : "\(number) VP8/90000")
+    for value in media.feedback.values {
+      written.append("rtcp-fb", "\(number) \(value)")
+    }
+    if media.codec == .opus {
+      written.append("fmtp", "\(number) minptime=10;useinbandfec=1" + (media.takesStereo ? ";stereo=1" : ""))
+    }
+    if let retransmission = media.retransmissionPayloadType {
+      written.append("rtpmap", "\(retransmission) rtx/\(media.codec.clockRate)")
+      written.append("fmtp", "\(retransmission) apt=\(number)")
+    }
+  }
+
+  private func appendSources(_ track: LocalTrack, _ media: LocalMedia, to written: inout MediaSection) {
+    var sources = [track.ssrc]
+    if media.retransmissionPayloadType != nil, let retransmission = track.retransmissionSSRC {
+      sources.append(retransmission)
+      written.append("ssrc-group", SourceGroup(semantics: "FID", sources: sources).text)
+    }
+    for source in sources {
+      written.append("ssrc", SourceAttribute(ssrc: source, name: "cname", value: local.cname).text)
+      // Plan-B clients know a source's stream and track only by this.
+      let names = "\(local.streamID) \(track.trackID)"
+      written.append("ssrc", SourceAttribute(ssrc: source, name: "msid", value: names).text)
+    }
+  }
+}

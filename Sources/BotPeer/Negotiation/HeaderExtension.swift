@@ -1,0 +1,75 @@
+internal import Media
+
+/// The RTP header extensions that we speak, in the order in which our offers name them.
+enum HeaderExtension: CaseIterable, Sendable {
+  case audioLevel
+  case absoluteSendTime
+  case transportSequenceNumber
+  case mid
+  case videoOrientation
+  case streamID
+  case repairedStreamID
+
+  /// The name in `a=extmap` (RFC 8285, 8).
+  var uri: String {
+    switch self {
+    case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    case .absoluteSendTime: "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+    case .transportSequenceNumber:
+      "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+    case .mid: "urn:ietf:params:rtp-hdrext:sdes:mid"
+    case .videoOrientation: "urn:3gpp:video-orientation"
+    case .streamID: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+    case .repairedStreamID: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
+    }
+  }
+
+  /// The id in our offers, unless it is taken already: the one that Chromium gives.
+  var usualID: UInt8 {
+    switch self {
+    case .audioLevel: 1
+    case .absoluteSendTime: 2
+    case .transportSequenceNumber: 3
+    case .mid: 4
+    case .videoOrientation: 13
+    case .streamID: 10
+    case .repairedStreamID: 11
+    }
+  }
+
+  /// Whether it says something about that kind of media.
+  func isMeant(for kind: MediaKind) -> Bool {
+    switch self {
+    case .audioLevel: kind == .audio
+    case .absoluteSendTime, .transportSequenceNumber, .mid: true
+    case .videoOrientation, .streamID, .repairedStreamID: kind == .video
+    }
+  }
+}
+
+extension NegotiatedMedia.Extensions {
+  subscript(extension: HeaderExtension) -> UInt8? {
+    get {
+      switch `extension` {
+      case .audioLevel: audioLevel
+      case .absoluteSendTime: absoluteSendTime
+      case .transportSequenceNumber: transportSequenceNumber
+      case .mid: mid
+      case .videoOrientation: videoOrientation
+      case .streamID: streamID
+      case .repairedStreamID: repairedStreamID
+      }
+    }
+    set {
+      switch `extension` {
+      case .audioLevel: audioLevel = newValue
+      case .absoluteSendTime: absoluteSendTime = newValue
+      case .transportSequenceNumber: transportSequenceNumber = newValue
+      case .mid: mid = newValue
+      case .videoOrientation: videoOrientation = newValue
+      case .streamID: streamID = newValue
+      case .repairedStreamID: repairedStreamID = newValue
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package import Media
+
+/// What we say of ourselves to one remote peer: the values that our offers and answers are written from.
+package struct LocalDescription: Sendable, Hashable {
+  /// The session id of our `o=` line, the same as long as the peer lives (RFC 8829, 5.2.1). Below 2⁶³.
+  package let sessionID: UInt64
+  /// Our ICE credentials, until an ICE restart brings new ones.
+  package var credentials: ICECredentials
+  /// The fingerprint of our certificate.
+  package var fingerprint: CertificateFingerprint
+  /// The candidates that our SDP names, each `candidate:…` without `a=`.
+  package private(set) var candidates: [String]
+  /// Our canonical name, the same for both tracks, so that the receiver plays them in step (RFC 3550, 6.5.1).
+  package var cname: String
+  /// The id of our media stream in `a=msid` (RFC 8830).
+  package var streamID: String
+  package var audio: LocalTrack
+  package var video: LocalTrack
+
+  /// - Parameter sessionID: its highest bit is cleared, because other stacks read it as a signed number.
+  package init(
+    sessionID: UInt64, credentials: ICECredentials, fingerprint: CertificateFingerprint, candidates: [String] = [],
+    cname: String, streamID: String, audio: LocalTrack, video: LocalTrack
+  ) {
+    self.sessionID = sessionID & UInt64(Int64.max)
+    self.credentials = credentials
+    self.fingerprint = fingerprint
+    self.candidates = []
+    self.cname = cname
+    self.streamID = streamID
+    self.audio = audio
+    self.video = video
+    for candidate in candidates {
+      addCandidate(candidate)
+    }
+  }
+
+  /// Makes a new identity for one remote peer: credentials, names and three different sources, all by chance.
+  /// - Parameters:
+  ///   - sending: the kinds of media that we have to send.
+  ///   - generator: must be unpredictable outside tests: the ICE password comes from it.
+  package init(
+    fingerprint: CertificateFingerprint, candidates: [String] = [], sending: Set<MediaKind>,
+    using generator: inout some RandomNumberGenerator
+  ) {
+    var sources: [UInt32] = []
+    while sources.count < 3 {
+      let source = UInt32.random(in: 1...UInt32.max, using: &generator)
+      if !sources.contains(source) { sources.append(source) }
+    }
+    self.init(
+      sessionID: generator.next(), credentials: ICECredentials(using: &generator), fingerprint: fingerprint,
+      candidates: candidates, cname: RandomText.make(length: 16, using: &generator),
+      streamID: RandomText.make(length: 24, using: &generator),
+      audio: LocalTrack(
+        isSent: sending.contains(.audio), trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[0]),
+      video: LocalTrack(
+        isSent: sending.contains(.video), trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[1],
+        retransmissionSSRC: sources[2]))
+  }
+
+  /// Adds a candidate, `candidate:…` with or without `a=` before it, unless it is there. What is no candidate, such as
+  /// the empty text that ends trickling, is left out.
+  mutating func addCandidate(_ text: String) {
+    let candidate = text.hasPrefix("a=") ? String(text.dropFirst(2)) : text
+    let isOneLine = candidate.utf8.allSatisfy { $0 >= UInt8(ascii: " ") }
+    if candidate.hasPrefix("candidate:"), isOneLine, !candidates.contains(candidate) { candidates.append(candidate) }
+  }
+
+  subscript(kind: MediaKind) -> LocalTrack {
+    get {
+      switch kind {
+      case .audio: audio
+      case .video: video
+      }
+    }
+    set {
+      switch kind {
+      case .audio: audio = newValue
+      case .video: video = newValue
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Media
+internal import SDP
+
+extension LocalMedia {
+  /// What we answer to a section that the remote side offers: its ids and numbers, and of its abilities those that are
+  /// ours.
+  init(answering remote: RemoteMedia, sending: Bool) {
+    self.init(
+      codec: remote.codec, payloadType: remote.payloadType,
+      retransmissionPayloadType: remote.retransmissionPayloadType,
+      feedback: remote.feedback.intersection(.all(for: remote.codec.kind)), extensions: remote.extensions,
+      extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
+      direction: MediaDirection(sends: sending && remote.direction.receives, receives: remote.direction.sends),
+      wantsToSend: sending, takesReducedSize: remote.takesReducedSize, measuresRoundTrips: remote.measuresRoundTrips,
+      takesStereo: remote.takesStereo,
+      streams: remote.streams.map { stream in
+        let restrictions = stream.restrictions.map { restriction in
+          restriction.utf8.starts(with: "pt=".utf8) ? "pt=\(remote.payloadType)" : restriction
+        }
+        return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
+      })
+  }
+
+  /// What remains of this, our offer, after the remote side's answer.
+  func agreed(with remote: RemoteMedia) -> LocalMedia {
+    var agreed = self
+    agreed.payloadType = remote.payloadType
+    agreed.retransmissionPayloadType =
+      retransmissionPayloadType == nil ? nil : remote.retransmissionPayloadType
+    agreed.feedback = feedback.intersection(remote.feedback)
+    for known in HeaderExtension.allCases where extensions[known] != remote.extensions[known] {
+      // An answer may leave an extension out, but not give it another id (RFC 8285, 6).
+      agreed.extensions[known] = nil
+      agreed.extensionDirections[known] = nil
+    }
+    if agreed.extensions.transportSequenceNumber == nil { agreed.feedback.transportWide = false }
+    agreed.direction = MediaDirection(
+      sends: direction.sends && remote.direction.receives, receives: direction.receives && remote.direction.sends)
+    agreed.takesReducedSize = takesReducedSize && remote.takesReducedSize
+    agreed.measuresRoundTrips = measuresRoundTrips && remote.measuresRoundTrips
+    agreed.streams = streams.filter { stream in remote.streams.contains { $0.id == stream.id } }
+    return agreed
+  }
+
+  /// What the media session needs to know.
+  func negotiated(index: Int, mid: String?, remote: RemoteMedia, track: LocalTrack) -> NegotiatedMedia {
+    NegotiatedMedia(
+      index: index, mid: mid, codec: codec, sends: direction.sends, receives: direction.receives,
+      payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType, feedback: feedback,
+      extensions: extensions, remoteSources: remote.sources, remoteStreamIDs: streams.map(\.id),
+      localSSRC: track.ssrc,
+      localRetransmissionSSRC: retransmissionPayloadType == nil ? nil : track.retransmissionSSRC)
+  }
+}

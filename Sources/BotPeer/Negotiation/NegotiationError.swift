@@ -1,0 +1,47 @@
+package import SDP
+
+/// Why a remote offer or answer cannot be used. The negotiator is then as it was before.
+package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertible {
+  case notReadable(SessionDescription.ParseError)
+  case noFingerprint
+  /// Only hashes that cannot be checked, or digests that are malformed.
+  case noUsableFingerprint(given: [String])
+  case noICECredentials
+  /// The lengths of user fragment and password in characters, outside 4 to 256 and 22 to 256 (RFC 8839, 5.4).
+  case badICECredentials(usernameFragmentLength: Int, passwordLength: Int)
+  /// Nothing is left of the description; for each section the reason.
+  case noUsableMedia([SectionRefusal])
+  case sectionCountDiffers(offered: Int, answered: Int)
+  /// The answer's section of that place, counted from 0, is not the offered one.
+  case sectionDiffers(index: Int, offered: String, answered: String)
+
+  package var description: String {
+    switch self {
+    case .notReadable(let error):
+      error.description
+    case .noFingerprint:
+      "The SDP has no a=fingerprint line, so the other side's certificate could not be checked."
+    case .noUsableFingerprint(let given):
+      "The SDP's fingerprint (\(Self.list(given))) cannot be checked; SHA-1 and SHA-2 can."
+    case .noICECredentials:
+      "The SDP has no a=ice-ufrag or no a=ice-pwd line, so no connection can be made."
+    case .badICECredentials(let fragment, let password):
+      "The SDP's ice-ufrag has \(fragment) characters and its ice-pwd \(password); 4 to 256 and 22 to 256 are allowed."
+    case .noUsableMedia([]):
+      "The SDP has no media section."
+    case .noUsableMedia(let reasons):
+      "The SDP has no media that can be used: "
+        + Self.list(reasons.enumerated().map { "section \($0.offset): \($0.element)" }) + "."
+    case .sectionCountDiffers(let offered, let answered):
+      "The answer has \(answered) media sections, but the offer had \(offered)."
+    case .sectionDiffers(let index, let offered, let answered):
+      "Section \(index) of the answer is \(answered.prefix(40)), but \(offered) was offered."
+    }
+  }
+
+  /// The first few items, and how many more there are.
+  private static func list(_ items: [String]) -> String {
+    let shown = items.prefix(6).joined(separator: "; ")
+    return items.count > 6 ? "\(shown); and \(items.count - 6) more" : shown
+  }
+}

@@ -1,0 +1,93 @@
+internal import Media
+internal import SDP
+
+extension Negotiator {
+  /// Takes the remote side's offer, the first or a later one, and answers it.
+  ///
+  /// If an offer of ours waits, the polite side takes its own back and answers; the impolite side ignores the other's.
+  /// - Returns: nil if the offer is ignored: ours goes first, or it is our own come back.
+  package mutating func receivedOffer(
+    _ sdp: String
+  ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
+    if isAwaitingAnswer && !isPolite { return nil }
+    let remote = try RemoteDescription(parsing: sdp)
+    if isOurs(remote) { return nil }
+
+    let choice = try SectionChoice(from: remote) { [sections, local] place, media in
+      let isKept =
+        place < sections.count && sections[place].media?.codec == media.codec
+        && sections[place].mid == remote.sections[place].mid
+      // What is sent to us comes first, then what was chosen before, then what takes what we send.
+      return (media.direction.sends ? 4 : 0) + (isKept ? 2 : 0)
+        + (media.direction.receives && local[media.codec.kind].isSent ? 1 : 0)
+    }
+
+    var agreed = remote.sections.map { LocalSection(refusing: $0) }
+    var media: [NegotiatedMedia] = []
+    for place in choice.places.sorted() {
+      guard case .success(let theirs) = remote.sections[place].media else { continue }
+      let track = local[theirs.codec.kind]
+      let ours = LocalMedia(answering: theirs, sending: track.isSent)
+      agreed[place].content = .media(ours)
+      media.append(ours.negotiated(index: place, mid: agreed[place].mid, remote: theirs, track: track))
+    }
+    for kind in MediaKind.allCases {
+      // What the remote side stopped is not asked for again, unless there is something new to send.
+      let wasThere = sections.contains { $0.media?.codec.kind == kind }
+      if media.contains(where: { $0.kind == kind }) {
+        refusedWhenSending[kind] = nil
+      } else if wasThere {
+        refusedWhenSending[kind] = local[kind].isSent
+      }
+    }
+
+    var givenUp: Offer?
+    if case .haveLocalOffer(let offer) = state { givenUp = offer }
+    // A restart by the remote side is ours as well (RFC 8839, 4.4.1.1.1).
+    let isRestart = session.map { $0.remoteCredentials != choice.credentials } ?? false
+    let credentials = isRestart ? newCredentials() : local.credentials
+    if isRestart { wantsICERestart = false }
+
+    let role = answeringRole(for: choice)
+    let session = settle(
+      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media)
+    rolledBack = givenUp
+    let answer = write(
+      agreed, bundle: bundle, credentials: credentials, setup: role == .client ? .active : .passive)
+    return (answer, session)
+  }
+
+  /// Our side of DTLS: as the offer wants it; if it leaves us the choice as it is, else the side that begins.
+  private func answeringRole(for choice: SectionChoice) -> DTLSRole {
+    switch choice.setup {
+    case .active: .server
+    case .passive: .client
+    case .either, .hold, nil: Self.keptRole(of: session, for: choice) ?? .client
+    }
+  }
+
+  /// Ends an exchange: what was agreed is from now on the state of things.
+  mutating func settle(
+    _ choice: SectionChoice, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
+    role: DTLSRole, media: [NegotiatedMedia]
+  ) -> NegotiatedSession {
+    let isRestart = session.map { $0.remoteCredentials != choice.credentials || $0.localCredentials != credentials }
+    let settled = NegotiatedSession(
+      remoteUsernameFragment: choice.credentials.usernameFragment, remotePassword: choice.credentials.password,
+      remoteIsLite: remote.isLite, remoteCandidates: choice.candidates, remoteFingerprints: choice.fingerprints,
+      dtlsRole: role, media: media, localCredentials: credentials, isICERestart: isRestart ?? false)
+    self.sections = sections
+    bundle = choice.mids
+    local.credentials = credentials
+    session = settled
+    rolledBack = nil
+    state = .stable
+    return settled
+  }
+}
+
+extension NegotiatedSession {
+  var remoteCredentials: ICECredentials {
+    ICECredentials(usernameFragment: remoteUsernameFragment, password: remotePassword)
+  }
+}

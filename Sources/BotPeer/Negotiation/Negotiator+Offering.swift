@@ -1,0 +1,165 @@
+internal import Media
+internal import SDP
+
+extension Negotiator {
+  /// Writes an offer and waits for its answer. Called again while waiting, it writes the offer anew, with what has
+  /// changed.
+  package mutating func createOffer() -> String {
+    let credentials: ICECredentials
+    if case .haveLocalOffer(let offer) = state, offer.credentials != local.credentials {
+      credentials = offer.credentials
+    } else {
+      credentials = wantsICERestart ? newCredentials() : local.credentials
+    }
+    rolledBack = nil
+    let sections = offeredSections()
+    let mids = sections.filter { $0.media != nil }.compactMap(\.mid)
+    let offer = Offer(
+      sections: sections, bundle: bundle.filter(mids.contains) + mids.filter { !bundle.contains($0) },
+      credentials: credentials, previous: session)
+    state = .haveLocalOffer(offer)
+    return write(offer.sections, bundle: offer.bundle, credentials: credentials, setup: .either)
+  }
+
+  /// The agreed sections with the directions that we want now, and one more for each kind that has none yet.
+  private func offeredSections() -> [LocalSection] {
+    var offered = sections.map { section in
+      guard var media = section.media else { return section }
+      media.wantsToSend = local[media.codec.kind].isSent
+      media.direction = MediaDirection(sends: media.wantsToSend, receives: true)
+      media.extensionDirections = [:]
+      var section = section
+      section.content = .media(media)
+      return section
+    }
+    for kind in MediaKind.allCases where mayAdd(kind) {
+      let section = LocalSection(
+        kind: kind.rawValue, transportProtocol: "UDP/TLS/RTP/SAVPF", mid: Self.freeMid(in: offered),
+        content: .media(newMedia(kind, beside: offered)))
+      // A refused section's place may be used again, under a new mid (RFC 8829, 5.2.2).
+      if let place = offered.firstIndex(where: { $0.media == nil && $0.kind == kind.rawValue }) {
+        offered[place] = section
+      } else {
+        offered.append(section)
+      }
+    }
+    return offered
+  }
+
+  /// Whether an offer of ours may have a new section of that kind: there is none, and the remote side either never
+  /// refused one or is to be asked again because we have something to send that we had not then.
+  func mayAdd(_ kind: MediaKind) -> Bool {
+    let isThere = sections.contains { $0.media?.codec.kind == kind }
+    // A remote side that names no sections cannot bundle a new one with the old.
+    let canBundle = sections.allSatisfy { $0.media == nil || $0.mid != nil }
+    if isThere || !canBundle { return false }
+    guard let wanted = refusedWhenSending[kind] else { return true }
+    return local[kind].isSent && !wanted
+  }
+
+  private func newMedia(_ kind: MediaKind, beside sections: [LocalSection]) -> LocalMedia {
+    let others = sections.compactMap(\.media)
+    var takenTypes = Set(others.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap { $0 } })
+    func payloadType(_ usual: UInt8) -> UInt8 {
+      let free = takenTypes.contains(usual) ? (96...127).first { !takenTypes.contains($0) } : usual
+      let chosen = free ?? usual
+      takenTypes.insert(chosen)
+      return chosen
+    }
+
+    var extensions = NegotiatedMedia.Extensions()
+    // In a bundle an id has one meaning (RFC 8285, 5), so what has an id elsewhere keeps it.
+    var ids: [HeaderExtension: UInt8] = [:]
+    for other in others {
+      for known in HeaderExtension.allCases {
+        if let id = other.extensions[known] { ids[known] = id }
+      }
+    }
+    for known in HeaderExtension.allCases where known.isMeant(for: kind) {
+      let isFree = { (id: UInt8) in !ids.values.contains(id) }
+      let id = ids[known] ?? (isFree(known.usualID) ? known.usualID : (1...14).first(where: isFree))
+      ids[known] = id
+      extensions[known] = id
+    }
+
+    let isSent = local[kind].isSent
+    return LocalMedia(
+      codec: kind == .audio ? .opus : .vp8, payloadType: payloadType(kind == .audio ? 111 : 96),
+      retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
+      extensions: extensions, direction: MediaDirection(sends: isSent, receives: true), wantsToSend: isSent,
+      takesReducedSize: true, measuresRoundTrips: true, takesStereo: false)
+  }
+
+  /// The smallest number that names no section.
+  private static func freeMid(in sections: [LocalSection]) -> String {
+    let taken = Set(sections.compactMap(\.mid))
+    var number = 0
+    while taken.contains("\(number)") { number += 1 }
+    return "\(number)"
+  }
+
+  /// Takes the answer to our offer.
+  /// - Returns: nil if the answer is ignored: none is awaited, or it is an offer, be it ours come back or the peer's
+  /// own.
+  package mutating func receivedAnswer(_ sdp: String) throws(NegotiationError) -> NegotiatedSession? {
+    if case .haveLocalOffer(let offer) = state { return try received(answer: sdp, to: offer) }
+    // After a clash of offers, a peer that gave way as we did answers the offer that we took back, and cannot use our
+    // answer to its own. Then both agree on ours.
+    guard let offer = rolledBack else { return nil }
+    return try? received(answer: sdp, to: offer)
+  }
+
+  private mutating func received(answer sdp: String, to offer: Offer) throws(NegotiationError) -> NegotiatedSession? {
+    let remote = try RemoteDescription(parsing: sdp, knownMids: offer.sections.map(\.mid))
+    // Only an offer leaves the choice of roles open (RFC 8842, 5.2).
+    if isOurs(remote) || remote.sections.contains(where: { $0.transport.setup == .either }) { return nil }
+    try Self.check(remote, answers: offer)
+
+    var answered = remote
+    for (index, section) in offer.sections.enumerated() where section.media == nil {
+      answered.refuse(at: index)
+    }
+    let choice = try SectionChoice(from: answered) { _, _ in 0 }
+
+    var agreed = offer.sections.map(\.refused)
+    var media: [NegotiatedMedia] = []
+    for place in choice.places.sorted() {
+      guard let ours = offer.sections[place].media, case .success(let theirs) = answered.sections[place].media else {
+        continue
+      }
+      let both = ours.agreed(with: theirs)
+      agreed[place].content = .media(both)
+      media.append(
+        both.negotiated(
+          index: place, mid: agreed[place].mid, remote: theirs, track: local[both.codec.kind]))
+    }
+    for case let ours? in offer.sections.map(\.media) {
+      let kind = ours.codec.kind
+      refusedWhenSending[kind] = media.contains { $0.kind == kind } ? nil : ours.wantsToSend
+    }
+
+    // An answer that does not choose is passive (RFC 4145, 4.1).
+    let chosen: DTLSRole = choice.setup == .active ? .server : .client
+    let role = Self.keptRole(of: offer.previous, for: choice) ?? chosen
+    if offer.credentials != local.credentials { wantsICERestart = false }
+    return settle(
+      choice, of: remote, sections: agreed, credentials: offer.credentials, role: role, media: media)
+  }
+
+  /// Checks that the answer has the offer's sections, in the offer's order.
+  private static func check(_ remote: RemoteDescription, answers offer: Offer) throws(NegotiationError) {
+    guard remote.sections.count == offer.sections.count else {
+      throw .sectionCountDiffers(offered: offer.sections.count, answered: remote.sections.count)
+    }
+    for (index, (theirs, ours)) in zip(remote.sections, offer.sections).enumerated() where theirs.mediaLine.port != 0 {
+      guard theirs.mediaLine.kind == ours.kind, theirs.mid == ours.mid else {
+        throw .sectionDiffers(
+          index: index, offered: Self.name(ours.kind, ours.mid), answered: Self.name(theirs.mediaLine.kind, theirs.mid))
+      }
+    }
+  }
+
+  private static func name(_ kind: String, _ mid: String?) -> String {
+    mid.map { "\(kind) with mid \"\($0)\"" } ?? "\(kind) without a mid"
+  }
+}

@@ -1,0 +1,87 @@
+internal import SDP
+
+/// A remote offer or answer, read: what each section can do, and which sections share a transport.
+struct RemoteDescription: Sendable {
+  struct Section: Sendable {
+    var mediaLine: MediaLine
+    var mid: String?
+    var transport: RemoteTransport
+    /// What can be done here, or why nothing.
+    var media: Result<RemoteMedia, SectionRefusal>
+  }
+
+  /// Usable sections that share a transport.
+  struct Transport: Sendable {
+    /// Their places; in a bundle in the order in which it names them, else only one.
+    var places: [Int]
+    var isBundle: Bool
+  }
+
+  var origin: Origin?
+  var isLite: Bool
+  var sections: [Section]
+  var transports: [Transport]
+
+  /// - Parameter knownMids: the sections' mids where the description itself names none, as in old answers.
+  init(parsing text: String, knownMids: [String?] = []) throws(NegotiationError) {
+    let description: SessionDescription
+    do {
+      description = try SessionDescription(parsing: text)
+    } catch {
+      throw .notReadable(error)
+    }
+    origin = description.origin
+    isLite = description.hasAttribute("ice-lite")
+
+    let bundles = description.bundles.prefix(description.sections.count)
+    let bundled = Set(bundles.joined())
+    let common = RemoteTransport(description)
+    let direction = description.direction ?? .sendAndReceive
+    sections = description.sections.enumerated().map { index, section in
+      let mid = section.mid ?? (index < knownMids.count ? knownMids[index] : nil)
+      // Port 0 says no, unless the section has no port because it never lives without its bundle (RFC 9143, 6).
+      let isBundleOnly = section.hasAttribute("bundle-only") && mid.map { bundled.contains($0) } ?? false
+      return Section(
+        mediaLine: section.mediaLine, mid: mid, transport: RemoteTransport(section).completed(by: common),
+        media: section.mediaLine.port == 0 && !isBundleOnly
+          ? .failure(.refusedByRemote)
+          : Result { () throws(SectionRefusal) in
+            try RemoteMedia(section, direction: section.direction ?? direction)
+          })
+    }
+    transports = Self.transports(of: sections, bundles: Array(bundles))
+  }
+
+  private static func transports(of sections: [Section], bundles: [[String]]) -> [Transport] {
+    var places: [String: Int] = [:]
+    var unbundled: [Int] = []
+    let bundled = Set(bundles.joined())
+    for (index, section) in sections.enumerated() {
+      guard case .success = section.media else { continue }
+      if let mid = section.mid, bundled.contains(mid), places[mid] == nil {
+        places[mid] = index
+      } else {
+        unbundled.append(index)
+      }
+    }
+    // A section named by two bundles belongs to the first.
+    let shared = bundles.map { mids in mids.compactMap { places.removeValue(forKey: $0) } }
+    return shared.filter { !$0.isEmpty }.map { Transport(places: $0, isBundle: true) }
+      + unbundled.map { Transport(places: [$0], isBundle: false) }
+  }
+
+  /// Why sections carry nothing.
+  var refusals: [SectionRefusal] {
+    sections.compactMap { section in
+      if case .failure(let refusal) = section.media { refusal } else { nil }
+    }
+  }
+
+  /// Takes a section out of use, whatever it says.
+  mutating func refuse(at place: Int) {
+    sections[place].media = .failure(.refusedByRemote)
+    for index in transports.indices {
+      transports[index].places.removeAll { $0 == place }
+    }
+  }
+}

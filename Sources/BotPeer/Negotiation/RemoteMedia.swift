@@ -1,0 +1,134 @@
+internal import Media
+internal import SDP
+
+/// What the remote side can do in one media section, narrowed to what we speak.
+struct RemoteMedia: Sendable, Hashable {
+  var codec: Codec
+  var payloadType: UInt8
+  var retransmissionPayloadType: UInt8?
+  var feedback: NegotiatedMedia.Feedback
+  var extensions: NegotiatedMedia.Extensions
+  /// Which way an extension flows, seen from the remote side, where it says so.
+  var extensionDirections: [HeaderExtension: MediaDirection]
+  /// Seen from the remote side.
+  var direction: MediaDirection
+  /// Whether it takes RTCP packets that are not whole compounds (RFC 5506).
+  var takesReducedSize: Bool
+  /// Whether it measures round trips by extended reports (RFC 3611, 5.1).
+  var measuresRoundTrips: Bool
+  /// Whether it wants to receive Opus in stereo (RFC 7587, 6.1).
+  var takesStereo: Bool
+  var sources: [NegotiatedMedia.RemoteSource]
+  /// The simulcast streams that it wants to send.
+  var streams: [RestrictionIdentifier]
+
+  /// The protocols of RTP over DTLS-SRTP that other programs write (RFC 8829, 5.1.2).
+  private static let protocols: Set<String> = [
+    "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "RTP/SAVPF", "RTP/SAVP",
+  ]
+
+  /// - Parameters:
+  ///   - section: its port is not looked at: only the caller knows of bundles.
+  ///   - direction: what the section says, else the session.
+  init(_ section: MediaSection, direction: MediaDirection) throws(SectionRefusal) {
+    let line = section.mediaLine
+    guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo(kind: line.kind) }
+    guard Self.protocols.contains(line.transportProtocol.uppercased()) else {
+      throw .unknownProtocol(line.transportProtocol)
+    }
+    guard section.hasAttribute("rtcp-mux") else { throw .noRTCPMultiplexing }
+
+    codec = kind == .audio ? .opus : .vp8
+    let name = kind == .audio ? "opus" : "VP8"
+    let formats = section.payloadFormats
+    guard let format = formats.first(where: { [codec] in $0.isCodec(name, clockRate: UInt32(codec.clockRate)) }) else {
+      throw .noKnownCodec(wanted: kind == .audio ? "Opus" : "VP8")
+    }
+    payloadType = format.payloadType
+    retransmissionPayloadType =
+      formats.first { $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate }?.payloadType
+    feedback = NegotiatedMedia.Feedback(parsing: format.feedback)
+    takesStereo = format.parameters["stereo"] == "1"
+    takesReducedSize = section.hasAttribute("rtcp-rsize")
+    measuresRoundTrips = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
+    self.direction = direction
+
+    (extensions, extensionDirections) = Self.extensions(of: section, kind: kind)
+    sources = Self.sources(of: section)
+    streams = Self.streams(of: section, payloadType: format.payloadType)
+    // Without the estimate's numbers in the packets there is nothing to give feedback on.
+    if extensions.transportSequenceNumber == nil { feedback.transportWide = false }
+    // Without names in the packets the streams could not be told apart.
+    if extensions.streamID == nil { streams = [] }
+  }
+
+  /// The extensions that we speak, with ids that fit one-byte headers (RFC 8285, 4.2). The two-byte form, which larger
+  /// ids need, is left out on purpose: no browser needs it.
+  private static func extensions(
+    of section: MediaSection, kind: MediaKind
+  ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection]) {
+    var extensions = NegotiatedMedia.Extensions()
+    var directions: [HeaderExtension: MediaDirection] = [:]
+    var taken: Set<UInt16> = []
+    for map in section.attributes("extmap").compactMap({ HeaderExtensionMap(parsing: $0) }) {
+      let known = HeaderExtension.allCases.first { $0.uri == map.uri && $0.isMeant(for: kind) }
+      guard let known, extensions[known] == nil, (1...14).contains(map.id), map.direction != .inactive,
+        taken.insert(map.id).inserted
+      else { continue }
+      extensions[known] = UInt8(map.id)
+      directions[known] = map.direction
+    }
+    return (extensions, directions)
+  }
+
+  /// The announced sources, without those that only repeat or repair others.
+  private static func sources(of section: MediaSection) -> [NegotiatedMedia.RemoteSource] {
+    /// Far above what any program announces in one section.
+    let most = 64
+    var sources: [NegotiatedMedia.RemoteSource] = []
+    var places: [UInt32: Int] = [:]
+    for attribute in section.attributes("ssrc").lazy.compactMap({ SourceAttribute(parsing: $0) }) {
+      let place = places[attribute.ssrc] ?? sources.count
+      if place == sources.count {
+        guard sources.count < most else { continue }
+        sources.append(NegotiatedMedia.RemoteSource(ssrc: attribute.ssrc))
+        places[attribute.ssrc] = place
+      }
+      if attribute.name == "cname", sources[place].cname == nil { sources[place].cname = attribute.value }
+    }
+    var repairing: Set<UInt32> = []
+    for group in section.attributes("ssrc-group").compactMap({ SourceGroup(parsing: $0) }) {
+      guard group.sources.count == 2, group.sources[0] != group.sources[1] else { continue }
+      guard let place = places[group.sources[0]] else { continue }
+      switch group.semantics {
+      case "FID" where sources[place].retransmissionSSRC == nil:
+        sources[place].retransmissionSSRC = group.sources[1]
+        repairing.insert(group.sources[1])
+      case "FEC-FR":
+        repairing.insert(group.sources[1])
+      default: break
+      }
+    }
+    return sources.filter { !repairing.contains($0.ssrc) }
+  }
+
+  /// The simulcast streams sent with our payload type, in the order of `a=simulcast`.
+  private static func streams(of section: MediaSection, payloadType: UInt8) -> [RestrictionIdentifier] {
+    /// No program sends more layers.
+    let most = 8
+    guard let simulcast = section.attribute("simulcast").flatMap({ SimulcastDescription(parsing: $0) }) else {
+      return []
+    }
+    let named = section.attributes("rid").prefix(64).compactMap { RestrictionIdentifier(parsing: $0) }
+    var streams: [RestrictionIdentifier] = []
+    for alternatives in simulcast.sent {
+      let fitting = named.first { stream in
+        stream.direction == .send && alternatives.contains(stream.id)
+          && stream.payloadTypes?.contains(payloadType) != false
+      }
+      guard let fitting, streams.count < most, !streams.contains(where: { $0.id == fitting.id }) else { continue }
+      streams.append(fitting)
+    }
+    return streams
+  }
+}

@@ -1,0 +1,116 @@
+package import RTP
+
+/// Follows which VP8 frames can be decoded after some were lost, so that none goes out that depends on a missing one.
+///
+/// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor proves
+/// that only frames of higher temporal layers are missing (RFC 7741, 4.2: TL0PICIDX counts the frames of layer 0, which
+/// depend on each other only; a frame with the Y bit depends on layer 0 only). Otherwise nothing passes until a keyframe.
+///
+/// ```
+///            keyframe                    layer-0 frame missing, or unknown what is
+///  waiting ───────────► following ───────────────────────────────────────────────► waiting
+///                        │     ▲
+///    frames of higher    ▼     │ each layer by its next Y frame; all by a keyframe
+///    layers missing   following, with `intactLayers` lowered
+/// ```
+package struct DecodabilityChain: Sendable {
+  /// What is known of the next frame.
+  package struct Frame: Sendable, Hashable {
+    /// The descriptor of any of its packets.
+    package var descriptor: VP8PayloadDescriptor
+    package var isKeyframe: Bool
+    /// Whether all of its packets came.
+    package var isComplete: Bool
+    /// How many packets between the previous frame and this one were given up.
+    package var packetsLostBefore: Int
+
+    package init(
+      descriptor: VP8PayloadDescriptor, isKeyframe: Bool, isComplete: Bool = true, packetsLostBefore: Int = 0
+    ) {
+      self.descriptor = descriptor
+      self.isKeyframe = isKeyframe
+      self.isComplete = isComplete
+      self.packetsLostBefore = packetsLostBefore
+    }
+
+    fileprivate var layer: UInt8 { descriptor.temporalLayer?.index ?? 0 }
+  }
+
+  private enum State: Sendable {
+    case waiting
+    /// `intactLayers` is the highest temporal layer of which nothing is missing.
+    case following(picture: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, intactLayers: UInt8)
+  }
+
+  private static let allLayers: UInt8 = 3
+  /// A loss at least this long proves nothing: picture ids of 7 bits and TL0PICIDX could have gone round.
+  private static let longestProvableLoss = 100
+
+  private var state = State.waiting
+
+  package init() {}
+
+  /// Whether nothing passes before the next keyframe.
+  package var needsKeyframe: Bool {
+    if case .waiting = state { true } else { false }
+  }
+
+  /// Makes the next keyframe necessary: the frames that follow belong to another source.
+  package mutating func restart() {
+    state = .waiting
+  }
+
+  /// Takes in the next frame, and returns whether it may go out.
+  package mutating func admit(_ frame: Frame) -> Bool {
+    let descriptor = frame.descriptor
+    if frame.isKeyframe {
+      guard frame.isComplete else {
+        state = .waiting
+        return false
+      }
+      state = .following(
+        picture: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, intactLayers: Self.allLayers)
+      return true
+    }
+    guard case .following(let picture, var baseLayerIndex, var intactLayers) = state else { return false }
+    if frame.packetsLostBefore > 0, isPictureMissing(before: frame, last: picture) {
+      guard isBaseIntact(before: frame, baseLayerIndex: baseLayerIndex) else {
+        state = .waiting
+        return false
+      }
+      intactLayers = 0
+    }
+    guard frame.isComplete || frame.layer > 0 else {
+      state = .waiting
+      return false
+    }
+    var passes = frame.isComplete
+    if frame.layer == 0 {
+      baseLayerIndex = descriptor.baseLayerIndex
+    } else if !frame.isComplete {
+      intactLayers = min(intactLayers, frame.layer - 1)
+    } else if frame.layer > intactLayers {
+      passes = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
+      if passes, frame.layer == intactLayers + 1 { intactLayers = frame.layer }
+    }
+    state = .following(picture: descriptor.pictureID, baseLayerIndex: baseLayerIndex, intactLayers: intactLayers)
+    return passes
+  }
+
+  /// Whether whole pictures are missing between the last frame and this one, for all that is known.
+  private func isPictureMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
+    guard frame.packetsLostBefore < Self.longestProvableLoss, let picture = frame.descriptor.pictureID, let last else {
+      return true
+    }
+    let mask: UInt16 = picture.isLong && last.isLong ? 0x7FFF : 0x7F
+    return (picture.value &- last.value) & mask != 1
+  }
+
+  /// Whether all the missing pictures must have been of higher temporal layers.
+  private func isBaseIntact(before frame: Frame, baseLayerIndex: UInt8?) -> Bool {
+    guard frame.packetsLostBefore < Self.longestProvableLoss, let before = baseLayerIndex,
+      let index = frame.descriptor.baseLayerIndex, frame.descriptor.temporalLayer != nil
+    else { return false }
+    return index == (frame.layer == 0 ? before &+ 1 : before)
+  }
+}

@@ -1,0 +1,185 @@
+/// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585, 6.2.1).
+///
+/// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook each
+/// other; then again whenever an answer should have come, more patiently after some tries; and at last it is given up.
+package struct NackGenerator: Sendable {
+  package struct Configuration: Sendable, Hashable {
+    /// How long a packet may be late before it is asked for.
+    package var reorderingDelay: Duration = .milliseconds(20)
+    /// How long a packet is waited for. It becomes longer, up to `longestPatience`, on a line with a long round trip.
+    package var patience: Duration = .seconds(2)
+    package var longestPatience: Duration = .seconds(3)
+    /// Whether the sender answers NACKs; if not, missing packets are only waited for.
+    package var asks = true
+    /// A run of missing packets longer than this is not asked for at all.
+    package var longestRun = 1_000
+    /// The most packets kept in the list; the oldest are given up first.
+    package var limit = 2_000
+
+    package init() {}
+  }
+
+  /// What a packet's arrival meant.
+  package enum Arrival: Sendable, Hashable {
+    /// It is newer than all before.
+    case newest
+    /// It fills a hole. `requests` is how often it was asked for, `sinceRequest` the time since the last of these.
+    case filled(requests: Int, sinceRequest: Duration?)
+    /// It was not missing: a duplicate, or given up before.
+    case known
+  }
+
+  private struct Missing: Sendable {
+    var sequence: Int64
+    var since: ContinuousClock.Instant
+    var nextRequest: ContinuousClock.Instant
+    var lastRequest: ContinuousClock.Instant?
+    var requests = 0
+  }
+
+  package let configuration: Configuration
+  /// Requested sequence numbers, each request counted.
+  package private(set) var requested: UInt64 = 0
+  /// A time at or before which ``poll(roundTrip:now:)`` has something to do.
+  package private(set) var deadline: ContinuousClock.Instant?
+
+  /// In order of sequence number, so in order of age too.
+  private var missing: [Missing] = []
+  private var highest: Int64?
+
+  package init(configuration: Configuration = .init()) {
+    self.configuration = configuration
+  }
+
+  /// The number of packets that are missing and not given up.
+  package var count: Int { missing.count }
+
+  package func isMissing(_ sequence: Int64) -> Bool {
+    guard !missing.isEmpty else { return false }
+    let place = place(of: sequence)
+    return place < missing.count && missing[place].sequence == sequence
+  }
+
+  /// How long the first missing packet above `sequence` has been missing.
+  package func age(ofFirstMissingAbove sequence: Int64, now: ContinuousClock.Instant) -> Duration? {
+    guard !missing.isEmpty else { return nil }
+    let place = place(of: sequence &+ 1)
+    return place < missing.count ? now - missing[place].since : nil
+  }
+
+  /// When the first missing packet above `sequence` will have been missing for `age`.
+  package func instant(ofAge age: Duration, above sequence: Int64) -> ContinuousClock.Instant? {
+    guard !missing.isEmpty else { return nil }
+    let place = place(of: sequence &+ 1)
+    return place < missing.count ? missing[place].since + age : nil
+  }
+
+  package mutating func arrived(_ sequence: Int64, now: ContinuousClock.Instant) -> Arrival {
+    guard let highest else {
+      self.highest = sequence
+      return .newest
+    }
+    if sequence > highest {
+      addMissing(from: highest &+ 1, to: sequence, now: now)
+      self.highest = sequence
+      return .newest
+    }
+    guard !missing.isEmpty else { return .known }
+    let place = place(of: sequence)
+    guard place < missing.count, missing[place].sequence == sequence else { return .known }
+    let entry = missing.remove(at: place)
+    if missing.isEmpty { deadline = nil }
+    return .filled(requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 })
+  }
+
+  /// Adds packets before the first one that came: proof of their existence came from elsewhere.
+  ///
+  /// Those that are in the list already, and all above the first of these, are left as they are.
+  package mutating func expectEarlier(_ range: Range<Int64>, now: ContinuousClock.Instant) {
+    let end = min(range.upperBound, missing.first?.sequence ?? .max)
+    guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
+    missing.insert(contentsOf: (range.lowerBound..<end).map { entry($0, now: now) }, at: 0)
+    schedule(now + configuration.reorderingDelay)
+  }
+
+  /// Forgets all missing packets below `sequence`.
+  package mutating func giveUp(below sequence: Int64) {
+    guard let first = missing.first, first.sequence < sequence else { return }
+    missing.removeSubrange(..<place(of: sequence))
+    if missing.isEmpty { deadline = nil }
+  }
+
+  /// Gives up what is too old and returns the sequence numbers to ask for now, in order.
+  package mutating func poll(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [Int64] {
+    guard let due = deadline, due <= now else { return [] }
+    let patience = patience(roundTrip: roundTrip)
+    if let keep = missing.firstIndex(where: { now - $0.since < patience }) {
+      if keep > 0 { missing.removeSubrange(..<keep) }
+    } else {
+      missing.removeAll(keepingCapacity: true)
+    }
+    guard let oldest = missing.first else {
+      deadline = nil
+      return []
+    }
+    var requests: [Int64] = []
+    var earliest = oldest.since + patience
+    if configuration.asks {
+      // What is due within a moment goes along: one packet instead of several.
+      let horizon = now + .milliseconds(3)
+      for index in missing.indices {
+        if missing[index].nextRequest <= horizon {
+          missing[index].requests += 1
+          missing[index].lastRequest = now
+          missing[index].nextRequest = now + interval(after: missing[index].requests, roundTrip: roundTrip)
+          requests.append(missing[index].sequence)
+        }
+        earliest = min(earliest, missing[index].nextRequest)
+      }
+    }
+    deadline = earliest
+    requested &+= UInt64(requests.count)
+    return requests
+  }
+
+  /// How long a packet is waited for on a line with this round trip: time for at least three questions.
+  package func patience(roundTrip: RoundTripTime) -> Duration {
+    guard configuration.asks else { return configuration.patience }
+    return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.longestPatience))
+  }
+
+  /// Six tries at the pace of the round trip, then each 1.25 times slower than the one before, up to four times.
+  private func interval(after requests: Int, roundTrip: RoundTripTime) -> Duration {
+    let base = roundTrip.retryInterval
+    guard requests > 6 else { return base }
+    var interval = base
+    for _ in 6..<min(requests, 13) { interval = interval * 5 / 4 }
+    return min(interval, base * 4)
+  }
+
+  private mutating func addMissing(from first: Int64, to end: Int64, now: ContinuousClock.Instant) {
+    guard first < end, end &- first <= Int64(configuration.longestRun) else { return }
+    for sequence in first..<end { missing.append(entry(sequence, now: now)) }
+    if missing.count > configuration.limit { missing.removeFirst(missing.count - configuration.limit) }
+    schedule(now + (configuration.asks ? configuration.reorderingDelay : configuration.patience))
+  }
+
+  private func entry(_ sequence: Int64, now: ContinuousClock.Instant) -> Missing {
+    Missing(sequence: sequence, since: now, nextRequest: now + configuration.reorderingDelay)
+  }
+
+  private mutating func schedule(_ instant: ContinuousClock.Instant) {
+    deadline = deadline.map { min($0, instant) } ?? instant
+  }
+
+  /// Where `sequence` stands or would stand in the list.
+  private func place(of sequence: Int64) -> Int {
+    var low = 0
+    var high = missing.count
+    while low < high {
+      let middle = (low + high) / 2
+      if missing[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,50 @@
+/// Measures a bitrate over the last second or so, in ten buckets of 100 ms.
+package struct RateMeter: Sendable {
+  private static let bucketCount = 10
+  private static let bucketLength: Duration = .milliseconds(100)
+
+  private var buckets = [Int](repeating: 0, count: RateMeter.bucketCount)
+  private var sum = 0
+  private var current = 0
+  private var start: ContinuousClock.Instant?
+  private var bucketEnd: ContinuousClock.Instant?
+
+  package init() {}
+
+  package mutating func add(bytes: Int, now: ContinuousClock.Instant) {
+    advance(to: now)
+    buckets[current] += bytes
+    sum += bytes
+  }
+
+  /// Bits a second; within the first second, of the time that has passed, but at least 200 ms.
+  package mutating func bitrate(now: ContinuousClock.Instant) -> Double {
+    advance(to: now)
+    guard let start, let bucketEnd else { return 0 }
+    let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
+    let window = max(min(now - start, filled) / .seconds(1), 0.2)
+    return Double(sum) * 8 / window
+  }
+
+  private mutating func advance(to now: ContinuousClock.Instant) {
+    guard var end = bucketEnd else {
+      start = now
+      bucketEnd = now + Self.bucketLength
+      return
+    }
+    guard now >= end else { return }
+    if now - end >= Self.bucketLength * Self.bucketCount {
+      for index in buckets.indices { buckets[index] = 0 }
+      sum = 0
+      bucketEnd = now + Self.bucketLength
+      return
+    }
+    while now >= end {
+      current = (current + 1) % Self.bucketCount
+      sum -= buckets[current]
+      buckets[current] = 0
+      end += Self.bucketLength
+    }
+    bucketEnd = end
+  }
+}

@@ -1,0 +1,143 @@
+package import Media
+import NIOCore
+package import RTP
+
+/// Which source frames are made of.
+///
+/// A sender that takes a new SSRC is followed at once. Of simulcast layers the largest that flows is taken: one with a larger
+/// picture from its next keyframe on, another one when the present has been silent for a second.
+extension ReceiveTrack {
+  private static let maximumSources = 8
+
+  /// The selected source's place.
+  var selectedIndex: Int? {
+    guard let selected else { return nil }
+    return sources.firstIndex { $0.ssrc == selected }
+  }
+
+  /// Gets the packet out of a retransmission; nil when it only pads, or repairs a source that is not listened to.
+  func unwrap(_ packet: RTPPacket, route: StreamRouter.Route) -> RTPPacket? {
+    let byName = route.streamID.flatMap { id in sources.first { $0.streamID == id }?.ssrc }
+    guard let repaired = route.repairs ?? byName ?? selected, repaired == selected else { return nil }
+    return Retransmission.unwrap(packet, payloadType: media.payloadType, ssrc: repaired)
+  }
+
+  /// The place of the packet's source, which is made if it is new; nil when a retransmission has none.
+  mutating func sourceIndex(
+    of packet: RTPPacket, route: StreamRouter.Route, now: ContinuousClock.Instant
+  ) -> Int? {
+    if let known = sources.firstIndex(where: { $0.ssrc == packet.ssrc }) { return known }
+    if route.isRetransmission { return nil }
+    if sources.count >= Self.maximumSources, let oldest = sources.firstIndex(where: { $0.ssrc != selected }) {
+      sources.remove(at: oldest)
+    }
+    var source = makeSource(first: packet, now: now)
+    source.streamID = route.streamID
+    sources.append(source)
+    return sources.count - 1
+  }
+
+  /// Decides whether the packet's source is, or now becomes, the one that frames are made of.
+  mutating func select(
+    _ place: Int, packet: RTPPacket, route: StreamRouter.Route, now: ContinuousClock.Instant,
+    events: inout [MediaEvent]
+  ) -> Bool {
+    let ssrc = sources[place].ssrc
+    if ssrc == selected { return true }
+    guard let current = selectedIndex else {
+      selected = ssrc
+      return true
+    }
+    let currentIsSilent = now - sources[current].lastArrival >= configuration.sourceTimeout
+    let takesOver: Bool
+    if route.streamID != nil || media.remoteSources.count > 1 {
+      let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
+      takesOver = currentIsSilent || size.map { $0.area > (sources[current].pictureSize?.area ?? 0) } ?? false
+    } else {
+      takesOver = currentIsSilent || !retired.contains(ssrc)
+    }
+    guard takesOver else {
+      sources[place].observe(packet, arrival: now)
+      return false
+    }
+    retireSelected(now: now, events: &events)
+    beginSource(place, first: packet, now: now)
+    return true
+  }
+
+  /// Takes out all that can be used of the selected source, and selects none.
+  mutating func retireSelected(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    guard let place = selectedIndex else { return }
+    sources[place].giveUpAll()
+    drain(now: now, events: &events)
+    video.finish()
+    takeFrames(events: &events)
+    video.restart()
+    timeline.changeSource()
+    if retired.count >= Self.maximumSources { retired.removeFirst() }
+    retired.append(sources[place].ssrc)
+    selected = nil
+  }
+
+  /// The source's numbers begin anew, as confirmed by `packet`.
+  mutating func restart(
+    _ place: Int, with packet: RTPPacket, now: ContinuousClock.Instant, events: inout [MediaEvent]
+  ) {
+    guard let first = sources[place].firstAfterRestart else { return }
+    retireSelected(now: now, events: &events)
+    // Its timestamps may have begun anew too, so the last report says nothing of them.
+    sources[place].lastReport = nil
+    beginSource(place, first: first, now: now)
+    for packet in [first, packet] {
+      _ = sources[place].receive(packet, isRetransmission: false, arrival: now, statistics: &statistics)
+    }
+  }
+
+  /// The source said goodbye.
+  package mutating func goodbye(_ ssrc: UInt32, now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    if ssrc == selected { retireSelected(now: now, events: &events) }
+    sources.removeAll { $0.ssrc == ssrc }
+  }
+
+  /// Takes in a sender report on one of the track's sources.
+  package mutating func received(
+    _ report: SenderReport, now: ContinuousClock.Instant, events: inout [MediaEvent]
+  ) {
+    guard let place = sources.firstIndex(where: { $0.ssrc == report.ssrc }) else { return }
+    sources[place].reporter.received(report: report.ntpTime, arrival: now)
+    sources[place].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
+    if report.ssrc == selected { tellClock(events: &events) }
+  }
+
+  /// The report blocks on all sources that were heard since the last ones.
+  package mutating func reportBlocks(now: ContinuousClock.Instant) -> [ReportBlock] {
+    var blocks: [ReportBlock] = []
+    for place in sources.indices where now - sources[place].lastArrival < .seconds(10) {
+      if let block = sources[place].reporter.block(now: now) { blocks.append(block) }
+    }
+    return blocks
+  }
+
+  private func makeSource(first packet: RTPPacket, now: ContinuousClock.Instant) -> ReceivedSource {
+    ReceivedSource(
+      first: packet, codec: media.codec, asks: media.feedback.nack, configuration: configuration, arrival: now)
+  }
+
+  /// Selects a source, which begins anew with this packet; what it had told of its clock stays true.
+  private mutating func beginSource(_ place: Int, first packet: RTPPacket, now: ContinuousClock.Instant) {
+    var source = makeSource(first: packet, now: now)
+    source.streamID = sources[place].streamID
+    if let report = sources[place].lastReport {
+      source.lastReport = report
+      source.reporter.received(report: report.time, arrival: report.arrival)
+    }
+    sources[place] = source
+    reportIsPending = source.lastReport != nil
+    retired.removeAll { $0 == source.ssrc }
+    selected = source.ssrc
+  }
+}
+
+extension PictureSize {
+  fileprivate var area: Int { width * height }
+}

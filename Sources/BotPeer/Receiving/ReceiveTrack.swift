@@ -1,0 +1,156 @@
+package import Media
+import NIOCore
+package import RTP
+
+/// Everything received of one media section: from packets of whatever source to frames on one time line.
+///
+/// A section can have several sources: simulcast layers, or one that took another's place. Frames come of one at a time.
+package struct ReceiveTrack: Sendable {
+  package let owner: ParticipantID
+  package let configuration: Configuration
+  package internal(set) var media: NegotiatedMedia
+  package internal(set) var statistics = TrackStatistics()
+
+  /// All sources heard of late, in the order of their coming.
+  var sources: [ReceivedSource] = []
+  /// The source that frames are made of.
+  var selected: UInt32?
+  /// Sources that were selected before: when they are heard again they must wait until the present one is silent.
+  var retired: [UInt32] = []
+  /// Makes frames of VP8 packets; idle in an audio track, where a packet is a frame.
+  var video = VP8Receiver()
+  var timeline: SourceTimeline
+  /// Whether the selected source's clock report still has to be told: it came before its first packet was handed on.
+  var reportIsPending = false
+
+  private var requester: KeyframeRequester
+  private var fullIntraRequestNumber: UInt8 = 0
+  /// Whether somebody asked for a keyframe without there being a loss.
+  var keyframeIsWanted = false
+  private var meter = RateMeter()
+  private var nextStatistics: ContinuousClock.Instant?
+
+  package init(media: NegotiatedMedia, owner: ParticipantID, configuration: Configuration = .init()) {
+    self.media = media
+    self.owner = owner
+    self.configuration = configuration
+    timeline = SourceTimeline(clockRate: media.codec.clockRate)
+    requester = KeyframeRequester(interval: configuration.keyframeInterval)
+  }
+
+  /// One of the sender's sources for feedback to name: the one that frames are made of, or else one that is announced.
+  package var mediaSSRC: UInt32? { selected ?? media.remoteSources.first?.ssrc }
+
+  /// The share of packets that did not arrive at the first try, 0 to 1, between the last two reports.
+  package var fractionLost: Double { selectedIndex.map { sources[$0].reporter.fractionLost } ?? 0 }
+
+  /// Bits of payload a second over the last second.
+  package mutating func bitrate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
+
+  /// Takes the section's new settings; its sources go on.
+  package mutating func reconfigure(_ media: NegotiatedMedia) {
+    self.media = media
+  }
+
+  /// Takes in a packet that the router gave to this track; frames that it completes are added to `events`.
+  ///
+  /// - Returns: a round trip, when the packet is the answer to a single request.
+  package mutating func receive(
+    _ packet: RTPPacket, route: StreamRouter.Route, now: ContinuousClock.Instant, events: inout [MediaEvent]
+  ) -> Duration? {
+    if nextStatistics == nil { nextStatistics = now + configuration.statisticsInterval }
+    meter.add(bytes: packet.payload.readableBytes, now: now)
+    guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }
+    guard let place = sourceIndex(of: original, route: route, now: now),
+      select(place, packet: original, route: route, now: now, events: &events) else { return nil }
+    let (reception, roundTrip) = sources[place].receive(
+      original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
+    if reception == .restarted { restart(place, with: original, now: now, events: &events) }
+    drain(now: now, events: &events)
+    return roundTrip
+  }
+
+  /// Asks for a keyframe although nothing is lost.
+  package mutating func requestKeyframe() {
+    keyframeIsWanted = media.codec == .vp8
+  }
+
+  /// Does what is due: asks for packets and keyframes, hands on what need not wait any more, tells the counts.
+  package mutating func poll(
+    roundTrip: RoundTripTime, now: ContinuousClock.Instant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
+  ) {
+    if let place = selectedIndex, let due = sources[place].deadline, due <= now {
+      let requests = sources[place].requests(roundTrip: roundTrip, now: now)
+      if !requests.isEmpty {
+        statistics.packetsRequested += UInt64(requests.count)
+        feedback.append(
+          .genericNACK(
+            GenericNACK(
+              senderSSRC: media.localSSRC, mediaSSRC: sources[place].ssrc, sequenceNumbers: requests)))
+      }
+      drain(now: now, events: &events)
+    }
+    if requester.poll(wanted: wantsKeyframe(now: now), now: now), let request = keyframeRequest() {
+      statistics.keyframeRequests += 1
+      feedback.append(request)
+    }
+    if let due = nextStatistics, due <= now {
+      nextStatistics = now + configuration.statisticsInterval
+      tellStatistics(now: now, events: &events)
+    }
+  }
+
+  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next.
+  package func deadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    var earliest = nextStatistics
+    func consider(_ instant: ContinuousClock.Instant?) {
+      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    }
+    if let place = selectedIndex {
+      consider(sources[place].deadline)
+      if wantsKeyframe(now: now) {
+        consider(requester.deadline(wanted: true, now: now))
+      } else {
+        consider(sources[place].keyframeIsDue)
+      }
+    }
+    return earliest
+  }
+
+  /// Hands on all that can be used of what still waits, and tells the last counts.
+  package mutating func finish(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    retireSelected(now: now, events: &events)
+    if nextStatistics != nil { tellStatistics(now: now, events: &events) }
+    nextStatistics = nil
+  }
+
+  private mutating func tellStatistics(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    if let place = selectedIndex { statistics.jitter = sources[place].reporter.jitterSeconds }
+    statistics.bitrate = meter.bitrate(now: now)
+    events.append(.statistics(media.kind, statistics))
+  }
+}
+
+/// Keyframes.
+extension ReceiveTrack {
+  /// Whether a keyframe is needed and none is on its way.
+  private func wantsKeyframe(now: ContinuousClock.Instant) -> Bool {
+    guard media.codec == .vp8, let place = selectedIndex else { return false }
+    // A sender that has stopped is not asked: it may have been muted.
+    guard now - sources[place].lastArrival < configuration.sourceTimeout * 2 else { return false }
+    if let due = sources[place].keyframeIsDue, due <= now { return true }
+    return (video.needsKeyframe || keyframeIsWanted) && !sources[place].keyframeIsComing && !video.isGatheringKeyframe
+  }
+
+  /// PLI where it was agreed to, or where nothing was; else FIR.
+  private mutating func keyframeRequest() -> RTCPPacket? {
+    guard let selected else { return nil }
+    if media.feedback.fullIntraRequest && !media.feedback.pictureLossIndication {
+      fullIntraRequestNumber &+= 1
+      return .fullIntraRequest(
+        FullIntraRequest(
+          senderSSRC: media.localSSRC, entries: [.init(ssrc: selected, sequenceNumber: fullIntraRequestNumber)]))
+    }
+    return .pictureLossIndication(PictureLossIndication(senderSSRC: media.localSSRC, mediaSSRC: selected))
+  }
+}

@@ -1,0 +1,223 @@
+package import Media
+import NIOCore
+package import RTP
+
+/// One source's packets: put in order, holes asked for and at last passed over.
+///
+/// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the start of a
+/// keyframe is in front, since nothing before it could be decoded.
+package struct ReceivedSource: Sendable {
+  /// What comes next in order.
+  package enum Item: Sendable {
+    case packet(ReceivedPacket)
+    /// The packet was given up.
+    case lost
+  }
+
+  /// What a packet turned out to be.
+  package enum Reception: Sendable, Hashable {
+    /// It waits for its turn, or is due.
+    case accepted
+    /// It came before, or after it was given up.
+    case useless
+    /// The source has begun its numbers anew: make a new one of the packet in ``firstAfterRestart``, and hand it this one too.
+    case restarted
+  }
+
+  /// A sender report's two clocks.
+  package struct Report: Sendable {
+    package var timestamp: UInt32
+    package var time: NTPTime
+    package var arrival: ContinuousClock.Instant
+  }
+
+  /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet confirms it
+  /// (RFC 3550, A.1).
+  private static let largestJump: Int64 = 8_192
+  /// How far before the first packet earlier ones are looked for.
+  private static let longestSearch: Int64 = 64
+  private static let searchStep: Int64 = 8
+  private static let rememberedLosses = 256
+
+  package let ssrc: UInt32
+  package let kind: MediaKind
+  package let configuration: ReceiveTrack.Configuration
+  /// The simulcast stream's rid, if it has one.
+  package var streamID: String?
+  package var reporter: ReceptionReporter
+  package private(set) var nack: NackGenerator
+  package private(set) var lastArrival: ContinuousClock.Instant
+  package var lastReport: Report?
+  /// The size of the last keyframe that began.
+  package private(set) var pictureSize: PictureSize?
+
+  private var buffer: ReorderBuffer<ReceivedPacket>
+  private var unwrapper = SequenceNumberUnwrapper()
+  private var highest: Int64
+  private var first: Int64
+  private var holdsUntil: ContinuousClock.Instant?
+  private var frontStartsKeyframe = false
+  private var lastKeyframeStart: Int64?
+  private var suspect: RTPPacket?
+  /// A packet for which the buffer has to give up what is due first.
+  private var overflow: (sequence: Int64, packet: ReceivedPacket)?
+  /// Given up a short while ago: when one still comes, it was not lost.
+  private var recentlyLost: [Int64] = []
+
+  /// - Parameters:
+  ///   - packet: the first packet to come; hand it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
+  ///   - asks: whether the sender answers NACKs.
+  package init(
+    first packet: RTPPacket, codec: Codec, asks: Bool, configuration: ReceiveTrack.Configuration,
+    arrival: ContinuousClock.Instant
+  ) {
+    ssrc = packet.ssrc
+    kind = codec.kind
+    self.configuration = configuration
+    reporter = ReceptionReporter(ssrc: packet.ssrc, clockRate: codec.clockRate)
+    nack = NackGenerator(configuration: configuration.nack(asks: asks))
+    lastArrival = arrival
+    let sequence = Int64(packet.sequenceNumber)
+    highest = sequence
+    first = sequence
+    buffer = ReorderBuffer(first: sequence, capacity: configuration.reorderingCapacity(kind))
+    holdsUntil = arrival + configuration.startDelay(kind)
+  }
+
+  /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
+  package var deadline: ContinuousClock.Instant? {
+    guard let hold = holdsUntil else { return nack.deadline }
+    return nack.deadline.map { min($0, hold) } ?? hold
+  }
+
+  /// Whether a keyframe has begun that was not handed on yet.
+  package var keyframeIsComing: Bool { lastKeyframeStart.map { $0 >= buffer.next } ?? false }
+
+  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
+  package var keyframeIsDue: ContinuousClock.Instant? {
+    guard kind == .video, nack.count > 0 else { return nil }
+    let harmless = max(lastKeyframeStart ?? .min, buffer.next - 1)
+    return nack.instant(ofAge: configuration.keyframeDelay, above: harmless)
+  }
+
+  /// Takes in a packet of a source that is not listened to, for its liveness and size only.
+  package mutating func observe(_ packet: RTPPacket, arrival: ContinuousClock.Instant) {
+    lastArrival = arrival
+    count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
+    if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { pictureSize = size }
+  }
+
+  /// Takes in a packet.
+  ///
+  /// - Parameter isRetransmission: whether it came in another source (RFC 4588); for the counts.
+  /// - Returns: with a round trip, when the packet answers the only request for it.
+  package mutating func receive(
+    _ packet: RTPPacket, isRetransmission: Bool, arrival: ContinuousClock.Instant, statistics: inout TrackStatistics
+  ) -> (reception: Reception, roundTrip: Duration?) {
+    let sequence = unwrapper.place(of: packet.sequenceNumber)
+    if !isRetransmission {
+      lastArrival = arrival
+      if abs(sequence - highest) > Self.largestJump { return (suspectRestart(packet), nil) }
+      suspect = nil
+      if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
+      count(packet, at: sequence, arrival: arrival)
+    }
+    highest = max(highest, sequence)
+    if holdsUntil != nil, sequence < buffer.next { lookBack(to: sequence, arrival: arrival) }
+    let arrived = nack.arrived(sequence, now: arrival)
+    let waiting = ReceivedPacket(
+      payload: packet.payload, timestamp: packet.timestamp, marker: packet.marker, arrival: arrival)
+    var insertion = buffer.insert(waiting, at: sequence)
+    if insertion == .beyond {
+      // All that is due before can no longer be waited for; `next` hands it on or passes over it.
+      nack.giveUp(below: buffer.makeRoom(for: sequence))
+      holdsUntil = nil
+      overflow = (sequence, waiting)
+      insertion = .stored
+    }
+    if insertion == .late, let place = recentlyLost.firstIndex(of: sequence) {
+      recentlyLost.remove(at: place)
+      statistics.packetsLost &-= 1
+      insertion = .stored
+    } else if insertion == .stored {
+      noteStart(packet, at: sequence, arrival: arrival)
+    }
+    guard insertion == .stored else {
+      statistics.packetsDuplicated += 1
+      return (.useless, nil)
+    }
+    if packet.payload.readableBytes > 0 {
+      statistics.packetsReceived += 1
+      statistics.bytesReceived += UInt64(packet.payload.readableBytes)
+    }
+    guard case .filled(let requests, let sinceRequest) = arrived, requests > 0 else { return (.accepted, nil) }
+    statistics.packetsRecovered += 1
+    return (.accepted, isRetransmission && requests == 1 ? sinceRequest : nil)
+  }
+
+  /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
+  package mutating func next(now: ContinuousClock.Instant) -> Item? {
+    if let hold = holdsUntil {
+      guard frontStartsKeyframe || hold <= now else { return nil }
+      holdsUntil = nil
+      nack.giveUp(below: buffer.next)
+    }
+    if let ahead = overflow, ahead.sequence - buffer.next < Int64(buffer.capacity) {
+      _ = buffer.insert(ahead.packet, at: ahead.sequence)
+      overflow = nil
+    }
+    if let packet = buffer.popNext() { return .packet(packet) }
+    guard !buffer.isEmpty || overflow != nil, !nack.isMissing(buffer.next) else { return nil }
+    recentlyLost.append(buffer.next)
+    if recentlyLost.count > Self.rememberedLosses { recentlyLost.removeFirst(Self.rememberedLosses / 2) }
+    buffer.skipNext()
+    return .lost
+  }
+
+  /// The sequence numbers to ask for now.
+  package mutating func requests(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [UInt16] {
+    nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
+  }
+
+  /// Waits for nothing any more: ``next(now:)`` then gives all that is there.
+  package mutating func giveUpAll() {
+    holdsUntil = nil
+    nack.giveUp(below: .max)
+  }
+
+  /// The first packet of the new numbers after ``Reception/restarted``.
+  package var firstAfterRestart: RTPPacket? { suspect }
+
+  private mutating func suspectRestart(_ packet: RTPPacket) -> Reception {
+    if let suspect, packet.sequenceNumber == suspect.sequenceNumber &+ 1 { return .restarted }
+    suspect = packet
+    return .useless
+  }
+
+  private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {
+    reporter.received(sequence: sequence, timestamp: packet.timestamp, arrival: arrival)
+  }
+
+  /// Before anything was handed on: makes an earlier packet the first.
+  private mutating func lookBack(to sequence: Int64, arrival: ContinuousClock.Instant) {
+    let before = buffer.next
+    guard first - sequence <= Self.longestSearch, buffer.moveBack(to: sequence) else { return }
+    frontStartsKeyframe = false
+    nack.expectEarlier((sequence + 1)..<before, now: arrival)
+  }
+
+  /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before it.
+  private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {
+    guard kind == .video, packet.payload.readableBytes > 0 else { return }
+    if let size = VP8Receiver.keyframeStart(in: packet.payload) {
+      pictureSize = size
+      lastKeyframeStart = max(lastKeyframeStart ?? sequence, sequence)
+      if sequence == buffer.next { frontStartsKeyframe = true }
+    }
+    guard holdsUntil != nil, sequence == buffer.next, nack.configuration.asks,
+      !VP8Receiver.startsFrame(packet.payload)
+    else { return }
+    let earliest = max(sequence - Self.searchStep, first - Self.longestSearch)
+    if earliest < sequence { nack.expectEarlier(earliest..<sequence, now: arrival) }
+  }
+}

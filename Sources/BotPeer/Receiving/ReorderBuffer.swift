@@ -1,0 +1,111 @@
+/// Puts one source's packets back into their order: a ring over unwrapped sequence numbers.
+///
+/// The buffer does not judge a hole; whoever drains it says whether to wait for the packet that is due or to pass over it.
+/// Its memory is bounded by its capacity, and grows only as far as packets really run ahead.
+package struct ReorderBuffer<Element: Sendable>: Sendable {
+  /// What became of a packet that was put in.
+  package enum Insertion: Sendable, Hashable {
+    case stored
+    /// The same sequence number waits here already.
+    case duplicate
+    /// The place was handed on or passed over before.
+    case late
+    /// So far ahead that the buffer would have to give up what is due first; see ``makeRoom(for:)``.
+    case beyond
+  }
+
+  /// The sequence number that is due next.
+  package private(set) var next: Int64
+  /// The highest sequence number seen, or `next - 1` when none waits.
+  package private(set) var highest: Int64
+  /// The number of packets that wait.
+  package private(set) var count = 0
+  /// The number of sequence numbers that the buffer can span.
+  package let capacity: Int
+
+  /// Its size is a power of two.
+  private var ring: [Element?]
+
+  /// - Parameters:
+  ///   - first: the sequence number that is due first.
+  ///   - capacity: how many sequence numbers may wait; rounded up to a power of two, at least 32.
+  package init(first: Int64, capacity: Int) {
+    var size = 32
+    while size < capacity { size *= 2 }
+    self.capacity = size
+    next = first
+    highest = first &- 1
+    ring = Array(repeating: nil, count: 32)
+  }
+
+  package var isEmpty: Bool { count == 0 }
+
+  /// Whether packets wait behind a hole.
+  package var isBlocked: Bool { count > 0 && ring[slot(next)] == nil }
+
+  package mutating func insert(_ element: Element, at sequence: Int64) -> Insertion {
+    guard sequence >= next else { return .late }
+    guard sequence &- next < Int64(capacity) else { return .beyond }
+    while sequence &- next >= Int64(ring.count) { grow() }
+    let slot = slot(sequence)
+    guard ring[slot] == nil else { return .duplicate }
+    ring[slot] = element
+    count += 1
+    highest = max(highest, sequence)
+    return .stored
+  }
+
+  /// Whether the packet that is due has come.
+  package var nextHasCome: Bool { ring[slot(next)] != nil }
+
+  /// Takes out the packet that is due; nil when it has not come.
+  package mutating func popNext() -> Element? {
+    let slot = slot(next)
+    guard let element = ring[slot] else { return nil }
+    ring[slot] = nil
+    count -= 1
+    advance(to: next &+ 1)
+    return element
+  }
+
+  /// Passes over the hole in front: the packet that is due will not come any more.
+  package mutating func skipNext() {
+    if ring[slot(next)] != nil {
+      ring[slot(next)] = nil
+      count -= 1
+    }
+    advance(to: next &+ 1)
+  }
+
+  /// Makes an earlier sequence number the one that is due. Only right while nothing has been handed on.
+  ///
+  /// - Returns: false when the buffer cannot span that far.
+  package mutating func moveBack(to sequence: Int64) -> Bool {
+    guard sequence < next else { return true }
+    guard highest &- sequence < Int64(capacity) else { return false }
+    while highest &- sequence >= Int64(ring.count) { grow() }
+    next = sequence
+    return true
+  }
+
+  /// The lowest sequence number that must be due for `sequence` to fit.
+  package func makeRoom(for sequence: Int64) -> Int64 { sequence &- Int64(capacity) &+ 1 }
+
+  private mutating func advance(to sequence: Int64) {
+    next = sequence
+    highest = max(highest, next &- 1)
+  }
+
+  private func slot(_ sequence: Int64) -> Int { Int(truncatingIfNeeded: sequence) & (ring.count - 1) }
+
+  private mutating func grow() {
+    var larger = [Element?](repeating: nil, count: ring.count * 2)
+    let mask = larger.count - 1
+    if count > 0 {
+      for sequence in next...highest {
+        larger[Int(truncatingIfNeeded: sequence) & mask] = ring[slot(sequence)]
+      }
+    }
+    ring = larger
+  }
+}

@@ -1,0 +1,121 @@
+/// Finds the media section that a packet belongs to: by its source when that is known, else by the mid in its header, else by
+/// its payload type when only one section uses that (RFC 9143, 9.2).
+///
+/// What a packet's header told is remembered for its source, since senders stop sending mid and rid after a while.
+package struct StreamRouter: Sendable {
+  /// What a packet is to its section.
+  package struct Route: Sendable, Hashable {
+    /// The section's place among the m-lines.
+    package var media: Int
+    /// Whether it carries a packet of another source again (RFC 4588).
+    package var isRetransmission: Bool
+    /// The source that a retransmission repeats, when the SDP tells.
+    package var repairs: UInt32?
+    /// The rid of a simulcast stream, or the repaired rid of its retransmissions (RFC 8852).
+    package var streamID: String?
+  }
+
+  /// The names that a packet's header extensions give.
+  package struct Names: Sendable {
+    package var mid: String?
+    package var streamID: String?
+    package var repairedStreamID: String?
+
+    package init(mid: String? = nil, streamID: String? = nil, repairedStreamID: String? = nil) {
+      self.mid = mid
+      self.streamID = streamID
+      self.repairedStreamID = repairedStreamID
+    }
+  }
+
+  private struct Binding: Sendable {
+    var ssrc: UInt32
+    var route: Route
+    var isAnnounced: Bool
+  }
+
+  private static let maximumLearned = 32
+
+  private var media: [NegotiatedMedia] = []
+  /// Few, so that a search from the front is fastest.
+  private var bindings: [Binding] = []
+  /// How many packets belonged nowhere.
+  package private(set) var unroutable: UInt64 = 0
+
+  package init() {}
+
+  /// Takes the sections of a new negotiation. Sources that were learned keep their section while it lives.
+  package mutating func configure(_ media: [NegotiatedMedia]) {
+    self.media = media.filter(\.receives)
+    let learned = bindings.filter { binding in
+      !binding.isAnnounced && self.media.contains { $0.index == binding.route.media }
+    }
+    bindings = []
+    for section in self.media {
+      for source in section.remoteSources {
+        announce(source.ssrc, Route(media: section.index, isRetransmission: false))
+        if let repair = source.retransmissionSSRC {
+          announce(repair, Route(media: section.index, isRetransmission: true, repairs: source.ssrc))
+        }
+      }
+    }
+    for binding in learned where !bindings.contains(where: { $0.ssrc == binding.ssrc }) { bindings.append(binding) }
+  }
+
+  /// The route of a packet, or nil when it belongs nowhere.
+  ///
+  /// - Parameter names: reads the header extensions; called only for a source that is not known.
+  package mutating func route(ssrc: UInt32, payloadType: UInt8, names: () -> Names) -> Route? {
+    if let binding = bindings.first(where: { $0.ssrc == ssrc }), fits(binding.route, payloadType) {
+      return binding.route
+    }
+    guard let route = learn(payloadType: payloadType, names: names()) else {
+      unroutable &+= 1
+      return nil
+    }
+    bindings.removeAll { $0.ssrc == ssrc }
+    if bindings.count(where: { !$0.isAnnounced }) >= Self.maximumLearned,
+      let oldest = bindings.firstIndex(where: { !$0.isAnnounced })
+    {
+      bindings.remove(at: oldest)
+    }
+    bindings.append(Binding(ssrc: ssrc, route: route, isAnnounced: false))
+    return route
+  }
+
+  /// The section that a source was found to belong to.
+  package func media(of ssrc: UInt32) -> Int? {
+    bindings.first { $0.ssrc == ssrc && !$0.route.isRetransmission }?.route.media
+  }
+
+  /// Forgets a source that said goodbye; it may come back as anything.
+  package mutating func forget(_ ssrc: UInt32) {
+    bindings.removeAll { $0.ssrc == ssrc && !$0.isAnnounced }
+  }
+
+  private mutating func announce(_ ssrc: UInt32, _ route: Route) {
+    if !bindings.contains(where: { $0.ssrc == ssrc }) {
+      bindings.append(Binding(ssrc: ssrc, route: route, isAnnounced: true))
+    }
+  }
+
+  private func fits(_ route: Route, _ payloadType: UInt8) -> Bool {
+    guard let section = media.first(where: { $0.index == route.media }) else { return false }
+    return payloadType == (route.isRetransmission ? section.retransmissionPayloadType : section.payloadType)
+  }
+
+  private func learn(payloadType: UInt8, names: Names) -> Route? {
+    let candidates = media.filter { $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType }
+    let section: NegotiatedMedia?
+    if let mid = names.mid {
+      section = candidates.first { $0.mid == mid }
+    } else {
+      section = candidates.count == 1 ? candidates.first : nil
+    }
+    guard let section else { return nil }
+    let isRetransmission = payloadType != section.payloadType
+    return Route(
+      media: section.index, isRetransmission: isRetransmission,
+      streamID: isRetransmission ? names.repairedStreamID ?? names.streamID : names.streamID)
+  }
+}

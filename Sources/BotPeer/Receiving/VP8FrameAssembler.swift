@@ -1,0 +1,138 @@
+package import Media
+package import NIOCore
+import RTP
+
+/// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
+///
+/// A frame begins with the S bit in partition 0 and ends with the marker bit; a sender that sets no marker ends it by
+/// beginning the next one. What is lost is told between the packets, and leaves a damaged frame on either side, or none.
+package struct VP8FrameAssembler: Sendable {
+  /// A frame that came to its end, whole or not.
+  package struct Frame: Sendable {
+    /// What the decodability chain has to know.
+    package var link: DecodabilityChain.Frame
+    /// The bitstream; incomplete when the link says so.
+    package var payload: ByteBuffer
+    /// A keyframe's picture size.
+    package var size: PictureSize?
+    package var timestamp: UInt32
+    /// When its last packet came.
+    package var arrival: ContinuousClock.Instant
+  }
+
+  /// A frame being gathered.
+  private struct Open {
+    var descriptor: VP8PayloadDescriptor
+    var timestamp: UInt32
+    var arrival: ContinuousClock.Instant
+    var packetsLostBefore: Int
+    var isComplete: Bool
+    /// By its first bytes.
+    var isKeyframe: Bool
+  }
+
+  /// A frame with more bytes than this is damaged: no encoder makes it, and a receiver must not grow without bound.
+  package static let maximumFrameSize = 4 << 20
+
+  private var open: Open?
+  /// The open frame's payloads, kept as slices of their datagrams until all are there.
+  private var parts: [ByteBuffer] = []
+  private var size = 0
+  /// Packets given up since the last frame that ended.
+  private var lost = 0
+  /// At most two: one packet can end a frame and be a whole one itself.
+  private var finished: [Frame] = []
+
+  package init() {}
+
+  /// Whether a keyframe is being gathered of which nothing is missing yet.
+  package var isGatheringKeyframe: Bool { open.map { $0.isKeyframe && $0.isComplete } ?? false }
+
+  /// Adds the next packet; take the frames that end with it or before it by ``popFrame()``.
+  package mutating func add(_ packet: ReceivedPacket) {
+    var data = packet.payload
+    // Padding only, or a payload that says nothing: the sequence goes on, no frame is touched.
+    guard data.readableBytes > 0 else { return }
+    guard let descriptor = try? VP8PayloadDescriptor(parsing: &data) else { return addLost(1) }
+    if descriptor.startsFrame || open.map({ $0.timestamp != packet.timestamp }) ?? false {
+      // Everything since the open frame's start has come, so only its marker is missing.
+      close()
+    }
+    if open != nil {
+      // Packets of one frame on both sides of a loss: all that was lost belonged to it.
+      lost = 0
+    } else {
+      open = Open(
+        descriptor: descriptor, timestamp: packet.timestamp, arrival: packet.arrival, packetsLostBefore: lost,
+        isComplete: descriptor.startsFrame,
+        isKeyframe: descriptor.startsFrame && (try? VP8FrameHeader(parsing: data))?.isKeyframe ?? false)
+      lost = 0
+    }
+    append(data, arrival: packet.arrival)
+    if packet.marker { close() }
+  }
+
+  /// Takes note that the next `count` packets were given up.
+  package mutating func addLost(_ count: Int) {
+    guard count > 0 else { return }
+    open?.isComplete = false
+    lost += count
+  }
+
+  /// Takes the next frame that came to its end, in order.
+  package mutating func popFrame() -> Frame? {
+    finished.isEmpty ? nil : finished.removeFirst()
+  }
+
+  /// Ends the open frame as damaged: no more packets of this source follow.
+  package mutating func finish() {
+    open?.isComplete = false
+    close()
+    lost = 0
+  }
+
+  private mutating func append(_ data: ByteBuffer, arrival: ContinuousClock.Instant) {
+    if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
+    guard size + data.readableBytes <= Self.maximumFrameSize else {
+      open?.isComplete = false
+      return
+    }
+    size += data.readableBytes
+    parts.append(data)
+  }
+
+  private mutating func close() {
+    guard let ended = open else { return }
+    let payload = takePayload()
+    open = nil
+    var isComplete = ended.isComplete
+    var isKeyframe = false
+    var pictureSize: PictureSize?
+    if isComplete {
+      if let header = try? VP8FrameHeader(parsing: payload) {
+        isKeyframe = header.isKeyframe
+        pictureSize = header.size.map { PictureSize(width: Int($0.width), height: Int($0.height)) }
+      } else {
+        isComplete = false
+      }
+    }
+    finished.append(
+      Frame(
+        link: .init(
+          descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
+          packetsLostBefore: ended.packetsLostBefore),
+        payload: payload, size: pictureSize, timestamp: ended.timestamp, arrival: ended.arrival))
+  }
+
+  private mutating func takePayload() -> ByteBuffer {
+    defer {
+      parts.removeAll(keepingCapacity: true)
+      size = 0
+    }
+    if parts.count == 1, let only = parts.first { return only }
+    var payload = ByteBuffer()
+    payload.reserveCapacity(size)
+    for part in parts { payload.writeImmutableBuffer(part) }
+    return payload
+  }
+}

@@ -1,0 +1,57 @@
+package import Media
+package import NIOCore
+import RTP
+
+/// Makes decodable VP8 frames of a source's packets in order.
+package struct VP8Receiver: Sendable {
+  private var assembler = VP8FrameAssembler()
+  private var chain = DecodabilityChain()
+
+  package init() {}
+
+  /// Whether nothing goes out before the next keyframe.
+  package var needsKeyframe: Bool { chain.needsKeyframe }
+
+  /// Whether a keyframe is being gathered of which nothing is missing yet.
+  package var isGatheringKeyframe: Bool { assembler.isGatheringKeyframe }
+
+  package mutating func add(_ packet: ReceivedPacket) { assembler.add(packet) }
+
+  package mutating func addLost(_ count: Int) { assembler.addLost(count) }
+
+  /// The source ends or changes: what is half there is damaged, and the next keyframe begins anew.
+  package mutating func finish() {
+    assembler.finish()
+  }
+
+  /// Makes the next keyframe necessary.
+  package mutating func restart() {
+    chain.restart()
+  }
+
+  /// Takes the next frame that came to its end, and whether it may go out.
+  package mutating func popFrame() -> (frame: VP8FrameAssembler.Frame, isDecodable: Bool)? {
+    guard let frame = assembler.popFrame() else { return nil }
+    return (frame, chain.admit(frame.link))
+  }
+
+  /// Whether a payload begins a keyframe and, if so, its picture's size; nil when it does not.
+  ///
+  /// - Parameter payload: one RTP payload, descriptor included.
+  package static func keyframeStart(in payload: ByteBuffer) -> PictureSize? {
+    // Nine packets in ten are told by their first byte: no S bit, or another partition than 0.
+    guard let first = payload.getInteger(at: payload.readerIndex, as: UInt8.self), first & 0x17 == 0x10 else {
+      return nil
+    }
+    var data = payload
+    guard (try? VP8PayloadDescriptor(parsing: &data)) != nil, let header = try? VP8FrameHeader(parsing: data),
+      let size = header.size
+    else { return nil }
+    return PictureSize(width: Int(size.width), height: Int(size.height))
+  }
+
+  /// Whether a payload begins a frame of any kind.
+  package static func startsFrame(_ payload: ByteBuffer) -> Bool {
+    payload.getInteger(at: payload.readerIndex, as: UInt8.self).map { $0 & 0x17 == 0x10 } ?? false
+  }
+}

@@ -1,0 +1,74 @@
+package import RTP
+
+/// Keeps the packets of the last seconds, to send one again when it was lost.
+package struct PacketHistory: Sendable {
+  private struct Entry: Sendable {
+    var packet: RTPPacket
+    var sent: ContinuousClock.Instant
+    var resent: ContinuousClock.Instant?
+  }
+
+  /// The most packets that are kept: 3 s of 16 Mb/s.
+  private static let capacity = 4_096
+
+  /// How long a packet is kept. As long as our own receiver asks; browsers ask for about a second.
+  package let span: Duration
+
+  private var ring: [Entry?] = Array(repeating: nil, count: 64)
+  private var oldest: UInt16 = 0
+  private var count = 0
+
+  package init(span: Duration = .seconds(3)) {
+    self.span = span
+  }
+
+  /// Keeps a packet that has left; sequence numbers come in order.
+  package mutating func sent(_ packet: RTPPacket, now: ContinuousClock.Instant) {
+    let sequence = packet.sequenceNumber
+    if count == 0 || sequence &- oldest != UInt16(truncatingIfNeeded: count) {
+      clear()
+      oldest = sequence
+    }
+    while count > 0, let first = ring[slot(oldest)], now - first.sent > span || count >= Self.capacity {
+      ring[slot(oldest)] = nil
+      oldest &+= 1
+      count -= 1
+    }
+    if count == 0 { oldest = sequence }
+    if count == ring.count { grow() }
+    ring[slot(sequence)] = Entry(packet: packet, sent: now)
+    count += 1
+  }
+
+  /// The packet with this number; nil when it is not known any more, or was sent again so short a while ago that the request
+  /// cannot know of it.
+  ///
+  /// - Parameter roundTrip: how long a request needs to learn of an answer.
+  package mutating func packet(
+    _ sequenceNumber: UInt16, roundTrip: Duration, now: ContinuousClock.Instant
+  ) -> RTPPacket? {
+    guard Int(sequenceNumber &- oldest) < count, let entry = ring[slot(sequenceNumber)],
+      entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span
+    else { return nil }
+    let pause = max(.milliseconds(10), roundTrip * 3 / 4)
+    if let resent = entry.resent, now - resent < pause { return nil }
+    ring[slot(sequenceNumber)]?.resent = now
+    return entry.packet
+  }
+
+  private func slot(_ sequence: UInt16) -> Int { Int(sequence) & (ring.count - 1) }
+
+  private mutating func clear() {
+    for place in ring.indices { ring[place] = nil }
+    count = 0
+  }
+
+  private mutating func grow() {
+    var larger = [Entry?](repeating: nil, count: ring.count * 2)
+    for offset in 0..<count {
+      let sequence = oldest &+ UInt16(truncatingIfNeeded: offset)
+      larger[Int(sequence) & (larger.count - 1)] = ring[slot(sequence)]
+    }
+    ring = larger
+  }
+}

@@ -1,0 +1,49 @@
+import Media
+import NIOCore
+package import RTP
+
+/// What the receiver asks for.
+extension SendTrack {
+  /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they were.
+  package mutating func lost(
+    _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: ContinuousClock.Instant
+  ) {
+    for number in sequenceNumbers {
+      guard let original = history.packet(number, roundTrip: roundTrip, now: now) else { continue }
+      let packet =
+        media.retransmissionPayloadType == nil ? original : repair?.retransmission(of: original) ?? original
+      statistics.packetsRetransmitted += 1
+      pacer.add(.init(packet: packet, priority: .retransmission, media: media.index), now: now)
+    }
+  }
+
+  /// Answers a request for a keyframe, unless one was sent a moment ago.
+  ///
+  /// - Returns: whether the source should hear of it.
+  package mutating func keyframeRequested(pacer: inout Pacer, now: ContinuousClock.Instant) -> Bool {
+    guard media.codec == .vp8, media.sends else { return false }
+    statistics.keyframeRequests += 1
+    if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.keyframeInterval { return false }
+    // The answer to the request before is still on its way out.
+    if pacer.delay > configuration.keyframeInterval / 2 { return false }
+    lastKeyframeAnswer = now
+    if configuration.keyframeAnswer == .replay { replay(pacer: &pacer, now: now) }
+    return true
+  }
+
+  /// Whether a full intra request is a new one: its number tells repetitions (RFC 5104, 4.3.1.2).
+  package mutating func isNew(fullIntraRequest number: UInt8, from sender: UInt32) -> Bool {
+    if let last = lastFullIntraRequest, last == (sender, number) { return false }
+    lastFullIntraRequest = (sender, number)
+    return true
+  }
+
+  /// Takes in the receiver's report; returns the round trip that it tells.
+  package mutating func received(_ block: ReportBlock, time: NTPTime) -> Duration? {
+    defer {
+      statistics.fractionLost = reporter.fractionLost
+      statistics.packetsLost = reporter.packetsLost
+    }
+    return reporter.received(block, time: time)
+  }
+}

@@ -1,0 +1,178 @@
+import Media
+import NIOCore
+package import RTP
+
+/// What is to be done, and when.
+extension MediaSession {
+  /// The most bytes of RTCP in one datagram.
+  private static let maximumControlSize = 1_200
+
+  /// Everything to be done now.
+  ///
+  /// - Parameter wallClock: for sender reports; only its first reading is used.
+  package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
+    guard !isClosed else { return [] }
+    begin(now: now)
+    clock?.read(wallClock, now: now)
+    var feedback: [RTCPPacket] = []
+    for place in receiving.indices {
+      receiving[place].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
+    }
+    var outputs: [Output] = events.map { .event($0) }
+    events.removeAll(keepingCapacity: true)
+    if keyframeWasRequested {
+      keyframeWasRequested = false
+      outputs.append(.keyframeRequested)
+    }
+    guard isReady else { return outputs }
+    addTransportFeedback(to: &feedback, now: now)
+    addBitrateEstimate(to: &feedback, now: now)
+    releasePackets(now: now, outputs: &outputs)
+    if let due = nextReport, due <= now { addReports(to: &outputs, now: now) }
+    write(feedback, to: &outputs)
+    return outputs
+  }
+
+  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will ever be due by itself.
+  package var deadline: ContinuousClock.Instant? {
+    guard !isClosed, let now = lastNow else { return nil }
+    if !events.isEmpty || keyframeWasRequested { return now }
+    var earliest: ContinuousClock.Instant?
+    func consider(_ instant: ContinuousClock.Instant?) {
+      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    }
+    for track in receiving { consider(track.deadline(now: now)) }
+    guard isReady else { return earliest }
+    consider(pacer.deadline)
+    consider(nextReport)
+    if sendsTransportFeedback { consider(transportFeedback?.deadline) }
+    if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
+    return earliest
+  }
+
+  /// Ends the session: the frames that still waited, the last counts, and a goodbye.
+  package mutating func close(now: ContinuousClock.Instant) -> [Output] {
+    guard !isClosed else { return [] }
+    begin(now: now)
+    for place in receiving.indices { receiving[place].finish(now: now, events: &events) }
+    var outputs: [Output] = events.map { .event($0) }
+    events.removeAll()
+    let sources = sending.flatMap(\.sources)
+    if isReady, let first = sources.first {
+      let packets: [RTCPPacket] = [
+        .receiverReport(ReceiverReport(ssrc: first)),
+        .sourceDescription(SourceDescription(ssrc: first, cname: cname)),
+        .goodbye(Goodbye(sources: sources)),
+      ]
+      append(packets, to: &outputs)
+    }
+    isClosed = true
+    return outputs
+  }
+
+  // MARK: Feedback
+
+  private var sendsTransportFeedback: Bool { receiving.contains { $0.media.feedback.transportWide } }
+
+  private var sendsBitrateEstimate: Bool {
+    !sendsTransportFeedback && receiving.contains { $0.media.feedback.maximumBitrateEstimate }
+  }
+
+  private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
+    guard sendsTransportFeedback, let video = feedbackTrack else { return }
+    let packets = transportFeedback?.poll(
+      senderSSRC: receiving[video].media.localSSRC, mediaSSRC: receiving[video].mediaSSRC ?? 0, now: now)
+    for packet in packets ?? [] { feedback.append(.transportFeedback(packet)) }
+  }
+
+  private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
+    guard sendsBitrateEstimate, let video = feedbackTrack else { return }
+    var received = 0.0
+    for place in receiving.indices { received += receiving[place].bitrate(now: now) }
+    let limit = bitrateEstimate.poll(
+      received: received, fractionLost: receiving[video].fractionLost, now: now)
+    guard let limit else { return }
+    feedback.append(
+      .maximumBitrateEstimate(
+        ReceiverEstimatedMaximumBitrate(
+          senderSSRC: receiving[video].media.localSSRC, bitrate: limit, sources: receiving.compactMap(\.mediaSSRC))))
+  }
+
+  /// The track that feedback on the whole transport speaks for: video with a source, or else any with one.
+  private var feedbackTrack: Int? {
+    receiving.firstIndex { $0.media.kind == .video && $0.selected != nil }
+      ?? receiving.firstIndex { $0.mediaSSRC != nil } ?? receiving.indices.first
+  }
+
+  // MARK: Reports
+
+  /// One compound for each of our sources that has sent, or one that only reports on theirs.
+  private mutating func addReports(to outputs: inout [Output], now: ContinuousClock.Instant) {
+    let spread = Double.random(in: 0.8...1.2, using: &generator)
+    nextReport = now + configuration.reportInterval * spread
+    guard let clock, let sendClock else { return }
+    let time = clock.time(at: now)
+    var blocks: [ReportBlock] = []
+    for place in receiving.indices { blocks += receiving[place].reportBlocks(now: now) }
+    var hasReported = false
+    for place in sending.indices where sending[place].reporter.packetsSent > 0 {
+      let track = sending[place]
+      let ticks = sendClock.ticks(at: now, rate: track.media.codec.clockRate)
+      let report = track.reporter.report(
+        ssrc: track.ssrc, time: time, timestamp: track.timestamp(ticks: ticks), blocks: blocks)
+      var packets: [RTCPPacket] = [
+        .senderReport(report), .sourceDescription(SourceDescription(ssrc: track.ssrc, cname: cname)),
+      ]
+      if !hasReported, let answer = answerToReferenceTime(now: now) {
+        packets.append(.extendedReport(ExtendedReport(ssrc: track.ssrc, blocks: [answer])))
+      }
+      append(packets, to: &outputs)
+      sending[place].hasReported = true
+      hasReported = true
+      blocks = []
+    }
+    if !hasReported, let ssrc = receiving.first(where: { $0.mediaSSRC != nil })?.media.localSSRC {
+      // One that sends nothing learns its round trip by asking for an answer to its own time.
+      let request = ExtendedReport.Block.receiverReferenceTime(time)
+      let packets: [RTCPPacket] = [
+        .receiverReport(ReceiverReport(ssrc: ssrc, reports: blocks)),
+        .sourceDescription(SourceDescription(ssrc: ssrc, cname: cname)),
+        .extendedReport(
+          ExtendedReport(ssrc: ssrc, blocks: [request] + [answerToReferenceTime(now: now)].compactMap(\.self))),
+      ]
+      append(packets, to: &outputs)
+    }
+  }
+
+  private mutating func answerToReferenceTime(now: ContinuousClock.Instant) -> ExtendedReport.Block? {
+    guard let (ssrc, time, arrival) = referenceTime else { return nil }
+    referenceTime = nil
+    return .delaySinceLastReceiverReport([
+      .init(ssrc: ssrc, lastReceiverReport: time.middle, delay: NTPTime.compact(now - arrival))
+    ])
+  }
+
+  // MARK: Writing
+
+  /// Puts feedback into as few datagrams as hold it.
+  private func write(_ feedback: [RTCPPacket], to outputs: inout [Output]) {
+    var datagram = ByteBuffer()
+    for packet in feedback {
+      let before = datagram.writerIndex
+      packet.write(into: &datagram)
+      guard datagram.readableBytes > Self.maximumControlSize, before > 0 else { continue }
+      if let full = datagram.getSlice(at: 0, length: before), let rest = datagram.getSlice(at: before, length: datagram.writerIndex - before) {
+        outputs.append(.rtcp(full))
+        datagram = ByteBuffer()
+        datagram.writeImmutableBuffer(rest)
+      }
+    }
+    if datagram.readableBytes > 0 { outputs.append(.rtcp(datagram)) }
+  }
+
+  private func append(_ packets: [RTCPPacket], to outputs: inout [Output]) {
+    var datagram = ByteBuffer()
+    RTCPPacket.write(packets, into: &datagram)
+    outputs.append(.rtcp(datagram))
+  }
+}

@@ -1,0 +1,159 @@
+import Media
+package import NIOCore
+import RTP
+
+/// What is received.
+extension MediaSession {
+  /// Takes in a decrypted RTP packet.
+  package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
+    begin(now: now)
+    guard let packet = try? RTPPacket(parsing: datagram) else {
+      packetsRefused &+= 1
+      return
+    }
+    // Every packet with a number counts for the sender's congestion control, whatever it carries.
+    if let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber) {
+      transportFeedback?.received(sequenceNumber: number, arrival: now)
+    }
+    guard let route = route(packet), let place = receiving.firstIndex(where: { $0.media.index == route.media }) else {
+      packetsRefused &+= 1
+      return
+    }
+    if nextReport == nil { nextReport = now + configuration.reportInterval / 2 }
+    bitrateEstimate.start(now: now)
+    let sample = receiving[place].receive(packet, route: route, now: now, events: &events)
+    if let sample, !hasFreshRoundTrip(now: now) { roundTrip.measured(sample) }
+    if !earlyReports.isEmpty { takeEarlyReports(of: packet.ssrc, track: place) }
+  }
+
+  /// Takes in a decrypted RTCP packet, compound or reduced.
+  package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
+    begin(now: now)
+    guard let packets = try? RTCPPacket.parse(compound: datagram) else {
+      packetsRefused &+= 1
+      return
+    }
+    for packet in packets { received(packet, now: now) }
+  }
+
+  private mutating func received(_ packet: RTCPPacket, now: ContinuousClock.Instant) {
+    switch packet {
+    case .senderReport(let report):
+      received(report, now: now)
+      received(report.reports, now: now)
+    case .receiverReport(let report):
+      received(report.reports, now: now)
+    case .goodbye(let goodbye):
+      for source in goodbye.sources { received(goodbyeOf: source, now: now) }
+    case .genericNACK(let nack):
+      guard let place = sendingIndex(owning: nack.mediaSSRC) else { return }
+      sending[place].lost(nack.sequenceNumbers, roundTrip: roundTrip.estimate, pacer: &pacer, now: now)
+    case .pictureLossIndication(let request):
+      keyframeRequested(of: request.mediaSSRC, now: now)
+    case .fullIntraRequest(let request):
+      for entry in request.entries {
+        guard let place = sendingIndex(owning: entry.ssrc),
+          sending[place].isNew(fullIntraRequest: entry.sequenceNumber, from: request.senderSSRC)
+        else { continue }
+        keyframeRequested(of: entry.ssrc, now: now)
+      }
+    case .maximumBitrateEstimate(let estimate):
+      maximumBitrate = estimate.bitrate
+    case .extendedReport(let report):
+      received(report, now: now)
+    case .sourceDescription, .transportFeedback, .unknown:
+      break
+    }
+  }
+
+  private mutating func received(_ report: SenderReport, now: ContinuousClock.Instant) {
+    if let place = receivingIndex(of: report.ssrc) {
+      receiving[place].received(report, now: now, events: &events)
+    } else {
+      earlyReports.removeAll { $0.report.ssrc == report.ssrc }
+      if earlyReports.count >= 8 { earlyReports.removeFirst() }
+      earlyReports.append((report, now))
+    }
+  }
+
+  private mutating func takeEarlyReports(of ssrc: UInt32, track place: Int) {
+    guard let index = earlyReports.firstIndex(where: { $0.report.ssrc == ssrc }) else { return }
+    let (report, arrival) = earlyReports.remove(at: index)
+    receiving[place].received(report, now: arrival, events: &events)
+  }
+
+  private mutating func received(_ blocks: [ReportBlock], now: ContinuousClock.Instant) {
+    guard let time = clock?.time(at: now) else { return }
+    for block in blocks {
+      guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
+      fractionLost = Double(block.fractionLost) / 256
+      if let sample = sending[place].received(block, time: time) { roundTripReported(sample, now: now) }
+    }
+  }
+
+  private mutating func received(_ report: ExtendedReport, now: ContinuousClock.Instant) {
+    for block in report.blocks {
+      switch block {
+      case .receiverReferenceTime(let time):
+        referenceTime = (report.ssrc, time, now)
+      case .delaySinceLastReceiverReport(let answers):
+        guard let time = clock?.time(at: now) else { continue }
+        for answer in answers where receiving.contains(where: { $0.media.localSSRC == answer.ssrc }) {
+          if let sample = answer.roundTripTime(now: time) { roundTripReported(sample, now: now) }
+        }
+      case .unknown:
+        break
+      }
+    }
+  }
+
+  private mutating func received(goodbyeOf source: UInt32, now: ContinuousClock.Instant) {
+    guard let place = receivingIndex(of: source) else { return }
+    receiving[place].goodbye(source, now: now, events: &events)
+    router.forget(source)
+  }
+
+  private mutating func roundTripReported(_ sample: Duration, now: ContinuousClock.Instant) {
+    roundTrip.measured(sample)
+    lastReportedRoundTrip = now
+  }
+
+  /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need not.
+  private func hasFreshRoundTrip(now: ContinuousClock.Instant) -> Bool {
+    lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
+  }
+
+  private mutating func route(_ packet: RTPPacket) -> StreamRouter.Route? {
+    let ids = extensions
+    return router.route(ssrc: packet.ssrc, payloadType: packet.payloadType) {
+      .init(
+        mid: packet.extensions.text(ids.mid), streamID: packet.extensions.text(ids.streamID),
+        repairedStreamID: packet.extensions.text(ids.repairedStreamID))
+    }
+  }
+
+  private func receivingIndex(of ssrc: UInt32) -> Int? {
+    guard let media = router.media(of: ssrc) else { return nil }
+    return receiving.firstIndex { $0.media.index == media }
+  }
+
+  mutating func configureReceiving(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
+    for place in receiving.indices.reversed() {
+      let track = receiving[place].media
+      if !media.contains(where: { $0.index == track.index && $0.codec == track.codec }) {
+        receiving[place].finish(now: now, events: &events)
+        receiving.remove(at: place)
+      }
+    }
+    for section in media {
+      if let place = receiving.firstIndex(where: { $0.media.index == section.index }) {
+        receiving[place].reconfigure(section)
+      } else if section.receives {
+        receiving.append(ReceiveTrack(media: section, owner: owner, configuration: configuration.receiving))
+      }
+    }
+    receiving.sort { $0.media.index < $1.media.index }
+  }
+}

@@ -1,0 +1,163 @@
+package import Media
+package import NIOCore
+import RTP
+
+/// All media of one remote peer, both ways: plain RTP and RTCP in, frames out; frames in, plain RTP and RTCP out.
+///
+/// Nothing is encrypted, sent or waited for here. What comes in is only noted; ``poll(now:wallClock:)`` gives all that is to be
+/// done, and ``deadline`` says when to call it next even if nothing comes.
+///
+/// Left out on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR, slice and
+/// reference picture feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size, RFC 5506).
+package struct MediaSession: Sendable {
+  package struct Configuration: Sendable, Hashable {
+    package var receiving = ReceiveTrack.Configuration()
+    package var sending = SendTrack.Configuration()
+    package var pacing = Pacer.Configuration()
+    /// The time between two reports, more or less: each is moved by up to a fifth (RFC 3550, 6.2).
+    package var reportInterval: Duration = .seconds(1)
+
+    package init() {}
+  }
+
+  /// What is to be done, in this order.
+  package enum Output: Sendable, Hashable {
+    /// An RTP packet, to be protected and sent.
+    case rtp(ByteBuffer)
+    /// An RTCP packet, compound or reduced, to be protected and sent.
+    case rtcp(ByteBuffer)
+    /// For whoever listens to the remote side.
+    case event(MediaEvent)
+    /// The remote side needs a keyframe of what we send. At most two a second.
+    case keyframeRequested
+  }
+
+  package let owner: ParticipantID
+  package let cname: String
+  package let configuration: Configuration
+  /// How long packets take there and back.
+  package internal(set) var roundTrip = RoundTripTime()
+  /// The tracks that are, or were, received and sent, in the order of their sections.
+  package internal(set) var receiving: [ReceiveTrack] = []
+  package internal(set) var sending: [SendTrack] = []
+
+  var generator: SplitMix64
+  var router = StreamRouter()
+  var clock: SessionClock?
+  var sendClock: SendClock?
+  var pacer: Pacer
+  var transportSequence: TransportSequence
+  var transportFeedback: TransportFeedbackRecorder?
+  var bitrateEstimate = BitrateEstimate()
+  /// The ids by which packets of any section are read.
+  var extensions = NegotiatedMedia.Extensions()
+  var primedGroup: GroupOfPicturesCache?
+
+  var isReady = false
+  var isClosed = false
+  var events: [MediaEvent] = []
+  var keyframeWasRequested = false
+  var nextReport: ContinuousClock.Instant?
+  /// A source of theirs whose reference time we have to answer (RFC 3611, 4.5).
+  var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: ContinuousClock.Instant)?
+  /// Sender reports of sources that have sent no packet yet.
+  var earlyReports: [(report: SenderReport, arrival: ContinuousClock.Instant)] = []
+  var lastReportedRoundTrip: ContinuousClock.Instant?
+  var maximumBitrate: UInt64?
+  var fractionLost: Double = 0
+  var packetsRefused: UInt64 = 0
+  var lastNow: ContinuousClock.Instant?
+
+  /// - Parameters:
+  ///   - owner: whose media is received.
+  ///   - cname: our canonical name, the same for both tracks (RFC 3550, 6.5.1).
+  ///   - seed: for first sequence numbers, timestamps and picture ids.
+  package init(owner: ParticipantID, cname: String, seed: UInt64, configuration: Configuration = .init()) {
+    self.owner = owner
+    self.cname = cname
+    self.configuration = configuration
+    pacer = Pacer(configuration: configuration.pacing)
+    generator = SplitMix64(seed: seed)
+    transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
+  }
+
+  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a seam.
+  package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
+    begin(now: now)
+    router.configure(media)
+    // In one bundle an extension has the same id everywhere (RFC 9143, 9.1), so what any section agreed to holds for all.
+    extensions.mid = media.firstNonNil(\.extensions.mid)
+    extensions.streamID = media.firstNonNil(\.extensions.streamID)
+    extensions.repairedStreamID = media.firstNonNil(\.extensions.repairedStreamID)
+    extensions.transportSequenceNumber = media.firstNonNil(\.extensions.transportSequenceNumber)
+    configureReceiving(media, now: now)
+    configureSending(media, now: now)
+    startVideo(now: now)
+  }
+
+  /// Media can flow from now on: the transport has its keys.
+  package mutating func transportBecameReady(now: ContinuousClock.Instant) {
+    guard !isClosed, !isReady else { return }
+    begin(now: now)
+    isReady = true
+    startVideo(now: now)
+  }
+
+  /// Asks the remote side for a keyframe of its video.
+  package mutating func requestKeyframe(now: ContinuousClock.Instant) {
+    begin(now: now)
+    for index in receiving.indices { receiving[index].requestKeyframe() }
+  }
+
+  /// Takes a round trip that was measured elsewhere, as by an ICE check; used until RTCP has its own.
+  package mutating func roundTripMeasured(_ sample: Duration) {
+    if lastReportedRoundTrip == nil { roundTrip.measured(sample) }
+  }
+
+  /// The round trip in seconds; nil before the first measurement.
+  package var roundTripTime: Double? { roundTrip.smoothed.map { $0 / .seconds(1) } }
+
+  /// The counts of what is received.
+  package var receiveStatistics: [MediaKind: TrackStatistics] {
+    Dictionary(receiving.map { ($0.media.kind, $0.statistics) }) { first, _ in first }
+  }
+
+  /// The counts of what is sent, all tracks together.
+  package var sendStatistics: SendStatistics {
+    var sum = SendStatistics()
+    for track in sending {
+      sum.packetsSent += track.statistics.packetsSent
+      sum.bytesSent += track.statistics.bytesSent
+      sum.packetsRetransmitted += track.statistics.packetsRetransmitted
+      sum.framesSent += track.statistics.framesSent
+      sum.framesSkipped += track.statistics.framesSkipped
+      sum.keyframeRequests += track.statistics.keyframeRequests
+      sum.groupsReplayed += track.statistics.groupsReplayed
+      sum.packetsLost += track.statistics.packetsLost
+    }
+    sum.fractionLost = fractionLost
+    sum.maximumBitrate = maximumBitrate
+    return sum
+  }
+
+  /// Sets the zero of all time lines, at the first call.
+  mutating func begin(now: ContinuousClock.Instant) {
+    lastNow = now
+    guard clock == nil else { return }
+    // A moment earlier, so that a cached frame that was due before us still lies after the zero.
+    let epoch = now - .seconds(10)
+    clock = SessionClock(epoch: epoch)
+    sendClock = SendClock(epoch: epoch)
+    transportFeedback = TransportFeedbackRecorder(epoch: epoch)
+  }
+}
+
+extension Sequence {
+  fileprivate func firstNonNil<Value>(_ value: (Element) -> Value?) -> Value? {
+    for element in self {
+      if let found = value(element) { return found }
+    }
+    return nil
+  }
+}

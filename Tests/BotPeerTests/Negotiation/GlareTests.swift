@@ -1,0 +1,84 @@
+import BotPeer
+import Media
+import SDP
+import Testing
+
+@Suite("Offers from both sides at once")
+struct GlareTests {
+  @Test("the polite side takes its offer back and answers")
+  func polite() throws {
+    var negotiator = Negotiator.seeded(isPolite: true)
+    _ = negotiator.createOffer()
+    let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    #expect(answer.sections.count == 3 && session.media.count == 2)
+    #expect(session.dtlsRole == .client)
+    #expect(!negotiator.isAwaitingAnswer && !negotiator.needsOffer)
+  }
+
+  @Test("the impolite side ignores the other's offer and gets its answer")
+  func impolite() throws {
+    var negotiator = Negotiator.seeded(isPolite: false)
+    _ = negotiator.createOffer()
+    #expect(try negotiator.receivedOffer(try recorded("chromium156_offer")) == nil)
+    #expect(try negotiator.receivedOffer("nonsense") == nil)
+    #expect(negotiator.isAwaitingAnswer)
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot"))?.media.count == 2)
+    // With nothing in its way the other's offer is answered.
+    #expect(try negotiator.receivedOffer(try recorded("chromium156_offer")) != nil)
+  }
+
+  @Test("two of us, offering at once, come to one agreement")
+  func eachOther() throws {
+    var polite = Negotiator.seeded(1, isPolite: true)
+    var impolite = Negotiator.seeded(2, isPolite: false)
+    let (lost, won) = (polite.createOffer(), impolite.createOffer())
+    #expect(try impolite.receivedOffer(lost) == nil)
+    let reply = try #require(try polite.receivedOffer(won))
+    let session = try #require(try impolite.receivedAnswer(reply.answer))
+    #expect(session.dtlsRole == .server && reply.session.dtlsRole == .client)
+    #expect(session.remoteUsernameFragment == reply.session.localCredentials.usernameFragment)
+    #expect(reply.session.remoteUsernameFragment == session.localCredentials.usernameFragment)
+  }
+
+  @Test("a peer that gave way as well answers our offer, and that answer counts")
+  func bothGaveWay() throws {
+    var negotiator = Negotiator.seeded(isPolite: true)
+    _ = negotiator.createOffer()
+    _ = try negotiator.answer(to: try recorded("chromium156_offer"))
+    let session = try #require(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")))
+    #expect(session.dtlsRole == .server && session.isICERestart)
+    #expect(session.media.map(\.index) == [0, 1])
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")) == nil)
+  }
+
+  @Test("a late answer that cannot be used is ignored")
+  func uselessLateAnswer() throws {
+    var negotiator = Negotiator.seeded(isPolite: true)
+    _ = negotiator.createOffer()
+    let (_, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    #expect(try negotiator.receivedAnswer("nonsense") == nil)
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_offer")) == nil)
+    #expect(negotiator.session == session)
+  }
+
+  @Test("an offer taken back leaves an established session as it was agreed")
+  func rollbackToSession() throws {
+    var negotiator = Negotiator.seeded(isPolite: true)
+    let (_, first) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    negotiator.restartICE()
+    _ = negotiator.createOffer()
+    let (_, second) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    #expect(second == first)
+    // The restart is still to be done.
+    #expect(negotiator.needsOffer)
+  }
+
+  @Test("an unusable offer does not take ours back")
+  func unusableOffer() throws {
+    var negotiator = Negotiator.seeded(isPolite: true)
+    _ = negotiator.createOffer()
+    #expect(throws: NegotiationError.self) { try negotiator.receivedOffer("v=0\r\n") }
+    #expect(negotiator.isAwaitingAnswer)
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")) != nil)
+  }
+}

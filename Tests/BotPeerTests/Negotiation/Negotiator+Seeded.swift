@@ -1,0 +1,62 @@
+import BotPeer
+import Media
+import SDP
+import TestSupport
+import Testing
+
+extension Negotiator {
+  /// A negotiator whose every random number comes from a seed.
+  static func seeded(
+    _ seed: UInt64 = 1, sending: Set<MediaKind> = [.audio, .video], isPolite: Bool = true,
+    candidates: [String] = ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"]
+  ) -> Negotiator {
+    var generator = SeededGenerator(seed: seed)
+    let fingerprint = CertificateFingerprint(
+      algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
+    let local = LocalDescription(
+      fingerprint: fingerprint, candidates: candidates, sending: sending, using: &generator)
+    return Negotiator(local: local, isPolite: isPolite, generator: generator)
+  }
+
+  /// Answers an offer that must not be ignored.
+  mutating func answer(to offer: String) throws -> (description: SessionDescription, session: NegotiatedSession) {
+    let reply = try #require(try receivedOffer(offer))
+    return (try SessionDescription(parsing: reply.answer), reply.session)
+  }
+}
+
+/// A recorded description.
+func recorded(_ name: String) throws -> String {
+  try Fixture.text("sdp/\(name).sdp", in: .module)
+}
+
+extension String {
+  /// The text with every occurrence of `old` replaced, one at least.
+  func changing(_ old: String, to new: String) throws -> String {
+    let parts = components(separatedBy: old)
+    try #require(parts.count > 1, "\"\(old)\" is not there")
+    return parts.joined(separator: new)
+  }
+
+  private func components(separatedBy separator: String) -> [String] {
+    var parts: [String] = []
+    var rest = self[...]
+    while let found = rest.firstRange(of: separator) {
+      parts.append(String(rest[..<found.lowerBound]))
+      rest = rest[found.upperBound...]
+    }
+    return parts + [String(rest)]
+  }
+
+  /// The text without the lines that begin so; one line at least.
+  func without(_ prefixes: String...) throws -> String {
+    let lines = split(separator: "\r\n", omittingEmptySubsequences: false)
+    let kept = lines.filter { line in !prefixes.contains { line.hasPrefix($0) } }
+    try #require(kept.count < lines.count, "No line begins with any of \(prefixes)")
+    return kept.joined(separator: "\r\n")
+  }
+}
+
+extension MediaSection {
+  var payloads: [String] { mediaLine.formats }
+}

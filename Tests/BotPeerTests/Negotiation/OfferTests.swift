@@ -1,0 +1,200 @@
+import BotPeer
+import Media
+import SDP
+import Testing
+
+@Suite("Our offers and their answers")
+struct OfferTests {
+  @Test("the first offer has audio and video in one bundle, in Chromium's numbers")
+  func firstOffer() throws {
+    var negotiator = Negotiator.seeded()
+    #expect(negotiator.needsOffer)
+    let text = negotiator.createOffer()
+    let offer = try SessionDescription(parsing: text)
+    #expect(text.utf8.allSatisfy { $0 < 128 } && text.hasSuffix("\r\n"))
+    #expect(
+      offer.sections.map(\.mediaLine.text) == [
+        "audio 9 UDP/TLS/RTP/SAVPF 111", "video 9 UDP/TLS/RTP/SAVPF 96 97",
+      ])
+    #expect(offer.sections.map(\.mid) == ["0", "1"])
+    #expect(offer.bundles == [["0", "1"]])
+    #expect(offer.sections.map { $0.attribute("setup") } == ["actpass", "actpass"])
+    #expect(offer.sections[0].attributes("fmtp") == ["111 minptime=10;useinbandfec=1"])
+    #expect(offer.sections[1].attributes("fmtp") == ["97 apt=96"])
+    #expect(
+      offer.sections[1].attributes("rtcp-fb") == [
+        "96 goog-remb", "96 transport-cc", "96 ccm fir", "96 nack", "96 nack pli",
+      ])
+    #expect(offer.sections.map(\.direction) == [.sendAndReceive, .sendAndReceive])
+    #expect(negotiator.isAwaitingAnswer && !negotiator.needsOffer)
+  }
+
+  @Test("in the offer a header extension has one id in all sections")
+  func extensionIDs() throws {
+    var negotiator = Negotiator.seeded()
+    let offer = try SessionDescription(parsing: negotiator.createOffer())
+    var names: [UInt16: String] = [:]
+    for map in offer.sections.flatMap({ $0.attributes("extmap") }).compactMap({ HeaderExtensionMap(parsing: $0) }) {
+      #expect(names.updateValue(map.uri, forKey: map.id) ?? map.uri == map.uri)
+    }
+    #expect(names.count == 7 && Set(names.values).count == 7)
+  }
+
+  @Test("with nothing to send the offer is to receive only and announces no source")
+  func receiveOnly() throws {
+    var negotiator = Negotiator.seeded(sending: [])
+    let offer = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(offer.sections.map(\.direction) == [.receiveOnly, .receiveOnly])
+    #expect(offer.sections.allSatisfy { !$0.hasAttribute("ssrc") && !$0.hasAttribute("msid") })
+    #expect(offer.attribute("msid-semantic") == " WMS")
+  }
+
+  @Test(
+    "the answers of Chromium and Firefox settle both sections, we being the DTLS server",
+    arguments: ["chromium156_answer_to_chatbot", "firefox153_answer_to_chatbot"])
+  func realAnswers(name: String) throws {
+    var negotiator = Negotiator.seeded()
+    _ = negotiator.createOffer()
+    let session = try #require(try negotiator.receivedAnswer(try recorded(name)))
+    #expect(session.media.map(\.codec) == [.opus, .vp8])
+    #expect(session.media.map(\.mid) == ["0", "1"])
+    #expect(session.media.map(\.payloadType) == [111, 96])
+    #expect(session.media.map(\.retransmissionPayloadType) == [nil, 97])
+    #expect(session.media.allSatisfy { $0.sends && $0.receives && $0.extensions.mid == 4 })
+    #expect(session.media[1].feedback.nack && session.media[1].feedback.pictureLossIndication)
+    #expect(session.media[1].feedback.fullIntraRequest && session.media[1].feedback.transportWide)
+    #expect(session.media[0].feedback.transportWide && !session.media[0].feedback.nack)
+    #expect(session.media.map(\.remoteSources.count) == [1, 1])
+    #expect(session.media[1].remoteSources[0].retransmissionSSRC != nil)
+    #expect(session.dtlsRole == .server)
+    #expect(!session.isICERestart)
+    #expect(!negotiator.isAwaitingAnswer && !negotiator.needsOffer)
+    #expect(negotiator.session == session)
+  }
+
+  @Test("an answer that is passive makes us the DTLS client")
+  func passiveAnswer() throws {
+    var negotiator = Negotiator.seeded()
+    _ = negotiator.createOffer()
+    let answer = try recorded("chromium156_answer_to_chatbot").changing("setup:active", to: "setup:passive")
+    #expect(try negotiator.receivedAnswer(answer)?.dtlsRole == .client)
+  }
+
+  @Test("an answer's port 0 refuses one section and leaves the other")
+  func partlyRefused() throws {
+    var negotiator = Negotiator.seeded()
+    _ = negotiator.createOffer()
+    let answer = try recorded("chromium156_answer_to_chatbot")
+      .changing("m=video 9", to: "m=video 0").changing("BUNDLE 0 1", to: "BUNDLE 0")
+    #expect(try negotiator.receivedAnswer(answer)?.media.map(\.kind) == [.audio])
+    // It is not asked for again.
+    #expect(!negotiator.needsOffer)
+    let next = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(next.sections.map(\.mediaLine.text) == ["audio 9 UDP/TLS/RTP/SAVPF 111", "video 0 UDP/TLS/RTP/SAVPF 96"])
+    #expect(next.sections[1].mid == "1")
+    #expect(next.bundles == [["0"]])
+  }
+
+  @Test("what the other side refused while we had nothing to send is offered again when we have")
+  func refusedThenSent() throws {
+    var negotiator = Negotiator.seeded(sending: [])
+    _ = negotiator.createOffer()
+    let answer = try recorded("chromium156_answer_to_chatbot")
+      .changing("m=video 9", to: "m=video 0").changing("BUNDLE 0 1", to: "BUNDLE 0")
+    _ = try negotiator.receivedAnswer(answer)
+    negotiator.setSending(true, of: .video)
+    #expect(negotiator.needsOffer)
+    let next = try SessionDescription(parsing: negotiator.createOffer())
+    // In the same place, under a new name.
+    #expect(next.sections.map(\.mid) == ["0", "2"])
+    #expect(next.sections[1].mediaLine.port == 9)
+    #expect(next.sections[1].direction == .sendAndReceive)
+  }
+
+  @Test("an answer that lacks extensions, feedback and RTX leaves them out")
+  func narrowAnswer() throws {
+    var negotiator = Negotiator.seeded()
+    _ = negotiator.createOffer()
+    let answer = try recorded("chromium156_answer_to_chatbot").without(
+      "a=extmap:3", "a=extmap:10", "a=rtcp-fb:96 nack", "a=rtpmap:97", "a=fmtp:97", "a=rtcp-rsize"
+    ).changing("a=extmap:13", to: "a=extmap:12")
+    let session = try #require(try negotiator.receivedAnswer(answer))
+    let video = session.media[1]
+    #expect(video.retransmissionPayloadType == nil && video.localRetransmissionSSRC == nil)
+    #expect(!video.feedback.nack && !video.feedback.pictureLossIndication && video.feedback.fullIntraRequest)
+    #expect(!video.feedback.transportWide && !session.media[0].feedback.transportWide)
+    #expect(video.extensions.transportSequenceNumber == nil && video.extensions.streamID == nil)
+    // An answer may not move an extension to another id.
+    #expect(video.extensions.videoOrientation == nil)
+    let next = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(next.sections[1].mediaLine.formats == ["96"])
+    #expect(!next.sections[1].hasAttribute("rtcp-rsize"))
+  }
+
+  @Test("an answer is ignored unless one is awaited")
+  func unawaited() throws {
+    var negotiator = Negotiator.seeded()
+    let answer = try recorded("chromium156_answer_to_chatbot")
+    #expect(try negotiator.receivedAnswer(answer) == nil)
+    #expect(try negotiator.receivedAnswer("nonsense") == nil)
+    _ = negotiator.createOffer()
+    #expect(try negotiator.receivedAnswer(answer) != nil)
+    #expect(try negotiator.receivedAnswer(answer) == nil)
+  }
+
+  @Test("an answer that is our own offer, or an offer of the other side, is ignored and the true one awaited")
+  func echo() throws {
+    var negotiator = Negotiator.seeded()
+    let offer = negotiator.createOffer()
+    #expect(try negotiator.receivedAnswer(offer) == nil)
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_offer")) == nil)
+    #expect(negotiator.isAwaitingAnswer)
+    #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")) != nil)
+  }
+
+  @Test("our own offer that comes back as an offer is ignored")
+  func echoedOffer() throws {
+    var negotiator = Negotiator.seeded()
+    let offer = negotiator.createOffer()
+    #expect(try negotiator.receivedOffer(offer) == nil)
+    #expect(negotiator.isAwaitingAnswer)
+  }
+
+  @Test("candidates found later stand in the next description, each once and without a prefix")
+  func laterCandidates() throws {
+    var negotiator = Negotiator.seeded(candidates: [])
+    negotiator.addLocalCandidate("candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host")
+    negotiator.addLocalCandidate("a=candidate:2 1 udp 1 192.0.2.2 5001 typ srflx raddr 192.0.2.1 rport 5000")
+    negotiator.addLocalCandidate("candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host")
+    negotiator.addLocalCandidate("")
+    negotiator.addLocalCandidate("candidate:3\r\na=evil")
+    let offer = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(
+      offer.sections[0].attributes("candidate") == [
+        "1 1 udp 2130706431 192.0.2.1 5000 typ host",
+        "2 1 udp 1 192.0.2.2 5001 typ srflx raddr 192.0.2.1 rport 5000",
+      ])
+    #expect(offer.sections[1].attributes("candidate").isEmpty)
+  }
+
+  @Test("two of us come to the same terms")
+  func eachOther() throws {
+    var caller = Negotiator.seeded(1, sending: [.audio, .video])
+    var callee = Negotiator.seeded(2, sending: [])
+    let reply = try #require(try callee.receivedOffer(caller.createOffer()))
+    let session = try #require(try caller.receivedAnswer(reply.answer))
+    #expect(session.dtlsRole == .server && reply.session.dtlsRole == .client)
+    #expect(session.remoteFingerprints == [callee.local.fingerprint])
+    #expect(reply.session.remoteFingerprints == [caller.local.fingerprint])
+    #expect(reply.session.remoteCandidates == caller.local.candidates)
+    for (ours, theirs) in zip(session.media, reply.session.media) {
+      #expect(ours.payloadType == theirs.payloadType)
+      #expect(ours.retransmissionPayloadType == theirs.retransmissionPayloadType)
+      #expect(ours.feedback == theirs.feedback && ours.extensions == theirs.extensions)
+      #expect(ours.sends && !ours.receives && !theirs.sends && theirs.receives)
+      #expect(theirs.remoteSources.map(\.ssrc) == [ours.localSSRC])
+      #expect(theirs.remoteSources.map(\.retransmissionSSRC) == [ours.localRetransmissionSSRC])
+      #expect(ours.kind == .video || ours.feedback.nack)
+    }
+  }
+}

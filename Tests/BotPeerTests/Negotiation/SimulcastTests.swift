@@ -1,0 +1,50 @@
+import BotPeer
+import Media
+import SDP
+import Testing
+
+@Suite("Simulcast")
+struct SimulcastTests {
+  @Test("simulcast is received by name", arguments: ["chromium156_offer_simulcast", "firefox153_offer_simulcast"])
+  func simulcast(name: String) throws {
+    var negotiator = Negotiator.seeded(sending: [])
+    let (answer, session) = try negotiator.answer(to: try recorded(name))
+    let video = try #require(session.media.last)
+    #expect(video.remoteStreamIDs == ["l", "m", "h"])
+    #expect(video.extensions.streamID != nil && video.extensions.repairedStreamID != nil)
+    let section = answer.sections[video.index]
+    #expect(section.attributes("rid") == ["l recv", "m recv", "h recv"])
+    #expect(section.attribute("simulcast") == "recv l;m;h")
+    // Chromium names no sources with simulcast, Firefox names all.
+    #expect(video.remoteSources.count == (name.hasPrefix("chromium") ? 0 : 3))
+  }
+
+  @Test("simulcast of streams that could not be told apart is left out")
+  func simulcastWithoutNames() throws {
+    var negotiator = Negotiator.seeded()
+    let offer = try recorded("chromium156_offer_simulcast").without("a=extmap:10 ")
+    let (answer, session) = try negotiator.answer(to: offer)
+    #expect(session.media[1].remoteStreamIDs.isEmpty)
+    #expect(!answer.sections[1].hasAttribute("simulcast"))
+  }
+
+  @Test("a simulcast stream of another codec is left out, our codec's limit is kept")
+  func simulcastRestrictions() throws {
+    var negotiator = Negotiator.seeded()
+    let offer = try recorded("chromium156_offer_simulcast")
+      .changing("a=rid:l send", to: "a=rid:l send pt=102")
+      .changing("a=rid:h send", to: "a=rid:h send pt=96,102;max-width=1280")
+    let (answer, session) = try negotiator.answer(to: offer)
+    #expect(session.media[1].remoteStreamIDs == ["m", "h"])
+    #expect(answer.sections[1].attributes("rid") == ["m recv", "h recv pt=96;max-width=1280"])
+  }
+
+  @Test("our later offer to a simulcast sender goes on receiving its streams")
+  func simulcastKept() throws {
+    var negotiator = Negotiator.seeded()
+    _ = try negotiator.answer(to: try recorded("chromium156_offer_simulcast"))
+    let offer = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(offer.sections[1].attributes("rid") == ["l recv", "m recv", "h recv"])
+    #expect(offer.sections[1].attribute("simulcast") == "recv l;m;h")
+  }
+}

@@ -1,0 +1,105 @@
+import NIOCore
+import Testing
+
+@testable import BotPeer
+
+@Suite("SRTP")
+struct SRTPSessionTests {
+  /// The two ends of one key exchange, without the exchange.
+  func pair(_ profile: SRTPProfile) throws -> (SRTPSession, SRTPSession) {
+    let count = 2 * (profile.keyLength + profile.saltLength)
+    let material = (0..<count).map { UInt8($0) }
+    return (
+      try SRTPSession(keys: SRTPKeys(profile: profile, material: material, role: .client)),
+      try SRTPSession(keys: SRTPKeys(profile: profile, material: material, role: .server))
+    )
+  }
+
+  func rtp(sequenceNumber: UInt16, payload: String = "media") -> ByteBuffer {
+    var packet = ByteBuffer(bytes: [0x80, 96])
+    packet.writeInteger(sequenceNumber)
+    packet.writeInteger(UInt32(1234))
+    packet.writeInteger(UInt32(0xCAFE))
+    packet.writeString(payload)
+    return packet
+  }
+
+  @Test("what one side protects the other reads, with every profile", arguments: SRTPProfile.allCases)
+  func roundTrip(profile: SRTPProfile) throws {
+    let (alice, bob) = try pair(profile)
+    for number in UInt16(0)..<50 {
+      var packet = rtp(sequenceNumber: 65_510 &+ number)
+      let plain = packet
+      try alice.protectRTP(&packet)
+      #expect(packet.readableBytes > plain.readableBytes)
+      try bob.unprotectRTP(&packet)
+      #expect(packet == plain)
+    }
+    var report = ByteBuffer(bytes: [0x80, 201, 0, 1, 0, 0, 0xCA, 0xFE])
+    let plain = report
+    try bob.protectRTCP(&report)
+    try alice.unprotectRTCP(&report)
+    #expect(report == plain)
+  }
+
+  @Test("a replayed packet is refused", arguments: SRTPProfile.allCases)
+  func replay(profile: SRTPProfile) throws {
+    let (alice, bob) = try pair(profile)
+    var packet = rtp(sequenceNumber: 1)
+    try alice.protectRTP(&packet)
+    var again = packet
+    try bob.unprotectRTP(&packet)
+    #expect(throws: SRTPError.replayed) { try bob.unprotectRTP(&again) }
+  }
+
+  @Test("a forged packet is refused and leaves the session as it was", arguments: SRTPProfile.allCases)
+  func forgery(profile: SRTPProfile) throws {
+    let (alice, bob) = try pair(profile)
+    var packet = rtp(sequenceNumber: 1)
+    try alice.protectRTP(&packet)
+    for index in packet.readerIndex..<packet.writerIndex where index != 0 {
+      var forged = packet
+      forged.setInteger((packet.getInteger(at: index, as: UInt8.self) ?? 0) ^ 0x10, at: index)
+      #expect(throws: SRTPError.self) { try bob.unprotectRTP(&forged) }
+    }
+    try bob.unprotectRTP(&packet)
+    #expect(packet == rtp(sequenceNumber: 1))
+  }
+
+  @Test("a packet of any length from 0 to 60 bytes of noise is refused without harm", arguments: SRTPProfile.allCases)
+  func shortNoise(profile: SRTPProfile) throws {
+    let (alice, bob) = try pair(profile)
+    for count in 0...60 {
+      var noise = ByteBuffer(repeating: 0x9F, count: count)
+      #expect(throws: SRTPError.self) { try bob.unprotectRTP(&noise) }
+      var report = ByteBuffer(repeating: 0x81, count: count)
+      #expect(throws: SRTPError.self) { try bob.unprotectRTCP(&report) }
+    }
+    var packet = rtp(sequenceNumber: 9)
+    try alice.protectRTP(&packet)
+    try bob.unprotectRTP(&packet)
+  }
+
+  @Test("a packet 2,000 packets late is still taken")
+  func lateness() throws {
+    let (alice, bob) = try pair(.aes128GCM)
+    var first = rtp(sequenceNumber: 0)
+    try alice.protectRTP(&first)
+    for number in UInt16(1)...2_000 {
+      var packet = rtp(sequenceNumber: number)
+      try alice.protectRTP(&packet)
+      try bob.unprotectRTP(&packet)
+    }
+    try bob.unprotectRTP(&first)
+  }
+
+  @Test("the same packet sent twice becomes the same bytes")
+  func repeatedTransmission() throws {
+    let (alice, _) = try pair(.aes128GCM)
+    var first = rtp(sequenceNumber: 5)
+    var second = first
+    try alice.protectRTP(&first)
+    try alice.protectRTP(&second)
+    #expect(first == second)
+  }
+}

@@ -1,0 +1,126 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Transport-wide feedback, between two sessions")
+struct TransportFeedbackTests {
+  private struct Told {
+    var feedbacks: [(time: ContinuousClock.Instant, packet: TransportFeedback)]
+    /// For each number when it arrived, in units of 250 µs, as often as it was told.
+    var arrivals: [UInt16: [Int64]] = [:]
+
+    init(_ side: SessionCall.Side) {
+      feedbacks = side.rtcp.compactMap { sent in
+        if case .transportFeedback(let packet) = sent.packet { (sent.time, packet) } else { nil }
+      }
+      for feedback in feedbacks {
+        for arrival in feedback.packet.arrivals { arrivals[arrival.sequenceNumber, default: []].append(arrival.time) }
+      }
+    }
+  }
+
+  private func number(_ packet: RTPPacket) -> UInt16? { packet.extensions.transportSequenceNumber(3) }
+
+  @Test("all packets of the transport are numbered in the order in which they leave")
+  func numbers() throws {
+    var call = SessionCall(seed: 3, toBob: .init(loss: 0.05, delay: .milliseconds(10)))
+    call.run(for: .seconds(10))
+    let numbers = try call.alice.rtp.map { try #require(number($0.packet)) }
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 })
+    #expect(Set(call.alice.rtp.map(\.packet.ssrc)).count == 3)
+  }
+
+  @Test("each packet's arrival is told once, to a quarter of a millisecond, and the lost ones never")
+  func arrivals() throws {
+    var call = SessionCall(seed: 4, toBob: .init(delay: .milliseconds(20), jitter: .milliseconds(8)))
+    var lost: Set<UInt16> = []
+    var sent: [UInt16] = []
+    var generator = SeededGenerator(seed: 9)
+    call.carriesRTP = { packet in
+      guard let number = packet.extensions.transportSequenceNumber(3) else { return true }
+      sent.append(number)
+      if Int.random(in: 0..<10, using: &generator) == 0 {
+        lost.insert(number)
+        return false
+      }
+      return true
+    }
+    call.run(for: .seconds(10))
+    call.settle(for: .seconds(1))
+    let told = Told(call.bob)
+    // What is lost after the last arrival cannot be known, and the first number is where telling begins.
+    #expect(Set(told.arrivals.keys) == Set(sent).subtracting(lost))
+    #expect(told.arrivals.values.allSatisfy { $0.count == 1 })
+    let leaving = Dictionary(call.alice.rtp.map { (number($0.packet) ?? 0, $0.time) }) { first, _ in first }
+    let origin = try #require(told.arrivals.first)
+    let base = (try #require(leaving[origin.key]) - call.start) / .microseconds(250) - Double(origin.value[0])
+    for (number, times) in told.arrivals {
+      let left = (try #require(leaving[number]) - call.start) / .microseconds(250) - base
+      // The way takes 20 to 28 ms, so any two ways differ by 8 ms, or 32 units, at most.
+      #expect(abs(Double(times[0]) - left) <= 34)
+    }
+  }
+
+  @Test("feedbacks follow each other without a gap, are counted, and come ten times a second")
+  func order() throws {
+    var call = SessionCall(seed: 5, toBob: .init(loss: 0.05, delay: .milliseconds(20)))
+    call.run(for: .seconds(10))
+    let told = Told(call.bob)
+    #expect((95...101).contains(told.feedbacks.count))
+    for (earlier, later) in zip(told.feedbacks, told.feedbacks.dropFirst()) {
+      #expect(later.packet.feedbackPacketCount == earlier.packet.feedbackPacketCount &+ 1)
+      #expect(later.packet.baseSequenceNumber == earlier.packet.baseSequenceNumber &+ earlier.packet.packetStatusCount)
+      #expect(later.time - earlier.time >= .milliseconds(100))
+    }
+    #expect(told.feedbacks.dropFirst().allSatisfy { $0.packet.mediaSSRC == Negotiated.aliceVideo })
+    #expect(told.feedbacks.allSatisfy { $0.packet.senderSSRC == 0xB002 || $0.packet.senderSSRC == 0xB001 })
+  }
+
+  @Test("a packet that comes after it was told as lost is told later, and nothing received is taken back")
+  func late() throws {
+    var line = LossyLink.Conditions(delay: .milliseconds(5), reordering: 0.05)
+    line.reorderingDelay = .milliseconds(400)
+    var call = SessionCall(seed: 6, toBob: line)
+    call.run(for: .seconds(10))
+    call.settle(for: .seconds(1))
+    let told = Told(call.bob)
+    #expect(Set(told.arrivals.keys) == Set(call.alice.rtp.compactMap { number($0.packet) }))
+    var received: Set<UInt16> = []
+    for (_, feedback) in told.feedbacks {
+      let arrived = Set(feedback.arrivals.map(\.sequenceNumber))
+      for offset in 0..<feedback.packetStatusCount where !arrived.contains(feedback.baseSequenceNumber &+ offset) {
+        #expect(!received.contains(feedback.baseSequenceNumber &+ offset))
+      }
+      received.formUnion(arrived)
+    }
+  }
+
+  @Test("padding that belongs to no known source is told too")
+  func padding() throws {
+    var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
+    let now = ContinuousClock.now
+    session.configure(Negotiated().bob, now: now)
+    session.transportBecameReady(now: now)
+    var extensions = RTPHeaderExtensions()
+    extensions.setTransportSequenceNumber(500, 3)
+    var datagram = ByteBuffer()
+    RTPPacket(
+      payloadType: 97, sequenceNumber: 1, timestamp: 1, ssrc: 0xFFFF, extensions: extensions, paddingLength: 200
+    ).write(into: &datagram)
+    session.receivedRTP(datagram, now: now)
+    #expect(session.deadline.map { $0 <= now + .milliseconds(100) } == true)
+    let feedback = session.poll(now: now + .milliseconds(100), wallClock: NTPTime(value: 0)).flatMap { output -> [RTCPPacket] in
+      guard case .rtcp(let datagram) = output else { return [] }
+      return (try? RTCPPacket.parse(compound: datagram)) ?? []
+    }
+    guard case .transportFeedback(let packet)? = feedback.first else {
+      Issue.record("No feedback was sent.")
+      return
+    }
+    #expect(packet.arrivals.map(\.sequenceNumber) == [500])
+  }
+}
