@@ -1,0 +1,235 @@
+import BotPeer
+import FileSource
+import Logging
+import Media
+import NIOCore
+import NIOPosix
+import Recorder
+import SkyRTC
+import Synchronization
+
+/// One stay in one room: signalling, peer, recorder and file joined together. Wiring only; each of them does its own work.
+struct Call {
+  private let options: CallOptions
+  private let console: Console
+  private let log: Logger
+
+  /// What the tasks of a call share.
+  struct Parts: Sendable {
+    let client: SkyRTCClient
+    let peer: BotPeer
+    let recorder: Recorder?
+    let source: FileSource?
+    let roster: Roster
+  }
+
+  /// Why a call ended.
+  enum Ending {
+    case interrupted
+    case timeIsUp
+    case fileEnded
+    case signallingEnded
+  }
+
+  init(_ options: CallOptions, console: Console, log: Logger) {
+    self.options = options
+    self.console = console
+    self.log = log
+  }
+
+  func run() async throws {
+    let interruption = Interruption()
+    // What can be wrong without a network is found before anybody is disturbed.
+    let source = try openSource()
+    let recorder = try openRecorder()
+    let connection = try await ServerFinder(options: options, console: console, log: log).connect()
+    let roster = Roster()
+    let peer = try await startPeer(source: source, client: connection.client, roster: roster)
+    let parts = Parts(client: connection.client, peer: peer, recorder: recorder, source: source, roster: roster)
+    log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
+
+    async let media: Void = followPeer(parts)
+    let ending = await untilEnd(parts, interruption: interruption)
+    log.info("leaving", metadata: ["reason": "\(ending)"])
+    await peer.close(reason: "The bot left the room.")
+    await media
+    await connection.client.close()
+    await connection.embedded?.shutdown()
+    console.clearStatus()
+    if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure.description) }
+    try await finishRecording(recorder, roster)
+  }
+
+  // MARK: Setting up
+
+  private func openSource() throws(CallFailure) -> FileSource? {
+    guard let path = options.play else { return nil }
+    do {
+      return try FileSource(opening: path, loops: options.loops, owner: ParticipantID("camera"), logger: log)
+    } catch {
+      throw CallFailure(.fileNotPlayable, error.description)
+    }
+  }
+
+  private func openRecorder() throws(CallFailure) -> Recorder? {
+    guard let folder = options.record else { return nil }
+    var configuration = Recorder.Configuration(folder: folder, room: options.room ?? "__default")
+    configuration.verifies = options.verifies
+    do {
+      return try Recorder(configuration)
+    } catch {
+      throw CallFailure(.disk, error.description)
+    }
+  }
+
+  private func startPeer(source: FileSource?, client: SkyRTCClient, roster: Roster) async throws -> BotPeer {
+    var configuration = BotPeer.Configuration()
+    configuration.bindAddresses = options.bindAddress.map { [$0] } ?? []
+    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(client.url.host)
+    configuration.udpPort = options.udpPort
+    configuration.iceServers = options.iceServer
+    configuration.sending = Set(source?.file.tracks.map(\.codec.kind) ?? [])
+    configuration.isPolite = { roster.isPolite(towards: $0) }
+    do {
+      return try await BotPeer.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+    } catch let error as BotPeer.StartError {
+      throw CallFailure(.usage, error.description)
+    }
+  }
+
+  // MARK: While it lasts
+
+  /// Runs everything that may end the call, and says what did.
+  private func untilEnd(_ parts: Parts, interruption: Interruption) async -> Ending {
+    await withTaskGroup(of: Ending?.self) { group in
+      group.addTask {
+        await interruption.first()
+        return .interrupted
+      }
+      group.addTask {
+        await followSignalling(parts)
+        return Task.isCancelled ? nil : .signallingEnded
+      }
+      if let duration = options.duration?.duration {
+        group.addTask {
+          try? await Task.sleep(for: duration)
+          return Task.isCancelled ? nil : .timeIsUp
+        }
+      }
+      if let source = parts.source {
+        group.addTask {
+          await play(source, parts)
+          return Task.isCancelled ? nil : .fileEnded
+        }
+      }
+      if let recorder = parts.recorder {
+        group.addTask {
+          for await problem in recorder.problems {
+            log.error("\(problem)", metadata: ["user": "\(problem.participant)"])
+          }
+          return nil
+        }
+      }
+      if console.isTerminal {
+        group.addTask {
+          await StatusTask(parts: parts, console: console, room: options.room ?? "default").run()
+          return nil
+        }
+      }
+      for await ending in group {
+        if let ending {
+          group.cancelAll()
+          return ending
+        }
+      }
+      return .signallingEnded
+    }
+  }
+
+  /// Carries what the server says to the peer.
+  private func followSignalling(_ parts: Parts) async {
+    for await event in parts.client.events {
+      switch event {
+      case .joined(let you, let others):
+        parts.roster.joined(as: you)
+        log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
+        // Whoever newly comes calls those who are there; a call that outlived the server goes on.
+        for other in others where parts.roster.begin(ParticipantID(other)) { parts.peer.offer(to: ParticipantID(other)) }
+      case .participantJoined(let id):
+        log.info("user joined", metadata: ["user": "\(id)"])
+      case .participantLeft(let id):
+        log.info("user left", metadata: ["user": "\(id)"])
+        parts.peer.disconnect(
+          ParticipantID(id), because: PeerEnding(.closedByParticipant, "The participant left the room."))
+      case .offer(let id, let sdp):
+        parts.peer.receive(.offer(sdp), from: ParticipantID(id))
+      case .answer(let id, let sdp):
+        parts.peer.receive(.answer(sdp), from: ParticipantID(id))
+      case .candidate(let id, let candidate, let mid, let index):
+        parts.peer.receive(
+          .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
+      case .disconnected(let reason, let delay):
+        log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(delay)"])
+      }
+    }
+  }
+
+  /// Carries what the peer brings to the server and the recorder, until the peer has been closed and all is handed over.
+  private func followPeer(_ parts: Parts) async {
+    for await happening in parts.peer.events {
+      let participant = happening.participant
+      let user: Logger.Metadata = ["user": "\(participant)"]
+      switch happening.event {
+      case .signal(.offer(let sdp)):
+        parts.client.sendOffer(sdp, to: participant.text)
+      case .signal(.answer(let sdp)):
+        parts.client.sendAnswer(sdp, to: participant.text)
+      case .signal(.candidate(let trickled)):
+        parts.client.sendCandidate(
+          trickled.candidate, mid: trickled.mid, index: trickled.mLineIndex, to: participant.text)
+      case .stateChanged(let state):
+        if state == .connecting {
+          _ = parts.roster.begin(participant)
+          await parts.recorder?.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
+        }
+        if state == .connected { parts.roster.connected() }
+        log.info("user \(state.rawValue)", metadata: user)
+      case .media(let event):
+        await parts.recorder?.receive(event, of: participant, now: .now)
+      case .keyframeRequested:
+        log.debug("keyframe requested", metadata: user)
+      case .problem(let sentence):
+        log.warning("\(sentence)", metadata: user)
+      case .ended(let ending):
+        parts.roster.end(participant)
+        log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
+        let summary = await parts.recorder?.end(participant, reason: LeaveReason(ending.cause), now: .now)
+        if let summary { parts.roster.recorded(summary) }
+      }
+    }
+  }
+
+  /// Feeds the file to the peer. A file that is played once waits for its first viewer.
+  private func play(_ source: FileSource, _ parts: Parts) async {
+    if !source.loops { await parts.roster.firstConnection() }
+    for await frame in await source.frames() { parts.peer.send(frame) }
+    // What was sent last is still on its way.
+    try? await Task.sleep(for: .milliseconds(300))
+  }
+
+  // MARK: The end
+
+  private func finishRecording(_ recorder: Recorder?, _ roster: Roster) async throws(CallFailure) {
+    guard let recorder else { return }
+    for summary in await recorder.finish(now: .now) { roster.recorded(summary) }
+    let recordings = roster.recordings
+    for summary in recordings { console.result(RecordingReport(summary).text) }
+    guard !recordings.isEmpty else {
+      throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
+    }
+    if let broken = recordings.first(where: { $0.manifest.files.contains { !$0.complete } }) {
+      throw CallFailure(
+        .disk, "The recording of \(broken.participant) is not complete: \(broken.manifest.problems.joined(separator: " "))")
+    }
+  }
+}

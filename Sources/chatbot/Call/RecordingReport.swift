@@ -1,0 +1,37 @@
+import Media
+import Recorder
+
+/// What a finished recording holds, for people.
+struct RecordingReport {
+  private let summary: RecordingSummary
+
+  init(_ summary: RecordingSummary) {
+    self.summary = summary
+  }
+
+  /// A line for the paths, one for each track.
+  var text: String {
+    var lines = [summary.paths.joined(separator: " ")]
+    if let video = summary.track(.video) {
+      let sizes = (video.sizes ?? []).map { "\($0.width)x\($0.height)" }
+      lines.append(
+        "  video vp8 \(sizes.joined(separator: " ")), \(seconds(video.duration)) s, \(video.frames) frames, "
+          + "\(video.keyframes ?? 0) keyframes, \(losses(video))")
+    }
+    if let audio = summary.track(.audio) {
+      lines.append("  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func losses(_ track: RecordingManifest.Track) -> String {
+    let errors = track.decodeErrors.map { "\($0) decode errors" } ?? "not verified"
+    return "\(track.lost) lost, \(track.recovered) recovered, \(errors)"
+  }
+
+  private func seconds(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+  }
+}

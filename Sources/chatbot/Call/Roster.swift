@@ -1,0 +1,58 @@
+import BotPeer
+import Media
+import Recorder
+import Synchronization
+
+/// Who takes part: the little that signalling, peer and player have to know of each other.
+///
+/// Guarded by a lock because the peer's event loop asks it, and an actor cannot answer at once.
+final class Roster: Sendable {
+  private struct State {
+    var ownID = ""
+    var participants: Set<ParticipantID> = []
+    var recordings: [RecordingSummary] = []
+    var hasConnected = false
+  }
+
+  private let state = Mutex(State())
+  private let connections: AsyncStream<Void>
+  private let connection: AsyncStream<Void>.Continuation
+
+  init() {
+    (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  }
+
+  func joined(as id: String) {
+    state.withLock { $0.ownID = id }
+  }
+
+  /// Whether we give way when both sides offer at once: the one with the smaller id does, so that exactly one side will.
+  func isPolite(towards participant: ParticipantID) -> Bool {
+    state.withLock { $0.ownID < participant.text }
+  }
+
+  /// Notes a participant; false if there is a call with them already.
+  func begin(_ participant: ParticipantID) -> Bool {
+    state.withLock { $0.participants.insert(participant).inserted }
+  }
+
+  func end(_ participant: ParticipantID) {
+    state.withLock { _ = $0.participants.remove(participant) }
+  }
+
+  func connected() {
+    connection.yield()
+  }
+
+  /// Waits until somebody has been connected.
+  func firstConnection() async {
+    for await _ in connections { return }
+  }
+
+  func recorded(_ summary: RecordingSummary) {
+    state.withLock { $0.recordings.append(summary) }
+  }
+
+  /// What was recorded, in the order in which it ended.
+  var recordings: [RecordingSummary] { state.withLock { $0.recordings } }
+}

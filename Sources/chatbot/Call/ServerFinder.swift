@@ -1,0 +1,66 @@
+import Logging
+import SkyRTC
+
+/// Reaches the signalling server, and starts the embedded one where none is named and none is there.
+struct ServerFinder {
+  let options: CallOptions
+  let console: Console
+  let log: Logger
+
+  /// A line to the server, and the server if it is ours.
+  struct Connection {
+    let client: SkyRTCClient
+    let embedded: SkyRTCServer?
+  }
+
+  private static let embeddedPort = 3000
+
+  func connect() async throws(CallFailure) -> Connection {
+    let client = try makeClient(url: options.serverURL)
+    do {
+      try await client.connect()
+      return Connection(client: client, embedded: nil)
+    } catch {
+      guard options.mayStartServer, case .unreachable = error else {
+        throw CallFailure(.serverNotReached, error.description)
+      }
+    }
+    return try await startEmbedded()
+  }
+
+  private func startEmbedded() async throws(CallFailure) -> Connection {
+    let configuration = SkyRTCServer.Configuration(host: "127.0.0.1", port: Self.embeddedPort)
+    let server = SkyRTCServer(configuration: configuration, logger: log)
+    do {
+      let address = try await server.start()
+      let room = options.room.map { "#\($0)" } ?? ""
+      console.say(
+        "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)")
+    } catch SkyRTCServer.StartError.portTaken {
+      // Another program was quicker; it is as good a server as ours.
+      let client = try makeClient(url: CallOptions.defaultServer)
+      return Connection(client: try await connecting(client), embedded: nil)
+    } catch {
+      throw CallFailure(.serverNotReached, error.description)
+    }
+    let client = try makeClient(url: "ws://127.0.0.1:\(Self.embeddedPort)")
+    return Connection(client: try await connecting(client), embedded: server)
+  }
+
+  private func connecting(_ client: SkyRTCClient) async throws(CallFailure) -> SkyRTCClient {
+    do {
+      try await client.connect()
+      return client
+    } catch {
+      throw CallFailure(.serverNotReached, error.description)
+    }
+  }
+
+  private func makeClient(url: String) throws(CallFailure) -> SkyRTCClient {
+    do {
+      return try SkyRTCClient(url: url, room: options.room ?? "", logger: log)
+    } catch {
+      throw CallFailure(.usage, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import BotPeer
+import Media
+
+/// Shows once a second how each user's call does.
+struct StatusTask {
+  let parts: Call.Parts
+  let console: Console
+  let room: String
+
+  /// What was counted a second ago, for what is told as a rate.
+  private struct Earlier {
+    var frames: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var moment: ContinuousClock.Instant
+  }
+
+  func run() async {
+    var earlier: [ParticipantID: Earlier] = [:]
+    while !Task.isCancelled {
+      try? await Task.sleep(for: .seconds(1))
+      let now = ContinuousClock.now
+      let all = await parts.peer.statistics().sorted { $0.participant.text < $1.participant.text }
+      var next: [ParticipantID: Earlier] = [:]
+      let users = all.map { peer in
+        let frames = peer.received[.video]?.frames ?? 0
+        next[peer.participant] = Earlier(frames: frames, bytesSent: peer.bytesSent, moment: now)
+        return user(peer, since: earlier[peer.participant], now: now)
+      }
+      earlier = next
+      if !Task.isCancelled { console.show(StatusLine(room: room, users: users)) }
+    }
+  }
+
+  private func user(_ peer: PeerStatistics, since earlier: Earlier?, now: ContinuousClock.Instant) -> StatusLine.User {
+    let seconds = earlier.map { (now - $0.moment) / .seconds(1) } ?? 1
+    func rate(_ count: UInt64, _ before: UInt64?) -> Double {
+      seconds > 0 ? Double(count &- min(before ?? count, count)) / seconds : 0
+    }
+    let received = peer.received.values
+    let packets = received.reduce(0) { $0 + Double($1.packetsReceived) }
+    let lost = received.reduce(0) { $0 + Double($1.packetsLost) }
+    let bitrate = received.reduce(0) { $0 + $1.bitrate }
+    let incoming = packets == 0 ? nil : StatusLine.Flow(
+      bitrate: bitrate,
+      framesPerSecond: peer.received[.video].map { rate($0.frames, earlier?.frames) },
+      loss: lost / max(1, packets + lost))
+    let outgoing = peer.bytesSent == 0 ? nil : StatusLine.Flow(
+      bitrate: rate(peer.bytesSent, earlier?.bytesSent) * 8, framesPerSecond: nil, loss: peer.fractionLost)
+    let state: StatusLine.State =
+      switch peer.state {
+      case .new, .connecting: .connecting
+      case .connected: bitrate > 0 || peer.bytesSent > 0 ? .live : .connected
+      case .disconnected, .failed, .closed: .stalled
+      }
+    return StatusLine.User(name: peer.participant.text, state: state, received: incoming, sent: outgoing)
+  }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+
+/// The command line's root; without a subcommand it takes part in a call.
+@main
+struct Chatbot: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "chatbot",
+    abstract: "A WebRTC participant without a person: records calls, and stands in for a camera.",
+    discussion: """
+      chatbot --room 100 --record out/          record every user of room 100
+      chatbot --play samples/test.webm          be a camera in the default room
+      chatbot serve                             run a room server with its web page
+
+      \(ExitCodes.table)
+      """,
+    subcommands: [CallCommand.self, ServeCommand.self],
+    defaultSubcommand: CallCommand.self)
+}

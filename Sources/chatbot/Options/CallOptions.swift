@@ -1,0 +1,100 @@
+import ArgumentParser
+
+/// The options of a call: which room, what to play, what to record, and how to be reached.
+struct CallOptions: ParsableArguments {
+  /// Whether a played file begins anew when it has ended.
+  enum Repetition: String, EnumerableFlag {
+    case loop, once
+
+    static func help(for value: Repetition) -> ArgumentHelp? {
+      switch value {
+      case .loop: "Play the file again and again."
+      case .once: "Play the file once, then leave."
+      }
+    }
+  }
+
+  enum Switch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+  }
+
+  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
+  var room: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The SkyRTC server, ws:// or wss://. Without it \(Self.defaultServer) is used, and started when nothing is there.",
+      valueName: "url"))
+  var server: String?
+
+  @Option(
+    help: ArgumentHelp("Play a WebM file (VP8, Opus) or an Ogg file (Opus) as a fake camera.", valueName: "file"),
+    completion: .file(extensions: ["webm", "ogg", "opus"]))
+  var play: String?
+
+  @Option(
+    help: ArgumentHelp("Record each user into this folder; it is made if need be.", valueName: "folder"),
+    completion: .directory)
+  var record: String?
+
+  @Flag(exclusivity: .exclusive)
+  var repetition: Repetition = .loop
+
+  @Option(
+    help: ArgumentHelp("Leave after this long: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
+  var duration: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
+  var iceServer: [String] = []
+
+  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
+  var udpPort: UInt16 = 0
+
+  @Option(
+    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
+  var bindAddress: String?
+
+  @Option(help: ArgumentHelp("Decode each recorded frame to prove that it can be.", valueName: "on|off"))
+  var verify: Switch = .on
+
+  @OptionGroup
+  var log: LogOptions
+
+  /// Where a server is expected when none is named.
+  static let defaultServer = "ws://localhost:3000"
+  /// The longest room name that the server takes.
+  static let longestRoom = 128
+
+  /// The server to go to.
+  var serverURL: String { server ?? Self.defaultServer }
+
+  /// Whether the embedded server may be started when nothing listens at `serverURL`: only if the user named none.
+  var mayStartServer: Bool { server == nil }
+
+  var loops: Bool { repetition == .loop }
+  var verifies: Bool { verify == .on }
+
+  func validate() throws {
+    guard play != nil || record != nil else {
+      throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or both.")
+    }
+    if let room, room.isEmpty || room.count > Self.longestRoom {
+      throw ValidationError("A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.count).")
+    }
+    if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
+    if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
+    if play == nil, repetition == .once { throw ValidationError("--once goes with --play.") }
+    if record == nil, verify == .off { throw ValidationError("--verify goes with --record.") }
+    if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
+    if let server { try AddressCheck.server(server) }
+    for server in iceServer { try AddressCheck.iceServer(server) }
+    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+  }
+}
+
+extension TimeSpan {
+  /// For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable static func parse(_ text: String) throws -> TimeSpan { try TimeSpan(text) }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+
+/// What chatbot exits with. The numbers are those of sysexits.h where one fits; 1 and 2 are left to shells and crashes.
+enum ExitCodes: Int32, CaseIterable, Sendable {
+  /// All went well. Also after SIGINT, SIGTERM or the end of `--duration`, when every file was finished.
+  case fine = 0
+  /// The command line cannot be understood (EX_USAGE). The argument parser's own code.
+  case usage = 64
+  /// `--record` was given, and at the end there was no recording (EX_DATAERR).
+  case nothingRecorded = 65
+  /// The file to play is missing or cannot be played (EX_NOINPUT); found before joining.
+  case fileNotPlayable = 66
+  /// No server at the address of `--server`, or it speaks no SkyRTC (EX_UNAVAILABLE).
+  case serverNotReached = 69
+  /// A recording could not be written in full: no folder, no right, no room (EX_CANTCREAT).
+  case disk = 73
+
+  /// To throw out of a command's `run`.
+  var exitCode: ExitCode { ExitCode(rawValue) }
+
+  /// One line for the help text and the README.
+  var meaning: String {
+    switch self {
+    case .fine: "all went well"
+    case .usage: "the command line cannot be understood"
+    case .nothingRecorded: "nothing was recorded"
+    case .fileNotPlayable: "the file cannot be played"
+    case .serverNotReached: "the server was not reached"
+    case .disk: "the disk: a recording could not be written"
+    }
+  }
+
+  /// The table for the help text.
+  static var table: String {
+    "EXIT CODES:\n"
+      + allCases.map { "  \($0.rawValue)\($0.rawValue < 10 ? " " : "")  \($0.meaning)" }.joined(separator: "\n")
+  }
+}

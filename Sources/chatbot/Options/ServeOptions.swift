@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// The options of `chatbot serve`, the embedded SkyRTC server with its web page.
+struct ServeOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for every one.", valueName: "address"))
+  var host = "127.0.0.1"
+
+  @Option(help: ArgumentHelp("The TCP port for page and WebSocket; 0 for any free one.", valueName: "port"))
+  var port: UInt16 = 3000
+
+  @Option(
+    help: ArgumentHelp("A certificate chain in PEM, for https and wss.", valueName: "file"), completion: .file())
+  var tlsCertificate: String?
+
+  @Option(help: ArgumentHelp("The certificate's private key in PEM.", valueName: "file"), completion: .file())
+  var tlsKey: String?
+
+  @OptionGroup
+  var log: LogOptions
+
+  /// Both files, or neither.
+  var tls: (certificate: String, key: String)? {
+    guard let tlsCertificate, let tlsKey else { return nil }
+    return (tlsCertificate, tlsKey)
+  }
+
+  func validate() throws {
+    if host.isEmpty { throw ValidationError("--host needs an address.") }
+    switch (tlsCertificate, tlsKey) {
+    case (_?, nil): throw ValidationError("--tls-certificate needs --tls-key with it.")
+    case (nil, _?): throw ValidationError("--tls-key needs --tls-certificate with it.")
+    default: break
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Logging
+import SkyRTC
+
+/// Runs the room server alone.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Run a SkyRTC room server with its web page, both on one port.")
+
+  @OptionGroup var options: ServeOptions
+
+  func run() async throws {
+    let console = Console(isQuiet: options.log.quiet)
+    let log = console.logger("server", level: options.log.level)
+    let interruption = Interruption()
+    var configuration = SkyRTCServer.Configuration(host: options.host, port: Int(options.port))
+    configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
+    let server = SkyRTCServer(configuration: configuration, logger: log)
+    do {
+      let address = try await server.start()
+      console.say("The room server listens at \(address.webSocketURL). Open \(address.pageURL)#100 in a browser.")
+    } catch {
+      console.report("\(error)")
+      throw ExitCodes.serverNotReached.exitCode
+    }
+    await interruption.first()
+    await server.shutdown()
+  }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import Testing
+
+@testable import chatbot
+
+/// What a user reads when a command line is refused; nil when it is not.
+func refusal<Options: ParsableArguments>(of type: Options.Type, _ arguments: String...) -> String? {
+  do {
+    _ = try type.parse(arguments)
+    return nil
+  } catch {
+    #expect(type.exitCode(for: error).rawValue == ExitCodes.usage.rawValue)
+    return type.message(for: error)
+  }
+}
+
+@Suite("the options of a call")
+struct CallOptionsTests {
+  @Test("with one option all others have their documented values")
+  func defaults() throws {
+    let options = try CallOptions.parse(["--record", "out/"])
+    #expect(options.room == nil)
+    #expect(options.serverURL == "ws://localhost:3000")
+    #expect(options.mayStartServer)
+    #expect(options.play == nil)
+    #expect(options.record == "out/")
+    #expect(options.loops)
+    #expect(options.duration == nil)
+    #expect(options.iceServer.isEmpty)
+    #expect(options.udpPort == 0)
+    #expect(options.bindAddress == nil)
+    #expect(options.verifies)
+    #expect("\(options.log.level)" == "info")
+    #expect(!options.log.quiet)
+  }
+
+  @Test("each option is read")
+  func everything() throws {
+    let options = try CallOptions.parse([
+      "--room", "100", "--play", "a.webm", "--record", "out/", "--loop", "--duration", "60", "--server",
+      "wss://calls.example:8443", "--ice-server", "stun:one.example", "--ice-server", "stun:[2001:db8::1]:3479",
+      "--udp-port", "40000", "--bind-address", "2001:db8::1", "--log-level", "debug", "--quiet", "--verify", "off",
+    ])
+    #expect(options.room == "100")
+    #expect(options.play == "a.webm")
+    #expect(options.loops)
+    #expect(options.duration == TimeSpan(milliseconds: 60_000))
+    #expect(options.serverURL == "wss://calls.example:8443")
+    #expect(!options.mayStartServer)
+    #expect(options.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
+    #expect(options.udpPort == 40_000)
+    #expect(options.bindAddress == "2001:db8::1")
+    #expect("\(options.log.level)" == "debug")
+    #expect(options.log.quiet)
+    #expect(!options.verifies)
+  }
+
+  @Test("a file is played once with --once, which excludes --loop")
+  func once() throws {
+    #expect(try !CallOptions.parse(["--play", "a.webm", "--once"]).loops)
+    #expect(refusal(of: CallOptions.self, "--play", "a.webm", "--once", "--loop") != nil)
+  }
+
+  @Test("quiet means warnings and errors, unless a level is given")
+  func quiet() throws {
+    #expect(try "\(LogOptions.parse(["--quiet"]).level)" == "warning")
+    #expect(try "\(LogOptions.parse(["--quiet", "--log-level", "trace"]).level)" == "trace")
+    #expect(refusal(of: LogOptions.self, "--log-level", "loud")?.contains("--log-level") == true)
+  }
+
+  @Test(
+    "what makes no sense is refused with a sentence",
+    arguments: [
+      ([], "There is nothing to do: give --record FOLDER, --play FILE or both."),
+      (["--room", "100"], "There is nothing to do: give --record FOLDER, --play FILE or both."),
+      (["--record", "o", "--room", ""], "A room's name has 1 to 128 characters, but this one has 0."),
+      (
+        ["--record", "o", "--room", String(repeating: "x", count: 129)],
+        "A room's name has 1 to 128 characters, but this one has 129."
+      ),
+      (["--record", ""], "--record needs the name of a folder."), (["--play", ""], "--play needs the name of a file."),
+      (["--record", "o", "--once"], "--once goes with --play."),
+      (["--play", "a", "--verify", "off"], "--verify goes with --record."),
+      (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
+      (["--record", "o", "--server", "http://a"], "A SkyRTC server is spoken to by ws:// or wss://, not by http://."),
+      (
+        ["--record", "o", "--server", "localhost"],
+        "\"localhost\" is no address of a server; one looks like ws://localhost:3000."
+      ),
+      (["--record", "o", "--server", "ws://"], "\"ws://\" names no host; an address looks like ws://localhost:3000."),
+      (["--record", "o", "--server", "ws://a:99999"], "A port is 1 to 65535, not 99999."),
+      (["--record", "o", "--ice-server", "turn:a"], "\"turn:a\": only stun: servers are spoken to, not turn:."),
+      (
+        ["--record", "o", "--ice-server", "a.example"],
+        "\"a.example\" is no ICE server; one looks like stun:stun.example.org:3478."
+      ),
+      (
+        ["--record", "o", "--ice-server", "stun:"],
+        "\"stun:\" names no host; an ICE server looks like stun:stun.example.org:3478."
+      ),
+      (["--record", "o", "--ice-server", "stun:a:0"], "A port is 1 to 65535, not 0."),
+      (
+        ["--record", "o", "--bind-address", "localhost"],
+        "--bind-address needs an IP address in figures, like 192.0.2.1 or 2001:db8::1, not \"localhost\"."
+      ),
+    ] as [([String], String)])
+  func refused(_ arguments: [String], _ sentence: String) {
+    do {
+      _ = try CallOptions.parse(arguments)
+      Issue.record("\(arguments) was taken")
+    } catch {
+      #expect(CallOptions.message(for: error) == sentence)
+      #expect(CallOptions.exitCode(for: error).rawValue == ExitCodes.usage.rawValue)
+    }
+  }
+
+  @Test("a wrong length of time is refused with its own sentence")
+  func wrongDuration() {
+    let sentence = refusal(of: CallOptions.self, "--record", "o", "--duration", "5x")
+    #expect(sentence?.contains("\"x\" is no unit of time here; there are h, m, s and ms, like 10m or 250ms.") == true)
+  }
+
+  @Test("wrong ports, switches and unknown options are refused")
+  func wrongValues() {
+    for arguments in [["--udp-port", "70000"], ["--udp-port", "-1"], ["--verify", "maybe"], ["--nonsense"]] {
+      #expect(throws: (any Error).self) { try CallOptions.parse(["--record", "o"] + arguments) }
+    }
+  }
+
+  @Test("the help names every option and its default")
+  func help() {
+    let help = CallOptions.helpMessage()
+    for option in [
+      "--room", "--server", "--play", "--record", "--loop", "--once", "--duration", "--ice-server", "--udp-port",
+      "--bind-address", "--log-level", "--quiet", "--verify",
+    ] { #expect(help.contains(option)) }
+    #expect(help.contains("ws://localhost:3000"))
+  }
+}
+
+@Suite("the options of the server")
+struct ServeOptionsTests {
+  @Test("by default it listens on loopback at port 3000 without TLS")
+  func defaults() throws {
+    let options = try ServeOptions.parse([])
+    #expect(options.host == "127.0.0.1")
+    #expect(options.port == 3000)
+    #expect(options.tls == nil)
+  }
+
+  @Test("certificate and key come together")
+  func tls() throws {
+    let options = try ServeOptions.parse([
+      "--host", "::", "--port", "8443", "--tls-certificate", "c.pem", "--tls-key", "k.pem",
+    ])
+    #expect(options.tls?.certificate == "c.pem")
+    #expect(options.tls?.key == "k.pem")
+    #expect(refusal(of: ServeOptions.self, "--tls-key", "k") == "--tls-key needs --tls-certificate with it.")
+    #expect(refusal(of: ServeOptions.self, "--tls-certificate", "c") == "--tls-certificate needs --tls-key with it.")
+    #expect(refusal(of: ServeOptions.self, "--host", "") == "--host needs an address.")
+  }
+}
+
+@Suite("exit codes")
+struct ExitCodesTests {
+  @Test("each has a number of its own, none of them 1 or 2, and bad usage is the parser's own")
+  func numbers() {
+    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 6)
+    #expect(!ExitCodes.allCases.contains { $0.rawValue == 1 || $0.rawValue == 2 })
+    #expect(ExitCodes.usage.exitCode == ExitCode.validationFailure)
+    #expect(ExitCodes.fine.exitCode == ExitCode.success)
+  }
+
+  @Test("the table has a line for each")
+  func table() {
+    #expect(ExitCodes.table.split(separator: "\n").count == 7)
+    #expect(ExitCodes.table.contains("  69  the server was not reached"))
+  }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import chatbot
+
+@Suite("the status line")
+struct StatusLineTests {
+  let line = StatusLine(
+    room: "100",
+    users: [
+      StatusLine.User(
+        name: "3f2a91c0-1111-2222-3333-444455556666", state: .live,
+        received: StatusLine.Flow(bitrate: 1_234_000, framesPerSecond: 29.97, loss: 0.0012),
+        sent: StatusLine.Flow(bitrate: 64_000, framesPerSecond: nil, loss: 0)),
+      StatusLine.User(name: "77b1c0de", state: .connecting),
+    ])
+
+  @Test("it shows the room, the users, and of each the state, bitrate, frame rate and loss")
+  func whole() {
+    #expect(
+      line.text()
+        == "room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 77b1c0de connecting")
+    #expect(StatusLine(room: "100", users: []).text() == "room 100, 0 users")
+  }
+
+  @Test("on a terminal it takes the place of the line before, and nowhere else has it a control character")
+  func terminal() {
+    let shown = line.onTerminal(columns: 200)
+    #expect(shown == "\r\(line.text())\u{1b}[K")
+    #expect(!line.text().unicodeScalars.contains { $0.properties.generalCategory == .control })
+  }
+
+  @Test("it fits any width, and counts the users that there is no room for")
+  func widths() {
+    for columns in 0...120 {
+      let text = line.text(columns: columns)
+      #expect(StatusLine.width(text) <= columns)
+    }
+    #expect(
+      line.text(columns: 90)
+        == "room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 1 more")
+    #expect(line.text(columns: 40) == "room 100, 2 users")
+    #expect(line.text(columns: 8) == "room 100")
+    #expect(line.onTerminal(columns: 0) == "\r\u{1b}[K")
+  }
+
+  @Test("names from outside cannot steer the terminal")
+  func names() {
+    let nasty = StatusLine(
+      room: "a\u{1b}[2Jb\nc\r\u{202e}", users: [.init(name: "\u{0}\u{7}\u{9b}", state: .stalled)])
+    #expect(nasty.text() == "room a[2Jbc, 1 user: ? stalled")
+    let long = StatusLine(room: String(repeating: "房", count: 500), users: [])
+    #expect(StatusLine.width(long.text(columns: 30)) <= 30)
+  }
+
+  @Test(
+    "bitrates are short",
+    arguments: [
+      (0, "0 b/s"), (850, "850 b/s"), (999.6, "1 kb/s"), (64_400, "64 kb/s"), (999_499, "999 kb/s"),
+      (999_500, "1.0 Mb/s"), (12_345_678, "12.3 Mb/s"), (-1, "0 b/s"), (.nan, "0 b/s"), (.infinity, "0.0 Mb/s"),
+    ] as [(Double, String)])
+  func bitrates(_ bits: Double, _ text: String) {
+    #expect(StatusLine.bitrate(bits) == text)
+  }
+
+  @Test("a descriptor that is no terminal has no width")
+  func noTerminal() {
+    #expect(Terminal.columns(-1) == nil)
+  }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import chatbot
+
+@Suite("a length of time on the command line")
+struct TimeSpanTests {
+  @Test(
+    "a whole number with a unit, or without one for seconds",
+    arguments: [
+      ("90", 90_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("250ms", 250), ("0", 0), ("007s", 7000),
+      ("1000000h", 3_600_000_000_000),
+    ] as [(String, Int64)])
+  func reads(_ text: String, _ milliseconds: Int64) throws {
+    #expect(try TimeSpan(text).milliseconds == milliseconds)
+    #expect(try TimeSpan(text).duration == .milliseconds(milliseconds))
+  }
+
+  @Test(
+    "it prints itself in the largest unit that fits, and reads what it printed",
+    arguments: [
+      (90_000, "90s"), (600_000, "10m"), (3_600_000, "1h"), (250, "250ms"), (0, "0s"), (1500, "1500ms"),
+      (7_200_000, "2h"),
+      (5_400_000, "90m"),
+    ] as [(Int64, String)])
+  func prints(_ milliseconds: Int64, _ text: String) throws {
+    #expect(TimeSpan(milliseconds: milliseconds).description == text)
+    #expect(try TimeSpan(text).milliseconds == milliseconds)
+  }
+
+  @Test(
+    "a text without a number says what a length of time looks like", arguments: ["", "s", "-5", "+5", " 5", "½h", "٣"])
+  func noNumber(_ text: String) {
+    #expect(throws: TimeSpan.ParseError.noNumber(text)) { try TimeSpan(text) }
+  }
+
+  @Test(
+    "a unit that there is not is named",
+    arguments: [("5x", "x"), ("5 s", " s"), ("1.5h", ".5h"), ("1h30m", "h30m"), ("5S", "S"), ("5min", "min")])
+  func unknownUnit(_ text: String, _ name: String) {
+    #expect(throws: TimeSpan.ParseError.unknownUnit(name)) { try TimeSpan(text) }
+  }
+
+  @Test(
+    "what is longer than a million hours is refused without overflow",
+    arguments: ["1000001h", "99999999999999999999", "9223372036854775807h", "9223372036854775807ms"])
+  func tooLong(_ text: String) {
+    #expect(throws: TimeSpan.ParseError.tooLong(text)) { try TimeSpan(text) }
+  }
+}
