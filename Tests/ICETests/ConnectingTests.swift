@@ -51,10 +51,8 @@ struct ConnectingTests {
       line.loss = 0.3
       line.exchangeAll()
       times.append(try #require(line.run(.seconds(20)) { $0.isComplete }, "seed \(seed)"))
-      // A nomination whose answers were all lost for 8 s leaves two; the repeated one wins in the end.
-      line.run(.seconds(12))
-      #expect(line.left.selectedPair?.remote == line.right.selectedPair?.local, "seed \(seed)")
-      #expect(line.right.selectedPair?.remote == line.left.selectedPair?.local, "seed \(seed)")
+      // Where every answer to a nomination was lost for 8 s two pairs are nominated; the repeated one wins in the end.
+      try #require(line.run(.seconds(30)) { $0.isAgreed } != nil, "seed \(seed)")
     }
     times.sort()
     #expect(times[100] < .milliseconds(700), "median \(times[100])")

@@ -7,13 +7,13 @@ struct Reader {
 
   /// One packet as ffprobe lists it, in seconds.
   struct Packet: Decodable {
-    var codec_type: String
-    var pts_time: String?
-    var duration_time: String?
+    var codecType: String
+    var ptsTime: String?
+    var durationTime: String?
     var size: String
     var flags: String
 
-    var time: Double { pts_time.flatMap(Double.init) ?? .nan }
+    var time: Double { ptsTime.flatMap(Double.init) ?? .nan }
     var isKeyframe: Bool { flags.contains("K") }
   }
 
@@ -21,15 +21,15 @@ struct Reader {
 
   struct Probe: Decodable {
     struct Stream: Decodable {
-      var codec_name: String
+      var codecName: String
       var width: Int?
       var height: Int?
       var channels: Int?
-      var sample_rate: String?
+      var sampleRate: String?
     }
     struct Format: Decodable {
       var duration: String?
-      var format_name: String
+      var formatName: String
       var tags: [String: String]?
 
       var seconds: Double { duration.flatMap(Double.init) ?? .nan }
@@ -38,17 +38,23 @@ struct Reader {
     var format: Format
   }
 
+  private static var decoder: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return decoder
+  }
+
   func packets(_ kind: String) throws -> [Packet] {
     let result = try ExternalTool.run("ffprobe", ["-v", "error", "-show_packets", "-of", "json", path])
-    return try JSONDecoder().decode(Packets.self, from: Data(result.output.utf8)).packets.filter {
-      $0.codec_type == kind
+    return try Self.decoder.decode(Packets.self, from: Data(result.output.utf8)).packets.filter {
+      $0.codecType == kind
     }
   }
 
   func probe() throws -> Probe {
     let result = try ExternalTool.run(
       "ffprobe", ["-v", "error", "-show_streams", "-show_format", "-of", "json", path])
-    return try JSONDecoder().decode(Probe.self, from: Data(result.output.utf8))
+    return try Self.decoder.decode(Probe.self, from: Data(result.output.utf8))
   }
 
   /// What ffmpeg complains about while it decodes the whole file; empty when it is content.

@@ -26,11 +26,11 @@ struct RecordingTests {
     let reader = Reader(path: "\(folder.path)/anna.webm")
     #expect(try reader.complaints() == "")
     let probe = try reader.probe()
-    #expect(probe.format.format_name.contains("webm"))
+    #expect(probe.format.formatName.contains("webm"))
     #expect(abs(probe.format.seconds - 6) < 0.06)
-    #expect(probe.streams.map(\.codec_name) == ["vp8", "opus"])
+    #expect(probe.streams.map(\.codecName) == ["vp8", "opus"])
     #expect(probe.streams[0].width == 160 && probe.streams[0].height == 120)
-    #expect(probe.streams[1].channels == 1 && probe.streams[1].sample_rate == "48000")
+    #expect(probe.streams[1].channels == 1 && probe.streams[1].sampleRate == "48000")
 
     let video = try reader.packets("video")
     let audio = try reader.packets("audio")
@@ -133,7 +133,7 @@ struct RecordingTests {
     #expect(folder.names == ["anna.json", "anna.webm"])
     let reader = Reader(path: "\(folder.path)/anna.webm")
     #expect(try reader.complaints() == "")
-    #expect(try reader.probe().streams.map(\.codec_name) == ["vp8"])
+    #expect(try reader.probe().streams.map(\.codecName) == ["vp8"])
     #expect(abs(try reader.probe().format.seconds - 4) < 0.04)
   }
 
@@ -167,7 +167,7 @@ struct RecordingTests {
     _ = try await folder.record(script)
     let reader = Reader(path: "\(folder.path)/anna.webm")
     #expect(try reader.complaints() == "")
-    #expect(try reader.probe().streams.map(\.codec_name) == ["vp8", "opus"])
+    #expect(try reader.probe().streams.map(\.codecName) == ["vp8", "opus"])
     let audio = try reader.packets("audio")
     #expect(audio.count == 150)
     #expect(abs((audio.first?.time ?? 0) - (5 - 0.0065)) < 0.002)

@@ -3,15 +3,16 @@ package import RTP
 /// Follows which VP8 frames can be decoded after some were lost, so that none goes out that depends on a missing one.
 ///
 /// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor proves
-/// that only frames of higher temporal layers are missing (RFC 7741, 4.2: TL0PICIDX counts the frames of layer 0, which
-/// depend on each other only; a frame with the Y bit depends on layer 0 only). Otherwise nothing passes until a keyframe.
+/// that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer 0, which
+/// depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the newest frame of each
+/// layer up to its own. Otherwise nothing passes until a keyframe.
 ///
 /// ```
 ///            keyframe                    layer-0 frame missing, or unknown what is
 ///  waiting ───────────► following ───────────────────────────────────────────────► waiting
 ///                        │     ▲
-///    frames of higher    ▼     │ each layer by its next Y frame; all by a keyframe
-///    layers missing   following, with `intactLayers` lowered
+///    frames of higher    ▼     │ each layer by its next frame with the Y bit; all by a keyframe
+///    layers missing   following, those layers broken
 /// ```
 package struct DecodabilityChain: Sendable {
   /// What is known of the next frame.
@@ -38,11 +39,21 @@ package struct DecodabilityChain: Sendable {
 
   private enum State: Sendable {
     case waiting
-    /// `intactLayers` is the highest temporal layer of which nothing is missing.
-    case following(picture: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, intactLayers: UInt8)
+    case following(picture: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
   }
 
-  private static let allLayers: UInt8 = 3
+  /// The temporal layers above 0 of which the newest frame is, or may be, missing.
+  private struct BrokenLayers: Sendable {
+    private var bits: UInt8 = 0
+
+    mutating func insert(_ layer: UInt8) { bits |= 1 << layer }
+    mutating func remove(_ layer: UInt8) { bits &= ~(1 << layer) }
+    mutating func insertAll() { bits = 0b1110 }
+
+    /// Whether one of the layers up to this one is broken.
+    func reaches(_ layer: UInt8) -> Bool { bits & (1 << (layer + 1) - 1) != 0 }
+  }
+
   /// A loss at least this long proves nothing: picture ids of 7 bits and TL0PICIDX could have gone round.
   private static let longestProvableLoss = 100
 
@@ -69,31 +80,30 @@ package struct DecodabilityChain: Sendable {
         return false
       }
       state = .following(
-        picture: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, intactLayers: Self.allLayers)
+        picture: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, broken: BrokenLayers())
       return true
     }
-    guard case .following(let picture, var baseLayerIndex, var intactLayers) = state else { return false }
+    guard case .following(let picture, var baseLayerIndex, var broken) = state else { return false }
     if frame.packetsLostBefore > 0, isPictureMissing(before: frame, last: picture) {
       guard isBaseIntact(before: frame, baseLayerIndex: baseLayerIndex) else {
         state = .waiting
         return false
       }
-      intactLayers = 0
+      broken.insertAll()
     }
-    guard frame.isComplete || frame.layer > 0 else {
+    let layer = frame.layer
+    guard frame.isComplete || layer > 0 else {
       state = .waiting
       return false
     }
     var passes = frame.isComplete
-    if frame.layer == 0 {
+    if layer == 0 {
       baseLayerIndex = descriptor.baseLayerIndex
-    } else if !frame.isComplete {
-      intactLayers = min(intactLayers, frame.layer - 1)
-    } else if frame.layer > intactLayers {
-      passes = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
-      if passes, frame.layer == intactLayers + 1 { intactLayers = frame.layer }
+    } else {
+      passes = passes && (descriptor.temporalLayer?.dependsOnBaseOnly ?? false || !broken.reaches(layer))
+      if passes { broken.remove(layer) } else { broken.insert(layer) }
     }
-    state = .following(picture: descriptor.pictureID, baseLayerIndex: baseLayerIndex, intactLayers: intactLayers)
+    state = .following(picture: descriptor.pictureID, baseLayerIndex: baseLayerIndex, broken: broken)
     return passes
   }
 

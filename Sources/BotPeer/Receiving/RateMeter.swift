@@ -9,7 +9,12 @@ package struct RateMeter: Sendable {
   private var start: ContinuousClock.Instant?
   private var bucketEnd: ContinuousClock.Instant?
 
-  package init() {}
+  private let shortestWindow: Duration
+
+  /// - Parameter shortestWindow: at the beginning the rate is that of at least this time, so that a first packet is no flood.
+  package init(shortestWindow: Duration = .milliseconds(200)) {
+    self.shortestWindow = shortestWindow
+  }
 
   package mutating func add(bytes: Int, now: ContinuousClock.Instant) {
     advance(to: now)
@@ -17,13 +22,13 @@ package struct RateMeter: Sendable {
     sum += bytes
   }
 
-  /// Bits a second; within the first second, of the time that has passed, but at least 200 ms.
+  /// Bits a second over the last second; at the beginning, over the time that has passed.
   package mutating func bitrate(now: ContinuousClock.Instant) -> Double {
     advance(to: now)
     guard let start, let bucketEnd else { return 0 }
     let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
-    let window = max(min(now - start, filled) / .seconds(1), 0.2)
-    return Double(sum) * 8 / window
+    let window = max(min(now - start, filled), shortestWindow)
+    return Double(sum) * 8 / (window / .seconds(1))
   }
 
   private mutating func advance(to now: ContinuousClock.Instant) {

@@ -52,7 +52,9 @@ extension ReceiveTrack {
     let takesOver: Bool
     if route.streamID != nil || media.remoteSources.count > 1 {
       let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
-      takesOver = currentIsSilent || size.map { $0.area > (sources[current].pictureSize?.area ?? 0) } ?? false
+      takesOver =
+        currentIsSilent
+        ? isLargest(place, now: now) : size.map { $0.area > (sources[current].pictureSize?.area ?? 0) } ?? false
     } else {
       takesOver = currentIsSilent || !retired.contains(ssrc)
     }
@@ -63,6 +65,14 @@ extension ReceiveTrack {
     retireSelected(now: now, events: &events)
     beginSource(place, first: packet, now: now)
     return true
+  }
+
+  /// Whether no other source that still flows has a larger picture.
+  private func isLargest(_ place: Int, now: ContinuousClock.Instant) -> Bool {
+    sources.allSatisfy { other in
+      now - other.lastArrival >= configuration.sourceTimeout
+        || other.pictureSize?.area ?? 0 <= sources[place].pictureSize?.area ?? 0
+    }
   }
 
   /// Takes out all that can be used of the selected source, and selects none.

@@ -45,7 +45,7 @@ package struct Pacer: Sendable {
   private var retransmissions = CircularBuffer<Entry>()
   private var pictures = CircularBuffer<Entry>()
   private var queuedBytes = 0
-  private var meter = RateMeter()
+  private var meter = RateMeter(shortestWindow: .seconds(1))
   private var credit: Double
   private var lastUpdate: ContinuousClock.Instant?
   private var rate: Double

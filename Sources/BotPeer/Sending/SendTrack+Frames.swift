@@ -16,14 +16,26 @@ extension SendTrack {
   }
 
   /// Starts a viewer: with all frames since the last keyframe, so that the picture is there at once.
+  ///
+  /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no hurry in
+  /// it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: ContinuousClock.Instant) {
     guard needsKeyframe, let last = group.frames.last else { return }
     let due = min(now, max(last.arrival, now - .seconds(1)))
     let end = clock.ticks(of: last.time, rate: media.codec.clockRate, due: due)
+    let isFirst = lastTicks == nil
     lastTicks = end - frameInterval
     lastFrameTicks = end
-    replay(pacer: &pacer, now: now)
+    let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
+    guard isFirst, let longest = ages.first, zip(ages, ages.dropFirst()).allSatisfy(>),
+      longest <= Int64(media.codec.clockRate) * Self.longestUnhurriedGroup.components.seconds
+    else { return replay(pacer: &pacer, now: now) }
+    for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
+    statistics.groupsReplayed += 1
   }
+
+  /// How far back a viewer's first frames may lie.
+  private static let longestUnhurriedGroup: Duration = .seconds(2)
 
   /// Sends the next frame; one that depends on a keyframe that was not sent is left out.
   package mutating func send(

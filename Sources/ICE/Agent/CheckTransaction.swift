@@ -16,11 +16,12 @@ struct CheckTransaction: Sendable {
   private(set) var lastSent: ContinuousClock.Instant
   private(set) var transmissions = 1
   private var timeout: Duration
+  private let longestTimeout: Duration
   private(set) var nextTransmission: ContinuousClock.Instant?
 
   init(
     id: STUNTransactionID, pair: Int, path: Path, role: ICEAgent.Role, nominates: Bool, isConsent: Bool,
-    datagram: ByteBuffer, timeout: Duration, now: ContinuousClock.Instant
+    datagram: ByteBuffer, timeout: Duration, longestTimeout: Duration, now: ContinuousClock.Instant
   ) {
     self.id = id
     self.pair = pair
@@ -30,6 +31,7 @@ struct CheckTransaction: Sendable {
     self.isConsent = isConsent
     self.datagram = datagram
     self.timeout = timeout
+    self.longestTimeout = longestTimeout
     firstSent = now
     lastSent = now
     nextTransmission = isConsent ? nil : now + timeout
@@ -46,7 +48,7 @@ struct CheckTransaction: Sendable {
   mutating func sentAgain(now: ContinuousClock.Instant) {
     transmissions += 1
     lastSent = now
-    timeout = max(timeout, min(timeout * 2, ICETiming.longestTimeout))
+    timeout = max(timeout, min(timeout * 2, longestTimeout))
     nextTransmission = now + timeout
   }
 

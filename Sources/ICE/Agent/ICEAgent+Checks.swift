@@ -75,7 +75,9 @@ extension ICEAgent {
     transactions.append(
       CheckTransaction(
         id: request.transactionID, pair: pair.id, path: pair.path, role: role, nominates: nominates,
-        isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck, now: now))
+        isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
+        longestTimeout: pair.id == selection?.pair ? ICETiming.longestDoubtTimeout : ICETiming.longestTimeout,
+        now: now))
     statistics.checksSent += 1
     send(datagram, pair.path)
   }

@@ -27,7 +27,9 @@ extension ICEAgent {
   }
 
   private mutating func select(_ index: Int, now: ContinuousClock.Instant) {
-    selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: now))
+    // Its last answer may be some seconds old, so the next question counts from there.
+    let lastAnswer = checkList[index].lastAnswer ?? now
+    selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: lastAnswer))
     hasLostConsent = false
     if nominated != checkList[index].id { nominated = nil }
     if let expiry = retired?.expiry { retired?.expiry = min(expiry, now + ICETiming.retirement) }

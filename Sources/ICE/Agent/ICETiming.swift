@@ -22,7 +22,9 @@ enum ICETiming {
   /// Consent is asked for at random points of this range, in milliseconds, after the last time (RFC 7675, 5.1).
   static let consentMilliseconds: ClosedRange<Int64> = 4_000...6_000
   /// An unanswered question for consent is followed by an ordinary check, which is sent again and again.
-  static let consentDoubt = Duration.seconds(1)
+  static let consentDoubt = Duration.milliseconds(500)
+  /// How often at least: with 30 % loss a pair that works is answered long before it counts as disconnected.
+  static let longestDoubtTimeout = Duration.milliseconds(400)
   /// Without an answer for this long the pair counts as disconnected, and all others are tried.
   static let silence = Duration.seconds(8)
   /// Without an answer for this long nothing may be sent any more (RFC 7675, 5.1).

@@ -16,6 +16,7 @@ export class Peer {
   #steps = Promise.resolve();
   #early = [];
   #isIgnoringOffer = false;
+  #hasYielded = false;
   #restarts = 0;
   #isClosed = false;
 
@@ -72,6 +73,7 @@ export class Peer {
       const isGlare = this.pc.signalingState !== 'stable';
       this.#isIgnoringOffer = isGlare && !this.#isPolite;
       if (this.#isIgnoringOffer) return;
+      this.#hasYielded = isGlare;
       await this.pc.setRemoteDescription(description);
       this.#addTracks();
       await this.pc.setLocalDescription();
@@ -82,8 +84,14 @@ export class Peer {
 
   receivedAnswer(description) {
     this.#then(async () => {
-      const isAwaited = this.pc?.signalingState === 'have-local-offer';
-      if (!isAwaited || description.sdp === this.pc.localDescription?.sdp) return;
+      // Some old clients send our own offer back.
+      if (!this.pc || fingerprint(description.sdp) === fingerprint(this.pc.localDescription?.sdp)) return;
+      if (this.pc.signalingState !== 'have-local-offer') {
+        // Two offers crossed and both sides gave way: only old clients do that. Ask again.
+        if (this.#hasYielded) await this.#offer();
+        this.#hasYielded = false;
+        return;
+      }
       if (this.#isSomebodyNew(description)) {
         // They lost the call while we kept it: begin again.
         this.#closeConnection();

@@ -14,7 +14,7 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     case notAnAddress(String)
     case wrongScheme(String, in: String)
     case noHost(String)
-    case wrongPort(Int, in: String)
+    case wrongPort(String, in: String)
     case userInfo(String)
     case fragment(String)
 
@@ -49,10 +49,22 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     if parts.user != nil || parts.password != nil { throw .userInfo(text) }
     if parts.fragment != nil { throw .fragment(text) }
     self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    // Foundation takes a port that is too large for none.
+    let written = Self.port(writtenIn: text)
     port = parts.port ?? (isSecure ? 443 : 80)
-    guard (1...65535).contains(port) else { throw .wrongPort(port, in: text) }
+    guard (1...65535).contains(port), written.isEmpty || Int(written) == port else {
+      throw .wrongPort(String(written), in: text)
+    }
     let path = parts.percentEncodedPath
     target = (path.hasPrefix("/") ? path : "/" + path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+  }
+
+  /// What follows the host and its colon; empty without a port.
+  private static func port(writtenIn text: String) -> Substring {
+    guard let start = text.firstRange(of: "://")?.upperBound else { return "" }
+    let authority = text[start...].prefix { !"/?#".contains($0) }
+    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return "" }
+    return authority[colon...].dropFirst()
   }
 
   /// The `Host` header: without the port where it is the scheme's own (RFC 6455, 4.1).

@@ -125,6 +125,7 @@ struct Call {
       if let recorder = parts.recorder {
         group.addTask {
           for await problem in recorder.problems {
+            parts.roster.recordingFailed(problem.sentence)
             log.error("\(problem)", metadata: ["user": "\(problem.participant)"])
           }
           return nil
@@ -224,12 +225,9 @@ struct Call {
     for summary in await recorder.finish(now: .now) { roster.recorded(summary) }
     let recordings = roster.recordings
     for summary in recordings { console.result(RecordingReport(summary).text) }
+    if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }
     guard !recordings.isEmpty else {
       throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
-    }
-    if let broken = recordings.first(where: { $0.manifest.files.contains { !$0.complete } }) {
-      throw CallFailure(
-        .disk, "The recording of \(broken.participant) is not complete: \(broken.manifest.problems.joined(separator: " "))")
     }
   }
 }

@@ -11,7 +11,7 @@ final class Roster: Sendable {
     var ownID = ""
     var participants: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
-    var hasConnected = false
+    var recordingProblem: String?
   }
 
   private let state = Mutex(State())
@@ -51,6 +51,17 @@ final class Roster: Sendable {
 
   func recorded(_ summary: RecordingSummary) {
     state.withLock { $0.recordings.append(summary) }
+  }
+
+  func recordingFailed(_ sentence: String) {
+    state.withLock { $0.recordingProblem = $0.recordingProblem ?? sentence }
+  }
+
+  /// The first thing that went wrong with a recording.
+  var recordingProblem: String? {
+    state.withLock { state in
+      state.recordingProblem ?? state.recordings.lazy.compactMap(\.manifest.problems.first).first
+    }
   }
 
   /// What was recorded, in the order in which it ended.

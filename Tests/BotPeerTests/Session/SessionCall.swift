@@ -44,6 +44,8 @@ struct SessionCall {
   var carriesRTP: (RTPPacket) -> Bool = { _ in true }
   /// Sees each RTCP packet on its way to Alice; false loses it.
   var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
+  /// Changes an RTCP packet on its way to Alice.
+  var rewriteFeedback: (RTCPPacket) -> RTCPPacket = { $0 }
   /// Changes an RTP packet on its way to Bob.
   var rewrite: (RTPPacket) -> RTPPacket = { $0 }
 
@@ -145,7 +147,7 @@ struct SessionCall {
       var kept: [RTCPPacket] = []
       for packet in (try? RTCPPacket.parse(compound: datagram)) ?? [] {
         bob.rtcp.append((now, packet))
-        if carriesFeedback(packet) { kept.append(packet) }
+        if carriesFeedback(packet) { kept.append(rewriteFeedback(packet)) }
       }
       guard !kept.isEmpty else { return }
       var datagram = ByteBuffer()

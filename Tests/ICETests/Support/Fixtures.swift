@@ -68,8 +68,11 @@ extension SimulatedLine where Right == ICEAgent {
   /// Both sides have agreed, and on the same pair.
   var isComplete: Bool { left.state == .completed && right.state == .completed }
 
-  /// Both sides have a pair that works.
-  var isConnected: Bool { left.selectedPair != nil && right.selectedPair != nil }
+  /// Both sides use the same pair.
+  var isAgreed: Bool {
+    guard let ours = left.selectedPair, let theirs = right.selectedPair else { return false }
+    return ours.local == theirs.remote && ours.remote == theirs.local
+  }
 }
 
 extension SimulatedLine {

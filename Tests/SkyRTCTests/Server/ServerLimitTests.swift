@@ -134,7 +134,7 @@ struct ServerLimitTests {
       let sdp = String(repeating: "x", count: 200_000)
       var sent = 0
       while await server.participants(in: "1").contains(slowID), sent < 500 {
-        first.send(.signal(.mark(sdp), to: slowID))
+        try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text)
         sent += 1
       }
       #expect(try await first.next() == .left(slowID))
@@ -147,8 +147,8 @@ struct ServerLimitTests {
   @Test("a client whose connection is dead is gone after the ping's timeout")
   func deadConnection() async throws {
     var limits = SkyRTCServer.Limits()
-    limits.pingInterval = .milliseconds(100)
-    limits.pingTimeout = .milliseconds(100)
+    limits.pingInterval = .milliseconds(200)
+    limits.pingTimeout = .seconds(4)
     try await withServer(limits: limits) { _, address in
       let (first, _) = try await Participant.joined("1", at: address)
       let dead = try await RawConnection.connect(to: address.port)

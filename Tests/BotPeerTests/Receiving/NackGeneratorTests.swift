@@ -1,0 +1,117 @@
+import Testing
+
+@testable import BotPeer
+
+@Suite("NACK generator")
+struct NackGeneratorTests {
+  private let start = ContinuousClock.now
+  private let roundTrip: RoundTripTime = {
+    var time = RoundTripTime()
+    for _ in 0..<50 { time.measured(.milliseconds(50)) }
+    return time
+  }()
+
+  private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+
+  @Test("a lost packet is asked for after 20 ms, not before")
+  func first() {
+    var nack = NackGenerator()
+    _ = nack.arrived(1, now: at(0))
+    #expect(nack.arrived(3, now: at(10)) == .newest)
+    #expect(nack.isMissing(2))
+    #expect(nack.deadline == at(30))
+    #expect(nack.poll(roundTrip: roundTrip, now: at(29)) == [])
+    #expect(nack.poll(roundTrip: roundTrip, now: at(30)) == [2])
+    #expect(nack.poll(roundTrip: roundTrip, now: at(31)) == [])
+  }
+
+  @Test("a packet that was only late is never asked for")
+  func reordered() {
+    var nack = NackGenerator()
+    _ = nack.arrived(1, now: at(0))
+    _ = nack.arrived(3, now: at(10))
+    #expect(nack.arrived(2, now: at(25)) == .filled(requests: 0, sinceRequest: nil))
+    #expect(nack.deadline == nil)
+    #expect(nack.poll(roundTrip: roundTrip, now: at(100)) == [])
+    #expect(nack.arrived(2, now: at(26)) == .known)
+  }
+
+  @Test("it is asked for again each round trip, more slowly after six times, and given up after two seconds")
+  func patience() {
+    var nack = NackGenerator()
+    _ = nack.arrived(1, now: at(0))
+    _ = nack.arrived(3, now: at(0))
+    var times: [Int] = []
+    for millisecond in 0...3_000 where !nack.poll(roundTrip: roundTrip, now: at(millisecond)).isEmpty {
+      times.append(millisecond)
+    }
+    #expect(times.first == 20)
+    let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+    #expect(pauses.prefix(6).allSatisfy { (58...64).contains($0) })
+    #expect(zip(pauses.dropFirst(6), pauses.dropFirst(7)).allSatisfy { $1 >= $0 })
+    #expect((10...20).contains(times.count))
+    #expect(times.allSatisfy { $0 < 2_000 })
+    #expect(!nack.isMissing(2))
+    #expect(nack.deadline == nil)
+    #expect(nack.requested == UInt64(times.count))
+  }
+
+  @Test("on a line with a round trip of a second, three questions fit into the patience")
+  func longRoundTrip() {
+    var slow = RoundTripTime()
+    for _ in 0..<50 { slow.measured(.seconds(1)) }
+    let nack = NackGenerator()
+    #expect(nack.patience(roundTrip: slow) == .seconds(3))
+    #expect(nack.patience(roundTrip: roundTrip) == .seconds(2))
+  }
+
+  @Test("packets that fall due within three milliseconds are asked for together")
+  func together() {
+    var nack = NackGenerator()
+    _ = nack.arrived(1, now: at(0))
+    _ = nack.arrived(3, now: at(0))
+    _ = nack.arrived(5, now: at(2))
+    _ = nack.arrived(7, now: at(9))
+    #expect(nack.poll(roundTrip: roundTrip, now: at(20)) == [2, 4])
+    #expect(nack.poll(roundTrip: roundTrip, now: at(29)) == [6])
+  }
+
+  @Test("where nobody answers, packets are waited for and never asked for")
+  func silent() {
+    var configuration = NackGenerator.Configuration()
+    configuration.asks = false
+    configuration.patience = .milliseconds(400)
+    var nack = NackGenerator(configuration: configuration)
+    _ = nack.arrived(1, now: at(0))
+    _ = nack.arrived(3, now: at(0))
+    #expect(nack.deadline == at(400))
+    #expect(nack.poll(roundTrip: roundTrip, now: at(399)) == [])
+    #expect(nack.isMissing(2))
+    #expect(nack.poll(roundTrip: roundTrip, now: at(400)) == [])
+    #expect(!nack.isMissing(2))
+  }
+
+  @Test("a run of a thousand missing packets is not asked for, and the list stays bounded")
+  func bounds() {
+    var nack = NackGenerator()
+    _ = nack.arrived(0, now: at(0))
+    _ = nack.arrived(5_000, now: at(0))
+    #expect(nack.count == 0)
+    for number in 1...8 { _ = nack.arrived(5_000 + Int64(number) * 900, now: at(number)) }
+    #expect(nack.count == 2_000)
+  }
+
+  @Test("packets before the first one can be added when something proves them")
+  func earlier() {
+    var nack = NackGenerator()
+    _ = nack.arrived(100, now: at(0))
+    nack.expectEarlier(92..<100, now: at(0))
+    #expect(nack.poll(roundTrip: roundTrip, now: at(20)) == Array(92..<100))
+    #expect(nack.arrived(95, now: at(60)) == .filled(requests: 1, sinceRequest: .milliseconds(40)))
+    nack.expectEarlier(87..<95, now: at(60))
+    #expect(nack.count == 12)
+    #expect(nack.isMissing(87) && nack.isMissing(94) && nack.isMissing(96) && !nack.isMissing(95))
+    nack.giveUp(below: 95)
+    #expect(nack.count == 4)
+  }
+}

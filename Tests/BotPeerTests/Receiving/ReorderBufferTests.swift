@@ -1,0 +1,61 @@
+import Testing
+
+@testable import BotPeer
+
+@Suite("Reorder buffer")
+struct ReorderBufferTests {
+  @Test("packets come out in order, whatever order they came in")
+  func order() {
+    var buffer = ReorderBuffer<Int>(first: 10, capacity: 64)
+    for sequence in [12, 10, 13, 11] as [Int64] { #expect(buffer.insert(Int(sequence), at: sequence) == .stored) }
+    var out: [Int] = []
+    while let next = buffer.popNext() { out.append(next) }
+    #expect(out == [10, 11, 12, 13])
+    #expect(buffer.isEmpty)
+    #expect(buffer.next == 14)
+  }
+
+  @Test("a second packet in the same place is a duplicate, and one whose place has passed is late")
+  func duplicates() {
+    var buffer = ReorderBuffer<Int>(first: 0, capacity: 64)
+    #expect(buffer.insert(1, at: 1) == .stored)
+    #expect(buffer.insert(1, at: 1) == .duplicate)
+    #expect(buffer.insert(0, at: 0) == .stored)
+    #expect(buffer.popNext() == 0)
+    #expect(buffer.insert(0, at: 0) == .late)
+  }
+
+  @Test("a hole stops what is behind it until it is passed over")
+  func hole() {
+    var buffer = ReorderBuffer<Int>(first: 0, capacity: 64)
+    _ = buffer.insert(1, at: 1)
+    #expect(buffer.popNext() == nil)
+    #expect(!buffer.isEmpty)
+    buffer.skipNext()
+    #expect(buffer.popNext() == 1)
+  }
+
+  @Test("it grows to its capacity and not beyond")
+  func capacity() {
+    var buffer = ReorderBuffer<Int>(first: 0, capacity: 256)
+    #expect(buffer.insert(255, at: 255) == .stored)
+    #expect(buffer.insert(256, at: 256) == .beyond)
+    for sequence in 0..<255 { _ = buffer.insert(sequence, at: Int64(sequence)) }
+    var out: [Int] = []
+    while let next = buffer.popNext() { out.append(next) }
+    #expect(out == Array(0..<256))
+    #expect(buffer.makeRoom(for: 1_000) == 745)
+  }
+
+  @Test("before anything has gone out an earlier packet can become the first")
+  func moveBack() {
+    var buffer = ReorderBuffer<Int>(first: 5, capacity: 32)
+    _ = buffer.insert(5, at: 5)
+    #expect(buffer.moveBack(to: 3) == true)
+    #expect(buffer.insert(3, at: 3) == .stored)
+    #expect(buffer.insert(4, at: 4) == .stored)
+    #expect([buffer.popNext(), buffer.popNext(), buffer.popNext()] == [3, 4, 5])
+    #expect(buffer.insert(40, at: 6) == .stored)
+    #expect(buffer.moveBack(to: -100) == false)
+  }
+}

@@ -1,0 +1,80 @@
+import Media
+import Testing
+
+@testable import BotPeer
+
+@Suite("Stream router")
+struct StreamRouterTests {
+  private func router(_ change: (inout NegotiatedMedia) -> Void = { _ in }) -> StreamRouter {
+    var video = Negotiated().section(.vp8, ofAlice: false)
+    change(&video)
+    var router = StreamRouter()
+    router.configure([Negotiated().section(.opus, ofAlice: false), video])
+    return router
+  }
+
+  @Test("an announced source and its repairing source are known at once, and headers are not read")
+  func announced() {
+    var router = router()
+    let media = router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) {
+      Issue.record("Names were read.")
+      return .init()
+    }
+    #expect(media == .init(media: 1, isRetransmission: false))
+    let repair = router.route(ssrc: Negotiated.aliceRepair, payloadType: 97) { .init() }
+    #expect(repair == .init(media: 1, isRetransmission: true, repairs: Negotiated.aliceVideo))
+    #expect(router.media(of: Negotiated.aliceVideo) == 1)
+    #expect(router.media(of: Negotiated.aliceRepair) == nil)
+  }
+
+  @Test("what a header told is remembered for its source")
+  func learned() {
+    var router = router { $0.remoteSources = [] }
+    #expect(
+      router.route(ssrc: 9, payloadType: 96) { .init(mid: "1", streamID: "h") }
+        == .init(media: 1, isRetransmission: false, streamID: "h"))
+    #expect(router.route(ssrc: 9, payloadType: 96) { .init() }?.streamID == "h")
+    #expect(
+      router.route(ssrc: 10, payloadType: 97) { .init(mid: "1", repairedStreamID: "h") }
+        == .init(media: 1, isRetransmission: true, streamID: "h"))
+  }
+
+  @Test("a payload type that two sections share says nothing, and a mid that does not fit it neither")
+  func ambiguous() {
+    var video = Negotiated().section(.vp8, ofAlice: false)
+    video.payloadType = 111
+    var router = StreamRouter()
+    router.configure([Negotiated().section(.opus, ofAlice: false), video])
+    #expect(router.route(ssrc: 9, payloadType: 111) { .init() } == nil)
+    #expect(router.route(ssrc: 9, payloadType: 111) { .init(mid: "0") }?.media == 0)
+    #expect(router.route(ssrc: 11, payloadType: 97) { .init(mid: "0") } == nil)
+    #expect(router.unroutable == 2)
+  }
+
+  @Test("an announced source with a foreign payload type is not taken")
+  func foreignPayloadType() {
+    var router = router()
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 127) { .init() } == nil)
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() } != nil)
+  }
+
+  @Test("a section that only sends takes nothing")
+  func sendOnly() {
+    var router = router { $0.receives = false }
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init(mid: "1") } == nil)
+  }
+
+  @Test("learned sources outlive a renegotiation while their section does, and are bounded")
+  func renegotiation() {
+    var router = router { $0.remoteSources = [] }
+    for ssrc in 0..<100 { _ = router.route(ssrc: UInt32(ssrc), payloadType: 96) { .init(mid: "1") } }
+    #expect(router.media(of: 0) == nil)
+    #expect(router.media(of: 99) == 1)
+    router.configure(Negotiated().bob)
+    #expect(router.media(of: 99) == 1)
+    router.configure([Negotiated().section(.opus, ofAlice: false)])
+    #expect(router.media(of: 99) == nil)
+    router.forget(Negotiated.aliceAudio)
+    #expect(router.media(of: Negotiated.aliceAudio) == 0)
+  }
+}
