@@ -46,7 +46,9 @@ public final class BotPeer: Sendable {
     let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
     return try await loop.submit { () -> EventLoopFuture<BotPeer> in
       let (source, events) = EventSource.make(on: loop)
-      let driver = PeerDriver(loop: loop, configuration: configuration, identity: identity, log: log) { source.yield($0) }
+      let driver = PeerDriver(loop: loop, configuration: configuration, identity: identity, log: log) {
+        source.yield($0)
+      }
       source.keyframeNeeded = { [weak driver] in driver?.requestKeyframe(of: nil) }
       let boundDriver = NIOLoopBound(driver, eventLoop: loop)
       let boundSource = NIOLoopBound(source, eventLoop: loop)

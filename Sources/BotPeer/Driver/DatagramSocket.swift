@@ -85,7 +85,8 @@ final class DatagramSocket {
     let batchEnded: () -> Void
     var local: TransportAddress?
 
-    init(received: @escaping (ByteBuffer, TransportAddress, TransportAddress) -> Void, batchEnded: @escaping () -> Void) {
+    init(received: @escaping (ByteBuffer, TransportAddress, TransportAddress) -> Void, batchEnded: @escaping () -> Void)
+    {
       self.received = received
       self.batchEnded = batchEnded
     }

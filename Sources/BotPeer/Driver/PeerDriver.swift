@@ -146,7 +146,8 @@ final class PeerDriver {
   ) -> PeerEngine {
     let engine = PeerEngine(
       PeerEngine.Configuration(
-        participant: participant, identity: identity, localAddresses: sockets.keys.sorted { $0.description < $1.description },
+        participant: participant, identity: identity,
+        localAddresses: sockets.keys.sorted { $0.description < $1.description },
         sending: configuration.sending, isPolite: configuration.isPolite(participant)),
       offers: offers)
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }

@@ -49,7 +49,7 @@ extension PeerEngine {
   private func apply(_ session: NegotiatedSession, now: ContinuousClock.Instant) {
     hasExchangedDescriptions = true
     if session.isICERestart {
-      agent.restart(with: ICE.ICECredentials(session.localCredentials), now: now)
+      agent.restart(with: session.localCredentials, now: now)
       trickledCount = 0
     }
     agent.setRemote(
@@ -87,11 +87,5 @@ extension PeerEngine {
     guard state == .new else { return }
     connectingDeadline = now + configuration.connectingTimeout
     change(to: .connecting)
-  }
-}
-
-extension ICE.ICECredentials {
-  init(_ credentials: ICECredentials) {
-    self.init(usernameFragment: credentials.usernameFragment, password: credentials.password)
   }
 }

@@ -88,7 +88,7 @@ package final class PeerEngine {
       fingerprint: configuration.identity.fingerprint, sending: configuration.sending, using: &generator)
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
-      credentials: ICE.ICECredentials(local.credentials), tieBreaker: generator.next(), generator: generator)
+      credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
     for address in configuration.localAddresses { agent.addLocalHost(address) }
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
     for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }

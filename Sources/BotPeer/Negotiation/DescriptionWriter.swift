@@ -1,3 +1,4 @@
+internal import ICE
 internal import Media
 internal import SDP
 

@@ -1,3 +1,4 @@
+package import ICE
 package import Media
 
 /// What we say of ourselves to one remote peer: the values that our offers and answers are written from.
@@ -49,7 +50,7 @@ package struct LocalDescription: Sendable, Hashable {
       if !sources.contains(source) { sources.append(source) }
     }
     self.init(
-      sessionID: generator.next(), credentials: ICECredentials(using: &generator), fingerprint: fingerprint,
+      sessionID: generator.next(), credentials: ICECredentials.random(using: &generator), fingerprint: fingerprint,
       candidates: candidates, cname: RandomText.make(length: 16, using: &generator),
       streamID: RandomText.make(length: 24, using: &generator),
       audio: LocalTrack(

@@ -1,3 +1,5 @@
+package import ICE
+
 /// What one exchange of offer and answer settled: all that transport and media need to know of the SDP.
 package struct NegotiatedSession: Sendable, Hashable {
   /// The remote side's ICE user fragment and password (RFC 8839, 5.4).

@@ -1,3 +1,4 @@
+package import ICE
 package import Media
 internal import SDP
 
@@ -117,7 +118,7 @@ package struct Negotiator: Sendable {
   }
 
   mutating func newCredentials() -> ICECredentials {
-    ICECredentials(using: &generator)
+    ICECredentials.random(using: &generator)
   }
 
   /// The DTLS role in an association that goes on: as long as the other side's certificate is the same, so are the

@@ -1,3 +1,4 @@
+internal import ICE
 internal import SDP
 
 /// What a description says of a transport: ICE and DTLS. Said in a section, or once for all before the sections.

@@ -62,7 +62,8 @@ package struct ReceiveTrack: Sendable {
     meter.add(bytes: packet.payload.readableBytes, now: now)
     guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }
     guard let place = sourceIndex(of: original, route: route, now: now),
-      select(place, packet: original, route: route, now: now, events: &events) else { return nil }
+      select(place, packet: original, route: route, now: now, events: &events)
+    else { return nil }
     let (reception, roundTrip) = sources[place].receive(
       original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
     if reception == .restarted { restart(place, with: original, now: now, events: &events) }

@@ -72,7 +72,9 @@ package struct SourceTimeline: Sendable {
       let wallSeconds = Double(Int64(bitPattern: report.ntp &- anchor.ntp)) / 4_294_967_296
       let sinceReport = Int64(Int32(bitPattern: timestamp &- report.timestamp))
       let ticks = anchor.ticks &+ Self.ticks(seconds: wallSeconds, rate: clockRate) &+ sinceReport
-      if (ticks &- expected(at: arrival, after: point)).magnitude < UInt64(clockRate) * 10 { return max(earliest, ticks) }
+      if (ticks &- expected(at: arrival, after: point)).magnitude < UInt64(clockRate) * 10 {
+        return max(earliest, ticks)
+      }
     }
     // A sender may have kept its timestamps; if that fits the time of arrival it is exact.
     let expected = expected(at: arrival, after: point)

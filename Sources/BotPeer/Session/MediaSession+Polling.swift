@@ -161,7 +161,9 @@ extension MediaSession {
       let before = datagram.writerIndex
       packet.write(into: &datagram)
       guard datagram.readableBytes > Self.maximumControlSize, before > 0 else { continue }
-      if let full = datagram.getSlice(at: 0, length: before), let rest = datagram.getSlice(at: before, length: datagram.writerIndex - before) {
+      if let full = datagram.getSlice(at: 0, length: before),
+        let rest = datagram.getSlice(at: before, length: datagram.writerIndex - before)
+      {
         outputs.append(.rtcp(full))
         datagram = ByteBuffer()
         datagram.writeImmutableBuffer(rest)

@@ -13,10 +13,13 @@ package struct ICECredentials: Sendable, Hashable {
     key = Array(password.utf8)
   }
 
-  /// Draws new ones: 48 bits of user fragment, 144 bits of password.
+  /// Draws new ones of letters and digits: 47 bits of user fragment, 142 bits of password, where RFC 8445, 5.3 asks for 24 and
+  /// 128.
   package static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
     func text(_ length: Int) -> String {
-      String(decoding: (0..<length).map { _ in alphabet[Int.random(in: 0..<64, using: &generator)] }, as: UTF8.self)
+      String(
+        decoding: (0..<length).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] },
+        as: UTF8.self)
     }
     let usernameFragment = text(8)
     return ICECredentials(usernameFragment: usernameFragment, password: text(24))
@@ -32,5 +35,5 @@ package struct ICECredentials: Sendable, Hashable {
     }
   }
 
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 }
