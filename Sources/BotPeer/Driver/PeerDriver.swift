@@ -71,8 +71,9 @@ final class PeerDriver {
   /// Begins to ask the STUN servers how the sockets look from outside.
   func gatherServerReflexive(from servers: [TransportAddress]) {
     let now = ContinuousClock.now
-    for address in sockets.keys where !address.ip.isLoopback {
-      let reachable = servers.filter { $0.ip.family == address.ip.family }
+    for address in sockets.keys {
+      // A server elsewhere cannot answer a loopback address, and one on this machine tells nothing of another.
+      let reachable = servers.filter { $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback }
       guard !reachable.isEmpty else { continue }
       gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
     }

@@ -2,10 +2,10 @@ package import RTP
 
 /// Follows which VP8 frames can be decoded after some were lost, so that none goes out that depends on a missing one.
 ///
-/// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor proves
-/// that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer 0, which
-/// depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the newest frame of each
-/// layer up to its own. Otherwise nothing passes until a keyframe.
+/// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor
+/// proves that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer
+/// 0, which depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the
+/// newest frame of each layer up to its own. Otherwise nothing passes until a keyframe.
 ///
 /// ```
 ///            keyframe                    layer-0 frame missing, or unknown what is

@@ -1,5 +1,5 @@
-/// Decides when to ask the sender for a keyframe: at once when one is wanted, and again until one has come, since a request
-/// can be lost like any packet; but never more often than the interval allows.
+/// Decides when to ask the sender for a keyframe: at once when one is wanted, and again until one has come, since a
+/// request can be lost like any packet; but never more often than the interval allows.
 package struct KeyframeRequester: Sendable {
   /// The least time between two requests.
   package let interval: Duration

@@ -1,7 +1,9 @@
-/// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585, 6.2.1).
+/// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585,
+/// 6.2.1).
 ///
-/// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook each
-/// other; then again whenever an answer should have come, more patiently after some tries; and at last it is given up.
+/// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook
+/// each other; then again whenever an answer should have come, more patiently after some tries; and at last it is given
+/// up.
 package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// How long a packet may be late before it is asked for.

@@ -11,7 +11,8 @@ package struct RateMeter: Sendable {
 
   private let shortestWindow: Duration
 
-  /// - Parameter shortestWindow: at the beginning the rate is that of at least this time, so that a first packet is no flood.
+  /// - Parameter shortestWindow: at the beginning the rate is that of at least this time, so that a first packet is no
+  ///   flood.
   package init(shortestWindow: Duration = .milliseconds(200)) {
     self.shortestWindow = shortestWindow
   }

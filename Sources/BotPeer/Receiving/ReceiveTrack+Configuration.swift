@@ -1,8 +1,8 @@
 import Media
 
 extension ReceiveTrack {
-  /// How long to wait for what, and how often to ask. The defaults are a recorder's: nobody waits for the picture, so a lost
-  /// packet is worth two seconds of patience.
+  /// How long to wait for what, and how often to ask. The defaults are a recorder's: nobody waits for the picture, so a
+  /// lost packet is worth two seconds of patience.
   package struct Configuration: Sendable, Hashable {
     /// How long a missing packet is waited for when the sender answers NACKs.
     package var patience: Duration = .seconds(2)

@@ -4,15 +4,20 @@ package import RTP
 
 /// Which source frames are made of.
 ///
-/// A sender that takes a new SSRC is followed at once. Of simulcast layers the largest that flows is taken: one with a larger
-/// picture from its next keyframe on, another one when the present has been silent for a second.
+/// A sender that takes a new SSRC is followed at once. Of simulcast layers the largest that flows is taken: one with a
+/// larger picture from its next keyframe on, another one when the present has been silent for a second.
 extension ReceiveTrack {
   private static let maximumSources = 8
 
   /// The selected source's place.
   var selectedIndex: Int? {
-    guard let selected else { return nil }
-    return sources.firstIndex { $0.ssrc == selected }
+    selected.flatMap(index(of:))
+  }
+
+  /// A source's place. The search reads one field of each where it lies; a closure would be given a copy of the whole.
+  func index(of ssrc: UInt32) -> Int? {
+    for place in sources.indices where sources[place].ssrc == ssrc { return place }
+    return nil
   }
 
   /// Gets the packet out of a retransmission; nil when it only pads, or repairs a source that is not listened to.
@@ -26,7 +31,7 @@ extension ReceiveTrack {
   mutating func sourceIndex(
     of packet: RTPPacket, route: StreamRouter.Route, now: ContinuousClock.Instant
   ) -> Int? {
-    if let known = sources.firstIndex(where: { $0.ssrc == packet.ssrc }) { return known }
+    if let known = index(of: packet.ssrc) { return known }
     if route.isRetransmission { return nil }
     if sources.count >= Self.maximumSources, let oldest = sources.firstIndex(where: { $0.ssrc != selected }) {
       sources.remove(at: oldest)
@@ -113,7 +118,7 @@ extension ReceiveTrack {
   package mutating func received(
     _ report: SenderReport, now: ContinuousClock.Instant, events: inout [MediaEvent]
   ) {
-    guard let place = sources.firstIndex(where: { $0.ssrc == report.ssrc }) else { return }
+    guard let place = index(of: report.ssrc) else { return }
     sources[place].reporter.received(report: report.ntpTime, arrival: now)
     sources[place].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
     if report.ssrc == selected { tellClock(events: &events) }

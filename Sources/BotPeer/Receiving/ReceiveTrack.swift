@@ -4,7 +4,8 @@ package import RTP
 
 /// Everything received of one media section: from packets of whatever source to frames on one time line.
 ///
-/// A section can have several sources: simulcast layers, or one that took another's place. Frames come of one at a time.
+/// A section can have several sources: simulcast layers, or one that took another's place. Frames come of one at a
+/// time.
 package struct ReceiveTrack: Sendable {
   package let owner: ParticipantID
   package let configuration: Configuration

@@ -4,8 +4,8 @@ package import RTP
 
 /// One source's packets: put in order, holes asked for and at last passed over.
 ///
-/// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the start of a
-/// keyframe is in front, since nothing before it could be decoded.
+/// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the
+/// start of a keyframe is in front, since nothing before it could be decoded.
 package struct ReceivedSource: Sendable {
   /// What comes next in order.
   package enum Item: Sendable {
@@ -20,7 +20,8 @@ package struct ReceivedSource: Sendable {
     case accepted
     /// It came before, or after it was given up.
     case useless
-    /// The source has begun its numbers anew: make a new one of the packet in ``firstAfterRestart``, and hand it this one too.
+    /// The source has begun its numbers anew: make a new one of the packet in ``firstAfterRestart``, and hand it this
+    /// one too.
     case restarted
   }
 
@@ -34,7 +35,8 @@ package struct ReceivedSource: Sendable {
   /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet confirms it
   /// (RFC 3550, A.1).
   private static let largestJump: Int64 = 8_192
-  /// How far before the first packet earlier ones are looked for.
+  /// How far before the first packet earlier ones are looked for, and how far ahead of the newest a retransmission may
+  /// be.
   private static let longestSearch: Int64 = 64
   private static let searchStep: Int64 = 8
   private static let rememberedLosses = 256
@@ -121,6 +123,8 @@ package struct ReceivedSource: Sendable {
       suspect = nil
       if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
       count(packet, at: sequence, arrival: arrival)
+    } else if sequence - highest > Self.longestSearch {
+      return (.useless, nil)
     }
     highest = max(highest, sequence)
     if holdsUntil != nil, sequence < buffer.next { lookBack(to: sequence, arrival: arrival) }
@@ -206,7 +210,8 @@ package struct ReceivedSource: Sendable {
     nack.expectEarlier((sequence + 1)..<before, now: arrival)
   }
 
-  /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before it.
+  /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before
+  /// it.
   private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
     if let size = VP8Receiver.keyframeStart(in: packet.payload) {

@@ -1,7 +1,7 @@
 /// Puts one source's packets back into their order: a ring over unwrapped sequence numbers.
 ///
-/// The buffer does not judge a hole; whoever drains it says whether to wait for the packet that is due or to pass over it.
-/// Its memory is bounded by its capacity, and grows only as far as packets really run ahead.
+/// The buffer does not judge a hole; whoever drains it says whether to wait for the packet that is due or to pass over
+/// it. Its memory is bounded by its capacity, and grows only as far as packets really run ahead.
 package struct ReorderBuffer<Element: Sendable>: Sendable {
   /// What became of a packet that was put in.
   package enum Insertion: Sendable, Hashable {
@@ -40,9 +40,6 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Whether packets wait behind a hole.
-  package var isBlocked: Bool { count > 0 && ring[slot(next)] == nil }
-
   package mutating func insert(_ element: Element, at sequence: Int64) -> Insertion {
     guard sequence >= next else { return .late }
     guard sequence &- next < Int64(capacity) else { return .beyond }
@@ -54,9 +51,6 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     highest = max(highest, sequence)
     return .stored
   }
-
-  /// Whether the packet that is due has come.
-  package var nextHasCome: Bool { ring[slot(next)] != nil }
 
   /// Takes out the packet that is due; nil when it has not come.
   package mutating func popNext() -> Element? {

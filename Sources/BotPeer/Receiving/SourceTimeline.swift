@@ -2,9 +2,9 @@ package import Media
 
 /// Turns one track's 32-bit RTP timestamps into one time line of 64 bits, across wraps and changes of the source.
 ///
-/// Within a source the unwrapped timestamp is taken as it is: absurd jumps are the recorder's to judge. A new source starts
-/// at a random timestamp (RFC 3550, 5.1), so its place on the line comes from the senders' wall clocks, when both sources had
-/// a sender report, or else from the time of arrival.
+/// Within a source the unwrapped timestamp is taken as it is: absurd jumps are the recorder's to judge. A new source
+/// starts at a random timestamp (RFC 3550, 5.1), so its place on the line comes from the senders' wall clocks, when
+/// both sources had a sender report, or else from the time of arrival.
 package struct SourceTimeline: Sendable {
   /// A sender report's two clocks, on the track's line.
   private struct Anchor: Sendable {

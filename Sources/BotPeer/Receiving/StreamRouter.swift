@@ -1,5 +1,5 @@
-/// Finds the media section that a packet belongs to: by its source when that is known, else by the mid in its header, else by
-/// its payload type when only one section uses that (RFC 9143, 9.2).
+/// Finds the media section that a packet belongs to: by its source when that is known, else by the mid in its header,
+/// else by its payload type when only one section uses that (RFC 9143, 9.2).
 ///
 /// What a packet's header told is remembered for its source, since senders stop sending mid and rid after a while.
 package struct StreamRouter: Sendable {
@@ -31,6 +31,8 @@ package struct StreamRouter: Sendable {
   private struct Binding: Sendable {
     var ssrc: UInt32
     var route: Route
+    /// What its packets must have; nil when its section is gone.
+    var payloadType: UInt8?
     var isAnnounced: Bool
   }
 
@@ -59,15 +61,18 @@ package struct StreamRouter: Sendable {
         }
       }
     }
-    for binding in learned where !bindings.contains(where: { $0.ssrc == binding.ssrc }) { bindings.append(binding) }
+    for var binding in learned where !bindings.contains(where: { $0.ssrc == binding.ssrc }) {
+      binding.payloadType = payloadType(of: binding.route)
+      bindings.append(binding)
+    }
   }
 
   /// The route of a packet, or nil when it belongs nowhere.
   ///
   /// - Parameter names: reads the header extensions; called only for a source that is not known.
   package mutating func route(ssrc: UInt32, payloadType: UInt8, names: () -> Names) -> Route? {
-    if let binding = bindings.first(where: { $0.ssrc == ssrc }), fits(binding.route, payloadType) {
-      return binding.route
+    for place in bindings.indices where bindings[place].ssrc == ssrc && bindings[place].payloadType == payloadType {
+      return bindings[place].route
     }
     guard let route = learn(payloadType: payloadType, names: names()) else {
       unroutable &+= 1
@@ -79,7 +84,7 @@ package struct StreamRouter: Sendable {
     {
       bindings.remove(at: oldest)
     }
-    bindings.append(Binding(ssrc: ssrc, route: route, isAnnounced: false))
+    bindings.append(Binding(ssrc: ssrc, route: route, payloadType: payloadType, isAnnounced: false))
     return route
   }
 
@@ -95,13 +100,14 @@ package struct StreamRouter: Sendable {
 
   private mutating func announce(_ ssrc: UInt32, _ route: Route) {
     if !bindings.contains(where: { $0.ssrc == ssrc }) {
-      bindings.append(Binding(ssrc: ssrc, route: route, isAnnounced: true))
+      bindings.append(
+        Binding(ssrc: ssrc, route: route, payloadType: payloadType(of: route), isAnnounced: true))
     }
   }
 
-  private func fits(_ route: Route, _ payloadType: UInt8) -> Bool {
-    guard let section = media.first(where: { $0.index == route.media }) else { return false }
-    return payloadType == (route.isRetransmission ? section.retransmissionPayloadType : section.payloadType)
+  private func payloadType(of route: Route) -> UInt8? {
+    guard let section = media.first(where: { $0.index == route.media }) else { return nil }
+    return route.isRetransmission ? section.retransmissionPayloadType : section.payloadType
   }
 
   private func learn(payloadType: UInt8, names: Names) -> Route? {

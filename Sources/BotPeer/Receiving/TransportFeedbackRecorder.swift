@@ -1,7 +1,7 @@
 package import RTP
 
-/// Notes when each packet of the transport arrived, and tells the sender every 100 ms: its congestion control lives on this
-/// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+/// Notes when each packet of the transport arrived, and tells the sender every 100 ms: its congestion control lives on
+/// this (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 ///
 /// Each feedback begins where the last one ended, so that every loss is told. A packet that comes after its place was
 /// reported as lost is told by itself; nothing received is ever taken back.

@@ -5,7 +5,8 @@ import RTP
 /// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
 ///
 /// A frame begins with the S bit in partition 0 and ends with the marker bit; a sender that sets no marker ends it by
-/// beginning the next one. What is lost is told between the packets, and leaves a damaged frame on either side, or none.
+/// beginning the next one. What is lost is told between the packets, and leaves a damaged frame on either side, or
+/// none.
 package struct VP8FrameAssembler: Sendable {
   /// A frame that came to its end, whole or not.
   package struct Frame: Sendable {

@@ -1,8 +1,8 @@
 import NIOCore
 package import RTP
 
-/// Spreads packets over time, so that a keyframe does not fill the queues on its way: sound at once, then what was lost and is
-/// sent again, then pictures.
+/// Spreads packets over time, so that a keyframe does not fill the queues on its way: sound at once, then what was lost
+/// and is sent again, then pictures.
 package struct Pacer: Sendable {
   package enum Priority: Sendable, Hashable {
     case sound
@@ -39,6 +39,8 @@ package struct Pacer: Sendable {
     package init() {}
   }
 
+  private static let maximumRetransmissions = 1_000
+
   package let configuration: Configuration
 
   private var sound = CircularBuffer<Entry>()
@@ -61,16 +63,20 @@ package struct Pacer: Sendable {
   /// How long the last packet has to wait at the present rate.
   package var delay: Duration { .nanoseconds(Int64(Double(queuedBytes) * 8 / rate * 1e9)) }
 
+  /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be asked for again.
   package mutating func add(_ entry: Entry, now: ContinuousClock.Instant) {
     let size = entry.packet.byteCount
     if isEmpty { update(now: now) }
     switch entry.priority {
     case .sound: sound.append(entry)
-    case .retransmission: retransmissions.append(entry)
     case .picture: pictures.append(entry)
+    case .retransmission:
+      guard retransmissions.count < Self.maximumRetransmissions else { return }
+      retransmissions.append(entry)
     }
     queuedBytes += size
-    meter.add(bytes: size, now: now)
+    // What is sent again says nothing of the media's rate, and must not raise it.
+    if entry.priority != .retransmission { meter.add(bytes: size, now: now) }
     let own = meter.bitrate(now: now)
     let ceiling = max(configuration.maximumRate, own * 1.5)
     let drain = Double(queuedBytes) * 8 / (configuration.drainTime / .seconds(1))

@@ -40,8 +40,8 @@ package struct PacketHistory: Sendable {
     count += 1
   }
 
-  /// The packet with this number; nil when it is not known any more, or was sent again so short a while ago that the request
-  /// cannot know of it.
+  /// The packet with this number; nil when it is not known any more, or was sent again so short a while ago that the
+  /// request cannot know of it.
   ///
   /// - Parameter roundTrip: how long a request needs to learn of an answer.
   package mutating func packet(

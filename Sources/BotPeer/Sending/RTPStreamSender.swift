@@ -9,8 +9,8 @@ package struct RTPStreamSender: Sendable {
   package let timestampOffset: UInt32
   private var sequenceNumber: UInt16
 
-  /// - Parameter generator: for the first sequence number, which stays below 2¹⁵ so that the first packets' loss cannot leave
-  ///   the two sides with different rollover counts (RFC 3711, 3.3.1).
+  /// - Parameter generator: for the first sequence number, which stays below 2¹⁵ so that the first packets' loss cannot
+  ///   leave the two sides with different rollover counts (RFC 3711, 3.3.1).
   package init(ssrc: UInt32, payloadType: UInt8, using generator: inout some RandomNumberGenerator) {
     self.ssrc = ssrc
     self.payloadType = payloadType

@@ -1,10 +1,10 @@
 package import Media
 
-/// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and sender
-/// reports share, so that both tracks agree.
+/// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and
+/// sender reports share, so that both tracks agree.
 ///
-/// Media time and our clock go side by side. When a source begins anew, stalls or jumps by more than half a second, the line
-/// goes on at the present moment.
+/// Media time and our clock go side by side. When a source begins anew, stalls or jumps by more than half a second, the
+/// line goes on at the present moment.
 package struct SendClock: Sendable {
   /// How far a frame's time may be off before the line is laid anew.
   private static let tolerance: Duration = .milliseconds(500)

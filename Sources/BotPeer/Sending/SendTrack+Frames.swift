@@ -17,8 +17,8 @@ extension SendTrack {
 
   /// Starts a viewer: with all frames since the last keyframe, so that the picture is there at once.
   ///
-  /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no hurry in
-  /// it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
+  /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
+  /// hurry in it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: ContinuousClock.Instant) {
     guard needsKeyframe, let last = group.frames.last else { return }
     let due = min(now, max(last.arrival, now - .seconds(1)))
@@ -59,8 +59,8 @@ extension SendTrack {
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
   }
 
-  /// Sends the group of pictures again, its timestamps squeezed into nine tenths of the time to the next frame: the viewer runs
-  /// through what it has missed and goes on with the next frame as if nothing had been.
+  /// Sends the group of pictures again, its timestamps squeezed into nine tenths of the time to the next frame: the
+  /// viewer runs through what it has missed and goes on with the next frame as if nothing had been.
   mutating func replay(pacer: inout Pacer, now: ContinuousClock.Instant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }

@@ -4,7 +4,8 @@ package import RTP
 
 /// What the receiver asks for.
 extension SendTrack {
-  /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they were.
+  /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they
+  /// were.
   package mutating func lost(
     _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: ContinuousClock.Instant
   ) {

@@ -2,8 +2,8 @@ import Media
 import NIOCore
 import RTP
 
-/// Everything that is sent in one media section: frames to packets, packets again when they were lost, and the group of pictures
-/// again when a keyframe is asked for.
+/// Everything that is sent in one media section: frames to packets, packets again when they were lost, and the group of
+/// pictures again when a keyframe is asked for.
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// What a request for a keyframe does, besides being told.

@@ -41,11 +41,11 @@ extension MediaSession {
     func consider(_ instant: ContinuousClock.Instant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
-    for track in receiving { consider(track.deadline(now: now)) }
+    for place in receiving.indices { consider(receiving[place].deadline(now: now)) }
     guard isReady else { return earliest }
     consider(pacer.deadline)
     consider(nextReport)
-    if sendsTransportFeedback { consider(transportFeedback?.deadline) }
+    consider(transportFeedback?.deadline)
     if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
     return earliest
   }
@@ -72,21 +72,17 @@ extension MediaSession {
 
   // MARK: Feedback
 
-  private var sendsTransportFeedback: Bool { receiving.contains { $0.media.feedback.transportWide } }
-
-  private var sendsBitrateEstimate: Bool {
-    !sendsTransportFeedback && receiving.contains { $0.media.feedback.maximumBitrateEstimate }
-  }
-
   private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
-    guard sendsTransportFeedback, let video = feedbackTrack else { return }
+    guard let due = transportFeedback?.deadline, due <= now, let video = feedbackTrack else { return }
     let packets = transportFeedback?.poll(
       senderSSRC: receiving[video].media.localSSRC, mediaSSRC: receiving[video].mediaSSRC ?? 0, now: now)
     for packet in packets ?? [] { feedback.append(.transportFeedback(packet)) }
   }
 
   private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
-    guard sendsBitrateEstimate, let video = feedbackTrack else { return }
+    guard sendsBitrateEstimate, let due = bitrateEstimate.deadline, due <= now, let video = feedbackTrack else {
+      return
+    }
     var received = 0.0
     for place in receiving.indices { received += receiving[place].bitrate(now: now) }
     let limit = bitrateEstimate.poll(

@@ -13,10 +13,12 @@ extension MediaSession {
       return
     }
     // Every packet with a number counts for the sender's congestion control, whatever it carries.
-    if let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber) {
+    if sendsTransportFeedback,
+      let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
+    {
       transportFeedback?.received(sequenceNumber: number, arrival: now)
     }
-    guard let route = route(packet), let place = receiving.firstIndex(where: { $0.media.index == route.media }) else {
+    guard let route = route(packet), let place = receivingIndex(ofSection: route.media) else {
       packetsRefused &+= 1
       return
     }
@@ -120,7 +122,8 @@ extension MediaSession {
     lastReportedRoundTrip = now
   }
 
-  /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need not.
+  /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need
+  /// not.
   private func hasFreshRoundTrip(now: ContinuousClock.Instant) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
   }
@@ -136,7 +139,12 @@ extension MediaSession {
 
   private func receivingIndex(of ssrc: UInt32) -> Int? {
     guard let media = router.media(of: ssrc) else { return nil }
-    return receiving.firstIndex { $0.media.index == media }
+    return receivingIndex(ofSection: media)
+  }
+
+  private func receivingIndex(ofSection index: Int) -> Int? {
+    for place in receiving.indices where receiving[place].media.index == index { return place }
+    return nil
   }
 
   mutating func configureReceiving(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {

@@ -26,8 +26,8 @@ extension MediaSession {
     sendClock = clock
   }
 
-  /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait for the
-  /// next keyframe. Of use until the first frame is sent.
+  /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait
+  /// for the next keyframe. Of use until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     guard !isClosed else { return }
     begin(now: now)
@@ -83,12 +83,17 @@ extension MediaSession {
     sending.firstIndex { $0.owns(ssrc) }
   }
 
+  private func sendingIndex(ofSection index: Int) -> Int? {
+    for place in sending.indices where sending[place].media.index == index { return place }
+    return nil
+  }
+
   /// Gives the packets that may leave now.
   mutating func releasePackets(now: ContinuousClock.Instant, outputs: inout [Output]) {
     guard let clock, !pacer.isEmpty else { return }
     let time = clock.time(at: now)
     while let entry = pacer.next(now: now) {
-      guard let place = sending.firstIndex(where: { $0.media.index == entry.media }) else { continue }
+      guard let place = sendingIndex(ofSection: entry.media) else { continue }
       let packet = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
       if !sending[place].hasReported { nextReport = now }
       var datagram = ByteBuffer()

@@ -4,11 +4,12 @@ import RTP
 
 /// All media of one remote peer, both ways: plain RTP and RTCP in, frames out; frames in, plain RTP and RTCP out.
 ///
-/// Nothing is encrypted, sent or waited for here. What comes in is only noted; ``poll(now:wallClock:)`` gives all that is to be
-/// done, and ``deadline`` says when to call it next even if nothing comes.
+/// Nothing is encrypted, sent or waited for here. What comes in is only noted; ``poll(now:wallClock:)`` gives all that
+/// is to be done, and ``deadline`` says when to call it next even if nothing comes.
 ///
-/// Left out on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR, slice and
-/// reference picture feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size, RFC 5506).
+/// Left out on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR,
+/// slice and reference picture feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size,
+/// RFC 5506).
 package struct MediaSession: Sendable {
   package struct Configuration: Sendable, Hashable {
     package var receiving = ReceiveTrack.Configuration()
@@ -53,6 +54,10 @@ package struct MediaSession: Sendable {
   var extensions = NegotiatedMedia.Extensions()
   var primedGroup: GroupOfPicturesCache?
 
+  /// What the sender is told of the line: when packets arrive, or a limit for its bitrate.
+  var sendsTransportFeedback = false
+  var sendsBitrateEstimate = false
+
   var isReady = false
   var isClosed = false
   var events: [MediaEvent] = []
@@ -81,16 +86,21 @@ package struct MediaSession: Sendable {
     transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
   }
 
-  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a seam.
+  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a
+  /// seam.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
     guard !isClosed else { return }
     begin(now: now)
     router.configure(media)
-    // In one bundle an extension has the same id everywhere (RFC 9143, 9.1), so what any section agreed to holds for all.
+    // In one bundle an extension has the same id everywhere (RFC 9143, 9.1), so what any section agreed to holds for
+    // all.
     extensions.mid = media.firstNonNil(\.extensions.mid)
     extensions.streamID = media.firstNonNil(\.extensions.streamID)
     extensions.repairedStreamID = media.firstNonNil(\.extensions.repairedStreamID)
     extensions.transportSequenceNumber = media.firstNonNil(\.extensions.transportSequenceNumber)
+    sendsTransportFeedback = media.contains { $0.receives && $0.feedback.transportWide }
+    sendsBitrateEstimate =
+      !sendsTransportFeedback && media.contains { $0.receives && $0.feedback.maximumBitrateEstimate }
     configureReceiving(media, now: now)
     configureSending(media, now: now)
     startVideo(now: now)

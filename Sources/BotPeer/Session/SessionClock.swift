@@ -1,7 +1,7 @@
 package import RTP
 
-/// The wall clock as sender reports tell it: read once, then moved on by the monotonic clock, so that a clock that is set
-/// anew in mid-call changes nothing for the receivers.
+/// The wall clock as sender reports tell it: read once, then moved on by the monotonic clock, so that a clock that is
+/// set anew in mid-call changes nothing for the receivers.
 package struct SessionClock: Sendable {
   /// When media time, reference times and the like begin.
   package let epoch: ContinuousClock.Instant

@@ -13,10 +13,10 @@ package struct SkyRTCMembership: Sendable {
 
     package var description: String {
       switch self {
-      case .stranger(let id): "The participant \(id) is not in the room."
+      case .stranger(let id): "The participant \(id.printable()) is not in the room."
       case .secondWelcome: "The server welcomed us a second time on one connection."
-      case .knownAlready(let id): "The participant \(id) is in the room already."
-      case .offerAsAnswer(let id): "The participant \(id) answers with an offer."
+      case .knownAlready(let id): "The participant \(id.printable()) is in the room already."
+      case .offerAsAnswer(let id): "The participant \(id.printable()) answers with an offer."
       case .beforeWelcome: "The server sent something before it welcomed us."
       }
     }

@@ -12,7 +12,7 @@ public enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible 
     case .notAMessage(let bytes):
       "A message of \(bytes) bytes is not a JSON object with an eventName."
     case .unknownEvent(let name):
-      "There is no event \"\(name.prefix(utf8Bytes: 40))\" in this direction."
+      "There is no event \"\(name.printable(utf8Bytes: 40))\" in this direction."
     case .unusable(let event, let part):
       "The \(part) of an \(event) is missing or of the wrong kind."
     }

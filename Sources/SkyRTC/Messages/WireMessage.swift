@@ -41,8 +41,8 @@ struct WireMessage: Codable {
     self.init(eventName: eventName, data: data)
   }
 
-  /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` throws in a page
-  ///   of 2013 that runs in a browser of today.
+  /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` throws in a
+  ///   page of 2013 that runs in a browser of today.
   init(prefix: String, signal: PeerSignal, socketID: String, forOldPages: Bool = false) {
     var data = Payload()
     data.socketId = socketID

@@ -202,6 +202,7 @@ function showMedia() {
     button.ariaLabel = device === 'microphone' ? 'Microphone' : 'Camera';
     button.title = `Turn ${device} ${isOn[device] ? 'off' : 'on'} (${device === 'microphone' ? 'M' : 'V'})`;
   }
+  if (state === 'joined') banner(media.problem);
   if (state === 'lobby') {
     $('lobby-problem').textContent = media.problem;
     $('lobby-problem').hidden = !media.problem;

@@ -23,8 +23,8 @@ export class Media extends EventTarget {
   async open() {
     if (!navigator.mediaDevices?.getUserMedia) {
       this.problem = window.isSecureContext
-        ? 'This browser has no access to cameras and microphones. You can join and watch.'
-        : 'Browsers give camera and microphone only to pages from https or localhost. You can join and watch.';
+        ? 'This browser has no access to cameras and microphones. You can watch and listen.'
+        : 'Browsers give camera and microphone only to pages from https or localhost. You can watch and listen.';
       return;
     }
     let error = null;
@@ -98,6 +98,7 @@ export class Media extends EventTarget {
       this.stream.removeTrack(old);
     }
     this.stream.addTrack(track);
+    if (this.hasMicrophone && this.hasCamera) this.problem = '';
     this.dispatchEvent(new CustomEvent('track', { detail: track }));
     this.dispatchEvent(new Event('change'));
   }
@@ -133,14 +134,14 @@ function explain(error, media) {
   const what = missing.join(' and ') || 'device';
   switch (error.name) {
     case 'NotAllowedError':
-      return `The browser was told not to give the ${what} to this page. You can join and watch, or allow it in the address bar.`;
+      return `The browser was told not to give the ${what} to this page. You can watch and listen, or allow it in the address bar.`;
     case 'NotFoundError':
     case 'OverconstrainedError':
-      return `No ${missing.join(' or ') || 'device'} was found. You can join all the same.`;
+      return `No ${missing.join(' or ') || 'device'} was found. You can still take part.`;
     case 'NotReadableError':
     case 'AbortError':
-      return `The ${what} cannot be opened; perhaps another program uses it. You can join all the same.`;
+      return `The ${what} cannot be opened; perhaps another program uses it. You can still take part.`;
     default:
-      return `The ${what} cannot be opened: ${error.message || error.name}. You can join all the same.`;
+      return `The ${what} cannot be opened: ${error.message || error.name}. You can still take part.`;
   }
 }

@@ -87,10 +87,12 @@ export class Peer {
       // Some old clients send our own offer back.
       if (!this.pc || fingerprint(description.sdp) === fingerprint(this.pc.localDescription?.sdp)) return;
       if (this.pc.signalingState !== 'have-local-offer') {
-        // Two offers crossed and both sides gave way: only old clients do that. Ask again.
-        if (this.#hasYielded) await this.#offer();
+        // Two offers crossed and both sides gave way, as old clients do: each has now answered, and both are DTLS
+        // clients or both servers. Begin again.
+        if (!this.#hasYielded) return;
         this.#hasYielded = false;
-        return;
+        this.#closeConnection();
+        return this.#offer();
       }
       if (this.#isSomebodyNew(description)) {
         // They lost the call while we kept it: begin again.

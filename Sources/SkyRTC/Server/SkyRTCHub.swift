@@ -82,7 +82,7 @@ final class SkyRTCHub {
     deliver(rooms.leave(id))
     logger.log(
       level: room == nil ? .debug : .info, "A participant left: \(how)",
-      metadata: ["participant": "\(id)", "room": "\(room ?? "")"])
+      metadata: ["participant": "\(id)", "room": "\((room ?? "").printable())"])
   }
 
   /// Tells a client why, takes it out of its room at once, and closes it.
@@ -137,7 +137,7 @@ final class SkyRTCHub {
       clients[name.id]?.joinTimer?.cancel()
       logger.info(
         "A participant joined; \(rooms.members(of: room).count) are in the room.",
-        metadata: ["participant": "\(name.id)", "room": "\(room)"])
+        metadata: ["participant": "\(name.id)", "room": "\(room.printable())"])
       deliver(deliveries)
     } catch {
       drop(name.id, because: error.description)

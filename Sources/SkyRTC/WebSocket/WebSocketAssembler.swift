@@ -32,7 +32,8 @@ package struct WebSocketAssembler {
       throw .protocolError("A reserved bit is set, but no extension was agreed to.")
     }
     guard (frame.maskKey != nil) == (side == .server) else {
-      throw .protocolError(side == .server ? "A client's frame must be masked." : "A server's frame must not be masked.")
+      throw .protocolError(
+        side == .server ? "A client's frame must be masked." : "A server's frame must not be masked.")
     }
     let data = frame.unmaskedData
     switch frame.opcode {

@@ -21,7 +21,7 @@ public enum WebSocketConnectError: Error, Sendable, Hashable, CustomStringConver
     case .noCertificates(let file, let reason):
       "The certificates in \(file) cannot be read: \(reason)."
     case .refused(let url, let status, let phrase):
-      "\(url) answered \"\(status) \(phrase)\" instead of opening a WebSocket."
+      "\(url) answered \"\(status) \(phrase.printable())\" instead of opening a WebSocket."
     case .notAWebSocket(let url, let reason):
       "\(url) did not answer as a WebSocket server does: \(reason)."
     case .timedOut(let url, let limit):

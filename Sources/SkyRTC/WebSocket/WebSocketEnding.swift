@@ -30,6 +30,7 @@ package enum WebSocketEnding: Sendable, Hashable, CustomStringConvertible {
 
   private static func tail(_ reason: String) -> String {
     if reason.isEmpty { return "." }
+    let reason = reason.printable()
     return reason.hasSuffix(".") ? ": \(reason)" : ": \(reason)."
   }
 }

@@ -10,6 +10,9 @@ package struct WebSocketKeepalive: Sendable {
     case giveUp(silence: Duration)
   }
 
+  /// When we look so much too late, it is we who slept: the answer may have come, unread. We ask again.
+  private static let ownLateness = TimeAmount.seconds(1)
+
   private let interval: TimeAmount
   private let timeout: TimeAmount
   private var lastHeard: NIODeadline
@@ -38,7 +41,7 @@ package struct WebSocketKeepalive: Sendable {
 
   package mutating func poll(now: NIODeadline) -> Action {
     guard now >= deadline else { return .wait }
-    if pinged != nil {
+    if pinged != nil, now - deadline < Self.ownLateness {
       return .giveUp(silence: .nanoseconds((now - lastHeard).nanoseconds))
     }
     pinged = now

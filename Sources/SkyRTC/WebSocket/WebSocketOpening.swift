@@ -75,7 +75,8 @@ struct WebSocketOpening {
     try pipeline.addHTTPClientHandlers(
       leftOverBytesStrategy: .forwardBytes,
       withClientUpgrade: (
-        upgraders: [upgrader], completionHandler: { $0.pipeline.syncOperations.removeHandler(boundRequest.value, promise: nil) }
+        upgraders: [upgrader],
+        completionHandler: { $0.pipeline.syncOperations.removeHandler(boundRequest.value, promise: nil) }
       ))
     try pipeline.addHandler(request)
   }

@@ -155,7 +155,9 @@ struct Call {
         parts.roster.joined(as: you)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
         // Whoever newly comes calls those who are there; a call that outlived the server goes on.
-        for other in others where parts.roster.begin(ParticipantID(other)) { parts.peer.offer(to: ParticipantID(other)) }
+        for other in others where parts.roster.begin(ParticipantID(other)) {
+          parts.peer.offer(to: ParticipantID(other))
+        }
       case .participantJoined(let id):
         log.info("user joined", metadata: ["user": "\(id)"])
       case .participantLeft(let id):

@@ -35,7 +35,8 @@ struct ServerFinder {
       let address = try await server.start()
       let room = options.room.map { "#\($0)" } ?? ""
       console.say(
-        "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)")
+        "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)"
+      )
     } catch SkyRTCServer.StartError.portTaken {
       // Another program was quicker; it is as good a server as ours.
       let client = try makeClient(url: CallOptions.defaultServer)

@@ -40,12 +40,18 @@ struct StatusTask {
     let packets = received.reduce(0) { $0 + Double($1.packetsReceived) }
     let lost = received.reduce(0) { $0 + Double($1.packetsLost) }
     let bitrate = received.reduce(0) { $0 + $1.bitrate }
-    let incoming = packets == 0 ? nil : StatusLine.Flow(
-      bitrate: bitrate,
-      framesPerSecond: peer.received[.video].map { rate($0.frames, earlier?.frames) },
-      loss: lost / max(1, packets + lost))
-    let outgoing = peer.bytesSent == 0 ? nil : StatusLine.Flow(
-      bitrate: rate(peer.bytesSent, earlier?.bytesSent) * 8, framesPerSecond: nil, loss: peer.fractionLost)
+    let incoming =
+      packets == 0
+      ? nil
+      : StatusLine.Flow(
+        bitrate: bitrate,
+        framesPerSecond: peer.received[.video].map { rate($0.frames, earlier?.frames) },
+        loss: lost / max(1, packets + lost))
+    let outgoing =
+      peer.bytesSent == 0
+      ? nil
+      : StatusLine.Flow(
+        bitrate: rate(peer.bytesSent, earlier?.bytesSent) * 8, framesPerSecond: nil, loss: peer.fractionLost)
     let state: StatusLine.State =
       switch peer.state {
       case .new, .connecting: .connecting

@@ -22,7 +22,10 @@ struct PeerEngineRefusalTests {
     pair.run(for: .seconds(3))
     let deceived = inOffer ? pair.bob : pair.alice
     #expect(deceived.engine.state == .failed)
-    #expect(deceived.events.contains { if case .ended(let reason) = $0 { reason.sentence.contains("fingerprint") } else { false } })
+    #expect(
+      deceived.events.contains {
+        if case .ended(let reason) = $0 { reason.sentence.contains("fingerprint") } else { false }
+      })
     _ = pair.exchangeMedia(for: .milliseconds(500))
     #expect(deceived.frames.isEmpty)
   }
@@ -79,7 +82,10 @@ struct PeerEngineRefusalTests {
     var pair = try EnginePair()
     pair.relay = { message, _ in
       guard case .offer(let sdp) = message else { return [message] }
-      return [.offer(sdp.split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }.joined(separator: "\r\n") + "\r\n")]
+      return [
+        .offer(
+          sdp.split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }.joined(separator: "\r\n") + "\r\n")
+      ]
     }
     pair.call()
     pair.run(for: .milliseconds(100))

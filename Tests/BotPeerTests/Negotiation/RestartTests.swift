@@ -1,4 +1,5 @@
 import BotPeer
+import ICE
 import Media
 import SDP
 import Testing

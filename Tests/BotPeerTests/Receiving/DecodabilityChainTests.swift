@@ -10,7 +10,8 @@ struct DecodabilityChainTests {
     let layer: UInt8 = [0, 2, 1, 2][place % 4]
     return DecodabilityChain.Frame(
       descriptor: VP8PayloadDescriptor(
-        startsPartition: true, pictureID: .init(UInt16(place & 0x7FFF)), baseLayerIndex: UInt8(truncatingIfNeeded: place / 4),
+        startsPartition: true, pictureID: .init(UInt16(place & 0x7FFF)),
+        baseLayerIndex: UInt8(truncatingIfNeeded: place / 4),
         temporalLayer: .init(index: layer, dependsOnBaseOnly: place % 4 == 1 || place % 4 == 2)),
       isKeyframe: place == 0, isComplete: isComplete, packetsLostBefore: lost)
   }

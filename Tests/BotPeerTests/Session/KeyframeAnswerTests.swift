@@ -143,7 +143,8 @@ struct KeyframeAnswerTests {
     var call = SessionCall()
     call.source?.sendsVideo = false
     var generator = SeededGenerator(seed: 1)
-    call.give(SyntheticSource.vp8(number: 1, isKeyframe: false, bytes: 900, time: 0, arrival: call.now, using: &generator))
+    call.give(
+      SyntheticSource.vp8(number: 1, isKeyframe: false, bytes: 900, time: 0, arrival: call.now, using: &generator))
     call.run(for: .seconds(1))
     #expect(call.bob.frames(.vp8).isEmpty)
     #expect(call.bob.frames(.opus).count == 51)

@@ -132,7 +132,8 @@ struct LossRecoveryTests {
     #expect(video.packetsLost == 1)
     #expect(video.keyframeRequests == 1)
     // The group was sent again, so nothing is missing in the end.
-    #expect(Set(call.bob.frames(.vp8).compactMap(SyntheticSource.number)).count == call.played.count { $0.codec == .vp8 })
+    #expect(
+      Set(call.bob.frames(.vp8).compactMap(SyntheticSource.number)).count == call.played.count { $0.codec == .vp8 })
     expectUnbroken(call)
   }
 
@@ -175,6 +176,19 @@ struct LossRecoveryTests {
     call.run(for: .seconds(10))
     clearUp(&call)
     try expectAllVideo(call)
+  }
+
+  @Test("at 30 % loss both ways hardly a frame is missing, and none that comes out depends on one")
+  func heavyLoss() throws {
+    var call = SessionCall(
+      seed: 13, toBob: .init(loss: 0.3, delay: .milliseconds(25)), toAlice: .init(loss: 0.3, delay: .milliseconds(25)))
+    call.run(for: .seconds(20))
+    clearUp(&call)
+    expectUnbroken(call)
+    let video = try #require(call.bob.session.receiveStatistics[.video])
+    #expect(Double(video.packetsLost) < Double(video.packetsReceived) * 0.002)
+    let seen = Set(call.bob.frames(.vp8).compactMap(SyntheticSource.number))
+    #expect(Double(seen.count) > Double(call.played.count { $0.codec == .vp8 }) * 0.9)
   }
 
   @Test("the first packets may be lost: they are looked for before the first that came")

@@ -35,7 +35,9 @@ struct PacingTests {
       #expect(packet.extensions.text(4) == (packet.ssrc == Negotiated.aliceAudio ? "0" : "1"))
       #expect(packet.extensions.transportSequenceNumber(3) != nil)
       #expect(packet.extensions.absoluteSendTime(2) != nil)
-      #expect(packet.payloadType == (packet.ssrc == Negotiated.aliceAudio ? 111 : packet.ssrc == Negotiated.aliceVideo ? 96 : 97))
+      #expect(
+        packet.payloadType
+          == (packet.ssrc == Negotiated.aliceAudio ? 111 : packet.ssrc == Negotiated.aliceVideo ? 96 : 97))
     }
     let largest = call.alice.rtp.map(\.packet.byteCount).max()
     #expect(try #require(largest) > 1_150)

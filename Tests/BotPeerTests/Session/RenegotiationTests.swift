@@ -36,7 +36,8 @@ struct RenegotiationTests {
     call.bob.session.configure(all.bob, now: call.now)
     call.run(for: .seconds(1))
     call.settle()
-    #expect(call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<call.played.count { $0.codec == .vp8 }))
+    #expect(
+      call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<call.played.count { $0.codec == .vp8 }))
   }
 
   @Test("a section that is gone ends with its last counts, and the other goes on")
@@ -49,7 +50,9 @@ struct RenegotiationTests {
     call.run(for: .seconds(1))
     #expect(call.bob.session.receiveStatistics[.video] == nil)
     #expect(call.bob.frames(.opus).count >= 100)
-    let videoAfter = call.alice.rtp.count { $0.packet.ssrc == Negotiated.aliceVideo && $0.time > call.start + .milliseconds(1_001) }
+    let videoAfter = call.alice.rtp.count {
+      $0.packet.ssrc == Negotiated.aliceVideo && $0.time > call.start + .milliseconds(1_001)
+    }
     #expect(videoAfter == 0)
   }
 

@@ -59,8 +59,10 @@ struct ReportTests {
       ], into: &report)
     session.receivedRTCP(report, now: now)
     var packet = ByteBuffer()
-    RTPPacket(payloadType: 111, sequenceNumber: 1, timestamp: 4_800, ssrc: 77, payload: ByteBuffer(bytes: [0xFC, 1, 2]))
-      .write(into: &packet)
+    RTPPacket(
+      payloadType: 111, sequenceNumber: 1, timestamp: 4_800, ssrc: 77, payload: ByteBuffer(bytes: [0xFC, 1, 2])
+    )
+    .write(into: &packet)
     session.receivedRTP(packet, now: now + .milliseconds(1))
     let events = session.poll(now: now + .seconds(1), wallClock: NTPTime(value: 0)).compactMap { output in
       if case .event(.clock(let clock)) = output { clock } else { nil }

@@ -99,6 +99,8 @@ struct RoutingTests {
     let numbers = call.bob.frames(.vp8).compactMap(SyntheticSource.number)
     // Alice was asked for a keyframe, and sent the whole group again.
     #expect(numbers.first == 0)
-    #expect(Array(numbers.suffix(60)) == Array((call.played.count { $0.codec == .vp8 } - 60)..<call.played.count { $0.codec == .vp8 }))
+    #expect(
+      Array(numbers.suffix(60))
+        == Array((call.played.count { $0.codec == .vp8 } - 60)..<call.played.count { $0.codec == .vp8 }))
   }
 }

@@ -113,7 +113,8 @@ struct TransportFeedbackTests {
     ).write(into: &datagram)
     session.receivedRTP(datagram, now: now)
     #expect(session.deadline.map { $0 <= now + .milliseconds(100) } == true)
-    let feedback = session.poll(now: now + .milliseconds(100), wallClock: NTPTime(value: 0)).flatMap { output -> [RTCPPacket] in
+    let feedback = session.poll(now: now + .milliseconds(100), wallClock: NTPTime(value: 0)).flatMap {
+      output -> [RTCPPacket] in
       guard case .rtcp(let datagram) = output else { return [] }
       return (try? RTCPPacket.parse(compound: datagram)) ?? []
     }

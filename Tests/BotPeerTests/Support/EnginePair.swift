@@ -60,7 +60,9 @@ struct EnginePair {
       let configuration = PeerEngine.Configuration(
         participant: ParticipantID(name), identity: try DTLSIdentity(), localAddresses: [address], sending: sending,
         isPolite: polite)
-      return Side(engine: PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next())), address: address)
+      return Side(
+        engine: PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next())),
+        address: address)
     }
     alice = try side("bob", host: "alice", sending: aliceSends, offers: offersAlice, polite: true)
     bob = try side("alice", host: "bob", sending: bobSends, offers: offersBob, polite: false)
@@ -171,7 +173,9 @@ extension EnginePair {
   var areConnected: Bool { alice.engine.state == .connected && bob.engine.state == .connected }
 
   /// Has both sides send sound and pictures in real time; returns what each sent.
-  mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
+  mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (
+    fromAlice: [EncodedFrame], fromBob: [EncodedFrame]
+  ) {
     let end = now + span
     var sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) = ([], [])
     var aliceMedia = MadeUpMedia(seed: seed, start: now)

@@ -24,7 +24,9 @@ struct SkyRTCClientTests {
       var firstEvents = first.events.makeAsyncIterator()
       var secondEvents = second.events.makeAsyncIterator()
       try await first.connect()
-      guard case .joined(let firstID, others: [])? = await firstEvents.next() else { throw Participant.Surprise.noWelcome }
+      guard case .joined(let firstID, others: [])? = await firstEvents.next() else {
+        throw Participant.Surprise.noWelcome
+      }
       try await second.connect()
       guard case .joined(let secondID, others: [firstID])? = await secondEvents.next() else {
         throw Participant.Surprise.noWelcome

@@ -86,6 +86,7 @@ struct SkyRTCRequestTests {
   func candidateText() {
     let request = SkyRTCRequest.signal(.candidate(.init(candidate: "candidate:1", mid: "0", index: 1)), to: "x")
     #expect(
-      request.text == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"socketId":"x"},"eventName":"__ice_candidate"}"#)
+      request.text
+        == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"socketId":"x"},"eventName":"__ice_candidate"}"#)
   }
 }

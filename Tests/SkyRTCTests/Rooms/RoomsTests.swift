@@ -90,14 +90,18 @@ struct RoomsTests {
     let ids = ["a", "b", "c", "d", "e", "f"]
     let names = ["1", "2", "3"]
     for _ in 0..<2000 {
-      guard let id = ids.randomElement(using: &generator), let name = names.randomElement(using: &generator) else { return }
+      guard let id = ids.randomElement(using: &generator), let name = names.randomElement(using: &generator) else {
+        return
+      }
       let before = rooms
       let deliveries = Bool.random(using: &generator) ? rooms.leave(id) : (try? rooms.join(id, room: name)) ?? []
       for delivery in deliveries where delivery.to != id {
         let shared = [before, rooms].contains { $0.room(of: id) != nil && $0.room(of: id) == $0.room(of: delivery.to) }
         #expect(shared)
       }
-      for id in ids { #expect(names.filter { rooms.members(of: $0).contains(id) } == [rooms.room(of: id)].compactMap(\.self)) }
+      for id in ids {
+        #expect(names.filter { rooms.members(of: $0).contains(id) } == [rooms.room(of: id)].compactMap(\.self))
+      }
       for name in names { #expect(rooms.members(of: name).count <= 3) }
     }
   }

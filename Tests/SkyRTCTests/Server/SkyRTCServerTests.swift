@@ -41,7 +41,8 @@ struct SkyRTCServerTests {
   func binary() async throws {
     try await withServer { server, address in
       let participant = try await Participant.connect(to: address)
-      participant.socket.send(.binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
+      participant.socket.send(
+        .binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
       guard case .peers(let you, [])? = try await participant.next() else { throw Participant.Surprise.noWelcome }
       #expect(await server.participants(in: "5") == [you])
     }

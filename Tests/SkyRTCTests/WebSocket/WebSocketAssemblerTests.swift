@@ -82,7 +82,9 @@ struct WebSocketAssemblerTests {
     #expect(try outcome([]) == .close(code: nil, reason: ""))
     #expect(try outcome([0x03, 0xE8]) == .close(code: 1000, reason: ""))
     #expect(try outcome([0x0F, 0xA0] + Array("why".utf8)) == .close(code: 4000, reason: "why"))
-    for bytes: [UInt8] in [[0x03], [0, 0], [0x03, 0xED], [0x03, 0xEE], [0x03, 0xF7], [0x13, 0x88], [0x03, 0xE8, 0xFF]] {
+    for bytes: [UInt8] in [
+      [0x03], [0, 0], [0x03, 0xED], [0x03, 0xEE], [0x03, 0xF7], [0x13, 0x88], [0x03, 0xE8, 0xFF],
+    ] {
       #expect(throws: WebSocketViolation.self) { try outcome(bytes) }
     }
   }

@@ -22,10 +22,10 @@ struct WebSocketClientTests {
   func echoes() async throws {
     let server = try await echo()
     var options = WebSocketClient.Options()
-    options.limits.maximumMessageBytes = 32 << 20
-    options.limits.maximumOutgoingBytes = 64 << 20
+    options.limits.maximumMessageBytes = 1 << 20
+    options.limits.maximumOutgoingBytes = 2 << 20
     let client = try await WebSocketClient.connect(to: server.url + "/any/path?x=1", options: options)
-    let large = String(repeating: "ü", count: 5 << 20)
+    let large = String(repeating: "ü", count: 200_000)
     try await client.send(text: "hello")
     try await client.send(binary: ByteBuffer(string: "bytes"))
     client.send(.text(large))

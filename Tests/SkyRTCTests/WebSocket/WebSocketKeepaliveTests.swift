@@ -28,4 +28,12 @@ struct WebSocketKeepaliveTests {
     #expect(keepalive.poll(now: start + .seconds(35)) == .wait)
     #expect(keepalive.deadline == start + .seconds(41))
   }
+
+  @Test("a process that slept itself asks again before it blames the other side")
+  func ownSleep() {
+    var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
+    #expect(keepalive.poll(now: start + .seconds(15)) == .ping)
+    #expect(keepalive.poll(now: start + .seconds(100)) == .ping)
+    #expect(keepalive.poll(now: start + .seconds(110)) == .giveUp(silence: .seconds(110)))
+  }
 }

@@ -5,7 +5,7 @@ import SDP
 import Testing
 
 @Suite("Later offers")
-struct RenegotiationTests {
+struct LaterExchangeTests {
   @Test("a second offer is answered with a higher version and all else the same")
   func again() throws {
     var negotiator = Negotiator.seeded()

@@ -1,0 +1,62 @@
+import BotPeer
+import Media
+import NIOCore
+import NIOPosix
+
+/// Two peers of this process with real sockets on loopback; each one's signalling is carried to the other.
+struct LoopbackCall {
+  let alice: BotPeer
+  let bob: BotPeer
+
+  static let aliceID = ParticipantID("alice")
+  static let bobID = ParticipantID("bob")
+
+  static func configuration(sending: Set<MediaKind>, iceServers: [String] = []) -> BotPeer.Configuration {
+    var configuration = BotPeer.Configuration()
+    configuration.bindAddresses = ["127.0.0.1"]
+    configuration.sending = sending
+    configuration.iceServers = iceServers
+    return configuration
+  }
+
+  init(aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = []) async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    alice = try await BotPeer.start(Self.configuration(sending: aliceSends), on: group.next())
+    bob = try await BotPeer.start(Self.configuration(sending: bobSends), on: group.next())
+  }
+
+  /// Carries signalling until a side has seen an event that satisfies the condition, then closes both; all events of both.
+  func run(
+    alice wanted: @escaping @Sendable ([PeerEvent]) -> Bool, bob other: @escaping @Sendable ([PeerEvent]) -> Bool,
+    atMost limit: Duration = .seconds(20)
+  ) async -> (alice: [PeerEvent], bob: [PeerEvent]) {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        await self.close()
+      }
+      async let aliceEvents = Self.follow(alice, tell: bob, as: Self.aliceID, until: wanted)
+      async let bobEvents = Self.follow(bob, tell: alice, as: Self.bobID, until: other)
+      let events = await (aliceEvents, bobEvents)
+      group.cancelAll()
+      return events
+    }
+  }
+
+  func close() async {
+    await alice.close(reason: "The test is over.")
+    await bob.close(reason: "The test is over.")
+  }
+
+  private static func follow(
+    _ peer: BotPeer, tell other: BotPeer, as id: ParticipantID, until isEnough: @Sendable ([PeerEvent]) -> Bool
+  ) async -> [PeerEvent] {
+    var events: [PeerEvent] = []
+    for await happening in peer.events {
+      if case .signal(let message) = happening.event { other.receive(message, from: id) }
+      events.append(happening.event)
+      if isEnough(events) { break }
+    }
+    return events
+  }
+}

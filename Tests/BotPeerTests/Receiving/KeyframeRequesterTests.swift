@@ -1,0 +1,29 @@
+import Testing
+
+@testable import BotPeer
+
+@Suite("Keyframe requester")
+struct KeyframeRequesterTests {
+  @Test("it asks at once, then every 500 ms while one is wanted, and never more often")
+  func interval() {
+    var requester = KeyframeRequester()
+    let start = ContinuousClock.now
+    var times: [Int] = []
+    for millisecond in 0..<2_000
+    where requester.poll(wanted: millisecond < 1_200 || millisecond > 1_300, now: start + .milliseconds(millisecond)) {
+      times.append(millisecond)
+    }
+    #expect(times == [0, 500, 1_000, 1_500])
+    #expect(requester.requests == 4)
+  }
+
+  @Test("its deadline is when the next request may be sent, and there is none when nothing is wanted")
+  func deadline() {
+    var requester = KeyframeRequester()
+    let start = ContinuousClock.now
+    #expect(requester.deadline(wanted: false, now: start) == nil)
+    #expect(requester.deadline(wanted: true, now: start) == start)
+    _ = requester.poll(wanted: true, now: start)
+    #expect(requester.deadline(wanted: true, now: start) == start + .milliseconds(500))
+  }
+}

@@ -1,0 +1,36 @@
+import Media
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Group of pictures")
+struct GroupOfPicturesCacheTests {
+  private func frame(_ number: Int, isKeyframe: Bool, bytes: Int = 100) -> EncodedFrame {
+    var generator = SeededGenerator(seed: 1)
+    return SyntheticSource.vp8(
+      number: number, isKeyframe: isKeyframe, bytes: bytes, time: Int64(number), arrival: .now, using: &generator)
+  }
+
+  @Test("it holds the frames since the last keyframe, and nothing before the first")
+  func group() {
+    var cache = GroupOfPicturesCache()
+    cache.add(frame(0, isKeyframe: false))
+    #expect(cache.isEmpty)
+    for number in 1...5 { cache.add(frame(number, isKeyframe: number == 1 || number == 4)) }
+    #expect(cache.frames.compactMap(SyntheticSource.number) == [4, 5])
+  }
+
+  @Test("a group that has become too long to be sent again is dropped until the next keyframe")
+  func tooLong() {
+    var cache = GroupOfPicturesCache()
+    for number in 0...GroupOfPicturesCache.maximumFrames { cache.add(frame(number, isKeyframe: number == 0)) }
+    #expect(cache.isEmpty)
+    cache.add(frame(2_000, isKeyframe: false))
+    #expect(cache.isEmpty)
+    cache.add(frame(2_001, isKeyframe: true))
+    #expect(cache.frames.count == 1)
+    cache.add(frame(2_002, isKeyframe: false, bytes: GroupOfPicturesCache.maximumBytes))
+    #expect(cache.isEmpty)
+  }
+}
