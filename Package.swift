@@ -41,6 +41,7 @@ let package = Package(
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "SkyRTC", targets: ["SkyRTC"]),
+    .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
   ],
   dependencies: [

@@ -85,7 +85,7 @@ fi
 say "1. A bot plays $sample, round and round, in room \"demo\"."
 start player.log --room demo --play "$sample" --loop "${server[@]}"
 player=$!
-await_port $port $player "the player's embedded server"
+await_port $port $player "the player"
 
 say "2. Another bot records that room for $seconds s."
 timeout --kill-after=5 60 "$program" --room demo --record "$folder" --duration ${seconds}s "${server[@]}" \
@@ -103,7 +103,7 @@ manifest=${webm%.webm}.json
 for file in "$ogg" "$manifest"; do [[ -s $file ]] || fail "$file is missing."; done
 
 for file in "$webm" "$ogg"; do
-  errors=$(timeout 60 ffmpeg -nostdin -v error -i "$file" -f null - 2>&1) || fail "ffmpeg cannot decode $file: $errors"
+  errors=$(timeout 60 ffmpeg -nostdin -v error -i "$file" -enc_time_base -1 -f null - 2>&1) || fail "ffmpeg cannot decode $file: $errors"
   [[ -z $errors ]] || fail "ffmpeg complains of $file: $errors"
 done
 

@@ -41,12 +41,11 @@ public final class BotPeer: Sendable {
   public static func start(
     _ configuration: Configuration, on loop: any EventLoop, log: Logger = Logger(label: "peer")
   ) async throws -> BotPeer {
-    let identity = try DTLSIdentity()
     let addresses = try configuration.addressesToBind()
     let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
     return try await loop.submit { () -> EventLoopFuture<BotPeer> in
       let (source, events) = EventSource.make(on: loop)
-      let driver = PeerDriver(loop: loop, configuration: configuration, identity: identity, log: log) {
+      let driver = PeerDriver(loop: loop, configuration: configuration, log: log) {
         source.yield($0)
       }
       source.keyframeNeeded = { [weak driver] in driver?.requestKeyframe(of: nil) }

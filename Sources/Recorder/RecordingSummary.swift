@@ -11,7 +11,10 @@ public struct RecordingSummary: Sendable, Hashable {
   public let manifest: RecordingManifest
 
   /// The paths of the media files and then of the manifest.
-  public var paths: [String] { manifest.files.map { "\(folder)/\($0.name)" } + ["\(folder)/\(base).json"] }
+  public var paths: [String] {
+    let stem = folder.hasSuffix("/") ? folder : folder + "/"
+    return manifest.files.map { stem + $0.name } + ["\(stem)\(base).json"]
+  }
 
   /// The track of a kind, if there was one.
   public func track(_ kind: MediaKind) -> RecordingManifest.Track? {

@@ -4,6 +4,14 @@ internal import Media
 internal import NIOCore
 internal import RTP
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Sockets, clock and timers for the engines of all participants.
 ///
 /// It lives on one event loop and is touched nowhere else, so it has no lock. It carries out what engines say; it decides
@@ -11,7 +19,6 @@ internal import RTP
 final class PeerDriver {
   private let loop: any EventLoop
   private let configuration: BotPeer.Configuration
-  private let identity: DTLSIdentity
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
 
@@ -28,15 +35,13 @@ final class PeerDriver {
   private var touched: [PeerEngine] = []
   private var timer: Scheduled<Void>?
   private var timerDeadline: ContinuousClock.Instant?
-  private var batchTime: ContinuousClock.Instant?
 
   init(
-    loop: any EventLoop, configuration: BotPeer.Configuration, identity: DTLSIdentity, log: Logger,
+    loop: any EventLoop, configuration: BotPeer.Configuration, log: Logger,
     emit: @escaping (ParticipantEvent) -> Void
   ) {
     self.loop = loop
     self.configuration = configuration
-    self.identity = identity
     self.log = log
     self.emit = emit
   }
@@ -57,7 +62,7 @@ final class PeerDriver {
       for (ip, result) in zip(addresses, results) {
         switch result {
         case .success(let socket): this.value.sockets[socket.value.address] = socket.value
-        case .failure(let error): problems.append("\(ip): \(error)")
+        case .failure(let error): problems.append("\(ip): \(Self.reason(error))")
         }
       }
       guard !this.value.sockets.isEmpty else {
@@ -66,6 +71,11 @@ final class PeerDriver {
       for problem in problems { this.value.log.warning("no UDP socket", metadata: ["reason": "\(problem)"]) }
       return Array(this.value.sockets.keys)
     }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    guard let error = error as? IOError, let text = strerror(error.errnoCode) else { return "\(error)" }
+    return String(cString: text)
   }
 
   /// Begins to ask the STUN servers how the sockets look from outside.
@@ -84,7 +94,7 @@ final class PeerDriver {
 
   func offer(to participant: ParticipantID) {
     let now = ContinuousClock.now
-    let engine = engines[participant] ?? makeEngine(for: participant, offers: true, now: now)
+    guard let engine = engine(for: participant, offers: true, now: now) else { return }
     engine.offer(now: now)
     touch(engine)
     carryOutAll(now: now)
@@ -92,12 +102,8 @@ final class PeerDriver {
 
   func received(_ message: SignallingMessage, from participant: ParticipantID) {
     let now = ContinuousClock.now
-    let engine: PeerEngine
-    switch (engines[participant], message) {
-    case (let known?, _): engine = known
-    case (nil, .offer), (nil, .candidate): engine = makeEngine(for: participant, offers: false, now: now)
-    case (nil, .answer): return
-    }
+    if case .answer = message, engines[participant] == nil { return }
+    guard let engine = engine(for: participant, offers: false, now: now) else { return }
     engine.received(message, now: now)
     touch(engine)
     carryOutAll(now: now)
@@ -142,14 +148,25 @@ final class PeerDriver {
 
   var statistics: [PeerStatistics] { engines.values.map(\.statistics) }
 
-  private func makeEngine(
+  /// The participant's engine, a new one if need be; nil if OpenSSL has no certificate for it.
+  ///
+  /// Each has a certificate of its own: to the participant a new engine with a known certificate would look like the old one.
+  private func engine(
     for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
-  ) -> PeerEngine {
+  ) -> PeerEngine? {
+    if let known = engines[participant] { return known }
+    let identity: DTLSIdentity
+    do {
+      identity = try DTLSIdentity()
+    } catch {
+      emit(ParticipantEvent(participant: participant, event: .ended(PeerEnding(.failed, error.description))))
+      return nil
+    }
     let engine = PeerEngine(
       PeerEngine.Configuration(
         participant: participant, identity: identity,
-        localAddresses: sockets.keys.sorted { $0.description < $1.description },
-        sending: configuration.sending, isPolite: configuration.isPolite(participant)),
+        localAddresses: sockets.keys.sorted { $0.description < $1.description }, sending: configuration.sending,
+        isPolite: configuration.isPolite(participant)),
       offers: offers)
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     engine.prime(groupOfPictures, now: now)
@@ -167,8 +184,8 @@ final class PeerDriver {
   // MARK: Datagrams
 
   private func received(_ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) {
-    let now = batchTime ?? ContinuousClock.now
-    batchTime = now
+    // Each has its own arrival, though a batch comes at once: a sender that probes the line measures the differences.
+    let now = ContinuousClock.now
     // The buffer is a slice of one that the whole batch shares; what is decrypted in place or kept needs its own bytes.
     let own = ByteBuffer(bytes: datagram.readableBytesView)
     if PacketKind.of(own) == .stun {
@@ -200,9 +217,7 @@ final class PeerDriver {
   }
 
   private func batchEnded() {
-    let now = batchTime ?? ContinuousClock.now
-    batchTime = nil
-    carryOutAll(now: now)
+    carryOutAll(now: .now)
   }
 
   // MARK: Turns

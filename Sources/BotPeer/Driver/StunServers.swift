@@ -14,8 +14,13 @@ enum StunServers {
       } catch {
         throw BotPeer.StartError.badIceServer(text, reason: "\(error)")
       }
-      let resolved = try await NIOThreadPool.singleton.runIfActive {
-        try SocketAddress.makeAddressResolvingHost(url.host, port: Int(url.port))
+      let resolved: SocketAddress
+      do {
+        resolved = try await NIOThreadPool.singleton.runIfActive {
+          try SocketAddress.makeAddressResolvingHost(url.host, port: Int(url.port))
+        }
+      } catch {
+        throw BotPeer.StartError.badIceServer(text, reason: "\(url.host) has no address.")
       }
       if let address = TransportAddress(resolved) { addresses.append(address) }
     }

@@ -1,12 +1,14 @@
 internal import Media
 
 /// The RTP header extensions that we speak, in the order in which our offers name them.
+///
+/// `urn:3gpp:video-orientation` is left out on purpose: a sender that may not tell which side is up turns the picture before it
+/// encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright.
 enum HeaderExtension: CaseIterable, Sendable {
   case audioLevel
   case absoluteSendTime
   case transportSequenceNumber
   case mid
-  case videoOrientation
   case streamID
   case repairedStreamID
 
@@ -18,7 +20,6 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .transportSequenceNumber:
       "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
     case .mid: "urn:ietf:params:rtp-hdrext:sdes:mid"
-    case .videoOrientation: "urn:3gpp:video-orientation"
     case .streamID: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
     case .repairedStreamID: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
     }
@@ -31,7 +32,6 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .absoluteSendTime: 2
     case .transportSequenceNumber: 3
     case .mid: 4
-    case .videoOrientation: 13
     case .streamID: 10
     case .repairedStreamID: 11
     }
@@ -42,7 +42,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     switch self {
     case .audioLevel: kind == .audio
     case .absoluteSendTime, .transportSequenceNumber, .mid: true
-    case .videoOrientation, .streamID, .repairedStreamID: kind == .video
+    case .streamID, .repairedStreamID: kind == .video
     }
   }
 }
@@ -55,7 +55,6 @@ extension NegotiatedMedia.Extensions {
       case .absoluteSendTime: absoluteSendTime
       case .transportSequenceNumber: transportSequenceNumber
       case .mid: mid
-      case .videoOrientation: videoOrientation
       case .streamID: streamID
       case .repairedStreamID: repairedStreamID
       }
@@ -66,7 +65,6 @@ extension NegotiatedMedia.Extensions {
       case .absoluteSendTime: absoluteSendTime = newValue
       case .transportSequenceNumber: transportSequenceNumber = newValue
       case .mid: mid = newValue
-      case .videoOrientation: videoOrientation = newValue
       case .streamID: streamID = newValue
       case .repairedStreamID: repairedStreamID = newValue
       }

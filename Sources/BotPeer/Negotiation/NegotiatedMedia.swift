@@ -70,7 +70,6 @@ package struct NegotiatedMedia: Sendable, Hashable {
     package var audioLevel: UInt8?
     package var absoluteSendTime: UInt8?
     package var transportSequenceNumber: UInt8?
-    package var videoOrientation: UInt8?
 
     package init() {}
   }

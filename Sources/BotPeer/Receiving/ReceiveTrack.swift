@@ -12,6 +12,9 @@ package struct ReceiveTrack: Sendable {
   package internal(set) var media: NegotiatedMedia
   package internal(set) var statistics = TrackStatistics()
 
+  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes; true after a poll.
+  package private(set) var deadline: ContinuousClock.Instant?
+
   /// All sources heard of late, in the order of their coming.
   var sources: [ReceivedSource] = []
   /// The source that frames are made of.
@@ -100,10 +103,10 @@ package struct ReceiveTrack: Sendable {
       nextStatistics = now + configuration.statisticsInterval
       tellStatistics(now: now, events: &events)
     }
+    updateDeadline(now: now)
   }
 
-  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next.
-  package func deadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  private mutating func updateDeadline(now: ContinuousClock.Instant) {
     var earliest = nextStatistics
     func consider(_ instant: ContinuousClock.Instant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
@@ -116,7 +119,7 @@ package struct ReceiveTrack: Sendable {
         consider(sources[place].keyframeIsDue)
       }
     }
-    return earliest
+    deadline = earliest
   }
 
   /// Hands on all that can be used of what still waits, and tells the last counts.

@@ -53,6 +53,14 @@ package struct ReceivedSource: Sendable {
   /// The size of the last keyframe that began.
   package private(set) var pictureSize: PictureSize?
 
+  // Stored, because they are asked for with each packet: to compute them, Swift would copy the whole value first.
+  /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
+  package private(set) var deadline: ContinuousClock.Instant?
+  /// Whether a keyframe has begun that was not handed on yet.
+  package private(set) var keyframeIsComing = false
+  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
+  package private(set) var keyframeIsDue: ContinuousClock.Instant?
+
   private var buffer: ReorderBuffer<ReceivedPacket>
   private var unwrapper = SequenceNumberUnwrapper()
   private var highest: Int64
@@ -84,22 +92,6 @@ package struct ReceivedSource: Sendable {
     first = sequence
     buffer = ReorderBuffer(first: sequence, capacity: configuration.reorderingCapacity(kind))
     holdsUntil = arrival + configuration.startDelay(kind)
-  }
-
-  /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
-  package var deadline: ContinuousClock.Instant? {
-    guard let hold = holdsUntil else { return nack.deadline }
-    return nack.deadline.map { min($0, hold) } ?? hold
-  }
-
-  /// Whether a keyframe has begun that was not handed on yet.
-  package var keyframeIsComing: Bool { lastKeyframeStart.map { $0 >= buffer.next } ?? false }
-
-  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
-  package var keyframeIsDue: ContinuousClock.Instant? {
-    guard kind == .video, nack.count > 0 else { return nil }
-    let harmless = max(lastKeyframeStart ?? .min, buffer.next - 1)
-    return nack.instant(ofAge: configuration.keyframeDelay, above: harmless)
   }
 
   /// Takes in a packet of a source that is not listened to, for its liveness and size only.
@@ -161,6 +153,13 @@ package struct ReceivedSource: Sendable {
 
   /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
   package mutating func next(now: ContinuousClock.Instant) -> Item? {
+    let item = takeNext(now: now)
+    // Packets are taken until there is none, so this is said once for each that comes.
+    if case nil = item { updateDeadlines() }
+    return item
+  }
+
+  private mutating func takeNext(now: ContinuousClock.Instant) -> Item? {
     if let hold = holdsUntil {
       guard frontStartsKeyframe || hold <= now else { return nil }
       holdsUntil = nil
@@ -180,7 +179,19 @@ package struct ReceivedSource: Sendable {
 
   /// The sequence numbers to ask for now.
   package mutating func requests(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [UInt16] {
-    nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
+    defer { updateDeadlines() }
+    return nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
+  }
+
+  private mutating func updateDeadlines() {
+    deadline = nack.deadline
+    if let hold = holdsUntil { deadline = deadline.map { min($0, hold) } ?? hold }
+    keyframeIsComing = lastKeyframeStart.map { $0 >= buffer.next } ?? false
+    keyframeIsDue = nil
+    if kind == .video, nack.count > 0 {
+      let harmless = max(lastKeyframeStart ?? .min, buffer.next - 1)
+      keyframeIsDue = nack.instant(ofAge: configuration.keyframeDelay, above: harmless)
+    }
   }
 
   /// Waits for nothing any more: ``next(now:)`` then gives all that is there.

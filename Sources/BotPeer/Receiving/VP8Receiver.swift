@@ -4,35 +4,45 @@ import RTP
 
 /// Makes decodable VP8 frames of a source's packets in order.
 package struct VP8Receiver: Sendable {
+  // Stored, like everything that is asked for with each packet: to compute it, Swift would copy the whole value first.
+  /// Whether nothing goes out before the next keyframe.
+  package private(set) var needsKeyframe = true
+  /// Whether a keyframe is being gathered of which nothing is missing yet.
+  package private(set) var isGatheringKeyframe = false
+
   private var assembler = VP8FrameAssembler()
   private var chain = DecodabilityChain()
 
   package init() {}
 
-  /// Whether nothing goes out before the next keyframe.
-  package var needsKeyframe: Bool { chain.needsKeyframe }
+  package mutating func add(_ packet: ReceivedPacket) {
+    assembler.add(packet)
+    isGatheringKeyframe = assembler.isGatheringKeyframe
+  }
 
-  /// Whether a keyframe is being gathered of which nothing is missing yet.
-  package var isGatheringKeyframe: Bool { assembler.isGatheringKeyframe }
-
-  package mutating func add(_ packet: ReceivedPacket) { assembler.add(packet) }
-
-  package mutating func addLost(_ count: Int) { assembler.addLost(count) }
+  package mutating func addLost(_ count: Int) {
+    assembler.addLost(count)
+    isGatheringKeyframe = false
+  }
 
   /// The source ends or changes: what is half there is damaged, and the next keyframe begins anew.
   package mutating func finish() {
     assembler.finish()
+    isGatheringKeyframe = false
   }
 
   /// Makes the next keyframe necessary.
   package mutating func restart() {
     chain.restart()
+    needsKeyframe = true
   }
 
   /// Takes the next frame that came to its end, and whether it may go out.
   package mutating func popFrame() -> (frame: VP8FrameAssembler.Frame, isDecodable: Bool)? {
     guard let frame = assembler.popFrame() else { return nil }
-    return (frame, chain.admit(frame.link))
+    let isDecodable = chain.admit(frame.link)
+    needsKeyframe = chain.needsKeyframe
+    return (frame, isDecodable)
   }
 
   /// Whether a payload begins a keyframe and, if so, its picture's size; nil when it does not.

@@ -13,6 +13,7 @@ extension MediaSession {
   package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
     guard !isClosed else { return [] }
     begin(now: now)
+    defer { deadline = nextDeadline(now: now) }
     clock?.read(wallClock, now: now)
     var feedback: [RTCPPacket] = []
     for place in receiving.indices {
@@ -33,23 +34,6 @@ extension MediaSession {
     return outputs
   }
 
-  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will ever be due by itself.
-  package var deadline: ContinuousClock.Instant? {
-    guard !isClosed, let now = lastNow else { return nil }
-    if !events.isEmpty || keyframeWasRequested { return now }
-    var earliest: ContinuousClock.Instant?
-    func consider(_ instant: ContinuousClock.Instant?) {
-      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
-    }
-    for place in receiving.indices { consider(receiving[place].deadline(now: now)) }
-    guard isReady else { return earliest }
-    consider(pacer.deadline)
-    consider(nextReport)
-    consider(transportFeedback?.deadline)
-    if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
-    return earliest
-  }
-
   /// Ends the session: the frames that still waited, the last counts, and a goodbye.
   package mutating func close(now: ContinuousClock.Instant) -> [Output] {
     guard !isClosed else { return [] }
@@ -67,7 +51,23 @@ extension MediaSession {
       append(packets, to: &outputs)
     }
     isClosed = true
+    deadline = nil
     return outputs
+  }
+
+  /// When something is due by itself.
+  private func nextDeadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    var earliest: ContinuousClock.Instant?
+    func consider(_ instant: ContinuousClock.Instant?) {
+      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    }
+    for place in receiving.indices { consider(receiving[place].deadline) }
+    guard isReady else { return earliest }
+    consider(pacer.deadline)
+    consider(nextReport)
+    consider(transportFeedback?.deadline)
+    if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
+    return earliest
   }
 
   // MARK: Feedback

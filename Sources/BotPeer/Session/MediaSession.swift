@@ -36,6 +36,9 @@ package struct MediaSession: Sendable {
   package let owner: ParticipantID
   package let cname: String
   package let configuration: Configuration
+  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will be due by itself. Stored, because it is asked
+  /// for far more often than it changes.
+  package internal(set) var deadline: ContinuousClock.Instant?
   /// How long packets take there and back.
   package internal(set) var roundTrip = RoundTripTime()
   /// The tracks that are, or were, received and sent, in the order of their sections.
@@ -71,7 +74,6 @@ package struct MediaSession: Sendable {
   var maximumBitrate: UInt64?
   var fractionLost: Double = 0
   var packetsRefused: UInt64 = 0
-  var lastNow: ContinuousClock.Instant?
 
   /// - Parameters:
   ///   - owner: whose media is received.
@@ -116,6 +118,7 @@ package struct MediaSession: Sendable {
 
   /// Asks the remote side for a keyframe of its video.
   package mutating func requestKeyframe(now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
     begin(now: now)
     for index in receiving.indices { receiving[index].requestKeyframe() }
   }
@@ -151,9 +154,9 @@ package struct MediaSession: Sendable {
     return sum
   }
 
-  /// Sets the zero of all time lines, at the first call.
+  /// Something has come or was asked for: there is work to do now. The first time sets the zero of all time lines.
   mutating func begin(now: ContinuousClock.Instant) {
-    lastNow = now
+    deadline = now
     guard clock == nil else { return }
     // A moment earlier, so that a cached frame that was due before us still lies after the zero.
     let epoch = now - .seconds(10)

@@ -138,7 +138,6 @@ public final class SkyRTCClient: Sendable {
       }
       if isClosed { break }
       let delay = backoff.next(using: &generator)
-      logger.warning("The server is lost: \(reason) Next attempt in \(delay).")
       await deliver(.disconnected(reason: reason, retryAfter: delay))
       try? await Task.sleep(for: delay)
     }

@@ -124,7 +124,7 @@ struct WebSocketOpening {
       return try NIOSSLContext(configuration: configuration)
     } catch {
       if case .file(let path) = options.trust { throw .noCertificates(file: path, reason: "\(error)") }
-      throw .notTrusted(url, reason: "\(error)")
+      throw .notTrusted(url, reason: TLSReason.text(error))
     }
   }
 

@@ -39,9 +39,9 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
     if isDone { return context.fireErrorCaught(error) }
     switch error {
     case let error as NIOSSLError:
-      fail(.notTrusted(url, reason: "\(error)"), context: context)
+      fail(.notTrusted(url, reason: TLSReason.text(error)), context: context)
     case let error as NIOSSLExtraError:
-      fail(.notTrusted(url, reason: "\(error)"), context: context)
+      fail(.notTrusted(url, reason: TLSReason.text(error)), context: context)
     case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
       fail(.notAWebSocket(url, reason: "its Sec-WebSocket-Accept header is wrong"), context: context)
     default:

@@ -1,12 +1,12 @@
 import BotPeer
 import FileSource
+import Foundation
 import Logging
 import Media
 import NIOCore
 import NIOPosix
 import Recorder
 import SkyRTC
-import Synchronization
 
 /// One stay in one room: signalling, peer, recorder and file joined together. Wiring only; each of them does its own work.
 struct Call {
@@ -42,9 +42,9 @@ struct Call {
     // What can be wrong without a network is found before anybody is disturbed.
     let source = try openSource()
     let recorder = try openRecorder()
-    let connection = try await ServerFinder(options: options, console: console, log: log).connect()
     let roster = Roster()
-    let peer = try await startPeer(source: source, client: connection.client, roster: roster)
+    let peer = try await startPeer(source: source, roster: roster)
+    let connection = try await ServerFinder(options: options, console: console, log: log).connect()
     let parts = Parts(client: connection.client, peer: peer, recorder: recorder, source: source, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
@@ -82,10 +82,11 @@ struct Call {
     }
   }
 
-  private func startPeer(source: FileSource?, client: SkyRTCClient, roster: Roster) async throws -> BotPeer {
+  private func startPeer(source: FileSource?, roster: Roster) async throws -> BotPeer {
     var configuration = BotPeer.Configuration()
     configuration.bindAddresses = options.bindAddress.map { [$0] } ?? []
-    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(client.url.host)
+    let host = (try? WebSocketURL(options.serverURL))?.host ?? ""
+    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
     configuration.udpPort = options.udpPort
     configuration.iceServers = options.iceServer
     configuration.sending = Set(source?.file.tracks.map(\.codec.kind) ?? [])
@@ -172,7 +173,8 @@ struct Call {
         parts.peer.receive(
           .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
       case .disconnected(let reason, let delay):
-        log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(delay)"])
+        let retry = delay.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+        log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
       }
     }
   }

@@ -110,7 +110,7 @@ struct AnswerTests {
     #expect(video.feedback == feedback("goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"))
     #expect(
       video.extensions
-        == extensions(mid: 4, sendTime: 2, sequence: 3, streamID: 10, repairedStreamID: 11, orientation: 13))
+        == extensions(mid: 4, sendTime: 2, sequence: 3, streamID: 10, repairedStreamID: 11))
     #expect(
       video.remoteSources == [
         .init(ssrc: 689_647_705, retransmissionSSRC: 3_166_182_352, cname: "U34KB/l9IcTp0+RS")
@@ -236,7 +236,7 @@ struct AnswerTests {
 
   private func extensions(
     mid: UInt8, audioLevel: UInt8? = nil, sendTime: UInt8? = nil, sequence: UInt8, streamID: UInt8? = nil,
-    repairedStreamID: UInt8? = nil, orientation: UInt8? = nil
+    repairedStreamID: UInt8? = nil
   ) -> NegotiatedMedia.Extensions {
     var extensions = NegotiatedMedia.Extensions()
     extensions.mid = mid
@@ -245,7 +245,6 @@ struct AnswerTests {
     extensions.transportSequenceNumber = sequence
     extensions.streamID = streamID
     extensions.repairedStreamID = repairedStreamID
-    extensions.videoOrientation = orientation
     return extensions
   }
 }

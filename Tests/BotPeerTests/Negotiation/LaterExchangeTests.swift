@@ -154,7 +154,7 @@ struct LaterExchangeTests {
     for map in maps[1] {
       #expect(names[map.id] ?? map.uri == map.uri)
     }
-    #expect(Set(maps[1].map(\.id)).count == 6)
+    #expect(Set(maps[1].map(\.id)).count == 5)
     #expect(maps[1].contains { $0.id == 3 && $0.uri.hasSuffix("sdes:mid") })
   }
 
