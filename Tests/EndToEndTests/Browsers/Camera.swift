@@ -1,0 +1,23 @@
+/// What a page gets when it asks for camera and microphone.
+enum Camera {
+  /// The browser's own fake devices.
+  case own
+  /// A picture of 640x480 that flashes and a sound that beeps in each second.
+  case flashing
+  /// The same with a picture of 320x240, for rooms in which two cores have many pictures to encode.
+  case smallFlashing
+  /// A refusal: the page can only watch, and the browser hides its addresses behind names.
+  case refused
+
+  /// The start script that brings it about.
+  var script: String? {
+    get throws {
+      switch self {
+      case .own: nil
+      case .flashing: try Pages.script("flashing-camera")
+      case .smallFlashing: try "window.cameraSize = [320, 240];\n" + Pages.script("flashing-camera")
+      case .refused: try Pages.script("refused-camera")
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// Runs before the page's own scripts and gives them a camera and a microphone whose picture and sound belong together:
+// in every second a white flash of 100 ms and, begun in the same moment, a beep as long.
+(() => {
+  if (!navigator.mediaDevices || window.flashing) return;
+  window.flashing = true;
+
+  const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  const [width, height] = window.cameraSize ?? [640, 480];
+  const framesPerSecond = 30;
+
+  const picture = (flashed) => {
+    const canvas = document.createElement('canvas');
+    canvas.width = width;
+    canvas.height = height;
+    const context = canvas.getContext('2d');
+    let count = 0, lastSecond = Math.floor(performance.now() / 1000);
+    const draw = () => {
+      const time = performance.now();
+      const second = Math.floor(time / 1000);
+      if (second !== lastSecond) {
+        lastSecond = second;
+        flashed();
+      }
+      context.fillStyle = time % 1000 < 100 ? 'white' : '#202840';
+      context.fillRect(0, 0, width, height);
+      context.fillStyle = `hsl(${count % 360} 70% 40%)`;
+      context.fillRect((count * width / 160) % width, height / 8, height / 6, height / 6);
+      context.font = `${height / 8}px monospace`;
+      context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
+      count += 1;
+    };
+    const timer = setInterval(draw, 1000 / framesPerSecond);
+    const track = canvas.captureStream(framesPerSecond).getVideoTracks()[0];
+    const stop = track.stop.bind(track);
+    track.stop = () => { clearInterval(timer); stop(); };
+    return track;
+  };
+
+  // A microphone that hears a beep at each flash.
+  const sound = async () => {
+    const audio = new AudioContext({ sampleRate: 48000 });
+    await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 300))]);
+    if (audio.state !== 'running') return gatedMicrophone();
+    const tone = audio.createOscillator();
+    const volume = audio.createGain();
+    const output = audio.createMediaStreamDestination();
+    tone.frequency.value = 1000;
+    volume.gain.value = 0;
+    tone.connect(volume).connect(output);
+    tone.start();
+    const beep = () => {
+      volume.gain.setValueAtTime(0.5, audio.currentTime);
+      volume.gain.setValueAtTime(0, audio.currentTime + 0.1);
+    };
+    return { track: output.stream.getAudioTracks()[0], beep };
+  };
+
+  // Firefox runs no AudioContext on a machine without a sound card, but its fake microphone hums all the time.
+  const gatedMicrophone = async () => {
+    const raw = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+    const track = (await nativeGetUserMedia({ audio: raw })).getAudioTracks()[0];
+    track.enabled = false;
+    const beep = () => {
+      track.enabled = true;
+      setTimeout(() => { track.enabled = false; }, 100);
+    };
+    return { track, beep };
+  };
+
+  navigator.mediaDevices.getUserMedia = async (wanted = {}) => {
+    // Whoever was given the real devices shows real addresses to the other side.
+    (await nativeGetUserMedia(wanted)).getTracks().forEach((track) => track.stop());
+    const microphone = await sound();
+    const tracks = [];
+    if (wanted.video) tracks.push(picture(microphone.beep));
+    if (wanted.audio) tracks.push(microphone.track);
+    return new MediaStream(tracks);
+  };
+})();

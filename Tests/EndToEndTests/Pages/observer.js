@@ -1,0 +1,193 @@
+// Runs before the page's own scripts and watches it from outside: what the server tells it of the room, every
+// RTCPeerConnection it makes, what it sends, and what can be seen and heard of what it receives. All times are
+// milliseconds since 1970.
+(() => {
+  if (window.observer) return;
+
+  const now = () => performance.timeOrigin + performance.now();
+  const calls = [];
+  const rooms = [];
+
+  const NativeSocket = window.WebSocket;
+  window.WebSocket = class WebSocket extends NativeSocket {
+    constructor(...options) {
+      super(...options);
+      const room = { socket: this };
+      rooms.push(room);
+      this.addEventListener('message', ({ data }) => {
+        const { eventName, data: { you, connections } = {} } = JSON.parse(data);
+        if (eventName === '_peers') Object.assign(room, { you, others: connections, joinedAt: now() });
+      });
+    }
+  };
+
+  const NativeConnection = window.RTCPeerConnection;
+
+  window.RTCPeerConnection = class RTCPeerConnection extends NativeConnection {
+    constructor(...options) {
+      super(...options);
+      const call = { connection: this, begunAt: now(), states: [], tracks: [], bitrates: [] };
+      calls.push(call);
+      this.addEventListener('connectionstatechange', () => {
+        call.states.push({ state: this.connectionState, at: now() });
+        if (this.connectionState === 'connected' && !call.connectedAt) {
+          call.connectedAt = now();
+          awaitFirstFrame(call);
+        }
+      });
+      this.addEventListener('track', ({ track }) => call.tracks.push(watch(track)));
+    }
+
+    async setLocalDescription(...description) {
+      const call = calls.find((call) => call.connection === this);
+      const at = now();
+      await super.setLocalDescription(...description);
+      if (call && this.localDescription) call[this.localDescription.type === 'offer' ? 'offeredAt' : 'answeredAt'] ??= at;
+    }
+  };
+
+  // Notes when the first picture was sent; on loopback it arrives a moment later.
+  const awaitFirstFrame = async (call) => {
+    while (call.connection.connectionState === 'connected' && !((await statistics(call)).sent.video?.framesSent > 0)) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    call.firstSentAt = now();
+  };
+
+  // What arrives on a track: pictures shown and how bright they are, or how loud the sound is.
+  const watch = (track) => {
+    const seen = { kind: track.kind, since: now() };
+    if (track.kind === 'video') look(track, seen);
+    else listen(track, seen);
+    return seen;
+  };
+
+  const look = (track, seen) => {
+    Object.assign(seen, { shown: 0, flashes: [], sizes: [] });
+    const video = document.createElement('video');
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 8;
+    const context = canvas.getContext('2d', { willReadFrequently: true });
+    video.muted = true;
+    video.autoplay = true;
+    video.playsInline = true;
+    video.srcObject = new MediaStream([track]);
+    video.play().catch(() => {});
+    seen.element = video;
+    let wasBright = false;
+    const frame = (_, { presentedFrames }) => {
+      const at = now();
+      // Counts those too for which a busy page got no call.
+      seen.shown = presentedFrames;
+      seen.firstShownAt ??= at;
+      seen.lastShownAt = at;
+      const size = `${video.videoWidth}x${video.videoHeight}`;
+      if (seen.sizes.at(-1) !== size) seen.sizes.push(size);
+      // The lamp of the sample lies here; the flashing camera is bright all over.
+      const { videoWidth: width, videoHeight: height } = video;
+      context.drawImage(video, width * 0.3, height * 0.7, width * 0.4, height * 0.1, 0, 0, 8, 8);
+      const pixels = context.getImageData(0, 0, 8, 8).data;
+      let sum = 0;
+      for (let i = 0; i < pixels.length; i += 4) sum += pixels[i] + pixels[i + 1] + pixels[i + 2];
+      seen.brightness = sum / (pixels.length / 4) / 3;
+      const isBright = seen.brightness > 200;
+      if (isBright && !wasBright) seen.flashes.push(at);
+      wasBright = isBright;
+      video.requestVideoFrameCallback(frame);
+    };
+    video.requestVideoFrameCallback(frame);
+  };
+
+  // Needs a sound card in Firefox; without one the level stays 0 there.
+  const listen = (track, seen) => {
+    Object.assign(seen, { beeps: [], level: 0, loudest: 0 });
+    // Chromium gives Web Audio a remote sound only while an element plays it too.
+    const element = document.createElement('audio');
+    element.muted = true;
+    element.srcObject = new MediaStream([track]);
+    element.play().catch(() => {});
+    const audio = new AudioContext();
+    const analyser = audio.createAnalyser();
+    analyser.fftSize = 512;
+    audio.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    audio.resume();
+    seen.element = element;
+    seen.audio = audio;
+    const samples = new Float32Array(analyser.fftSize);
+    let wasLoud = false;
+    setInterval(() => {
+      analyser.getFloatTimeDomainData(samples);
+      seen.level = Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+      seen.loudest = Math.max(seen.loudest, seen.level);
+      const isLoud = seen.level > 0.03;
+      if (isLoud && !wasLoud) seen.beeps.push(now());
+      wasLoud = isLoud;
+    }, 10);
+  };
+
+  setInterval(async () => {
+    for (const call of calls) {
+      const last = call.statistics?.sent.video;
+      const video = (await statistics(call)).sent.video;
+      if (call.connection.connectionState !== 'connected' || !last || !video) continue;
+      const bits = 8 * (video.bytesSent - last.bytesSent);
+      call.bitrates.push({ at: now(), bitsPerSecond: 1000 * bits / (video.timestamp - last.timestamp) });
+    }
+  }, 1000);
+
+  // `getStats` in short. A closed connection has nothing more to tell, and Firefox may not even answer for it: its last
+  // word is kept.
+  const statistics = async (call) => {
+    const result = { sent: {}, received: {} };
+    if (call.connection.connectionState === 'closed') return call.statistics ?? result;
+    const silence = new Promise((resolve) => setTimeout(resolve, 2000));
+    const entries = await Promise.race([call.connection.getStats(), silence]);
+    if (!entries) return call.statistics ?? result;
+    for (const entry of entries.values()) {
+      if (entry.type === 'outbound-rtp') result.sent[entry.kind] = entry;
+      if (entry.type === 'inbound-rtp') result.received[entry.kind] = entry;
+      if (entry.type === 'remote-inbound-rtp') result[`${entry.kind}AtThem`] = entry;
+      if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') result.pair = entry;
+    }
+    if (Object.keys(result.sent).length + Object.keys(result.received).length > 0) call.statistics = result;
+    return result;
+  };
+
+  window.observer = {
+    now,
+    /// One entry for each time the page joined a room, oldest first.
+    rooms: () => rooms.filter((room) => room.you).map(({ socket, ...room }) => ({ ...room, open: socket.readyState === 1 })),
+    /// One entry a call, oldest first: times, states, `getStats` in short, and what was seen and heard.
+    async report() {
+      return Promise.all(calls.map(async (call) => ({
+        ...await statistics(call),
+        begunAt: call.begunAt,
+        offeredAt: call.offeredAt,
+        answeredAt: call.answeredAt,
+        connectedAt: call.connectedAt,
+        firstSentAt: call.firstSentAt,
+        state: call.connection.connectionState,
+        signalling: call.connection.signalingState,
+        states: call.states,
+        bitrates: call.bitrates,
+        reportedAt: now(),
+        tracks: call.tracks.map(({ element, audio, ...seen }) => seen),
+      })));
+    },
+    /// Leaves by the page's own means, and returns the report of the moment before.
+    async leave() {
+      const report = await observer.report();
+      window.call.leave();
+      return report;
+    },
+    /// How far the page has come, for a test that fails.
+    progress: () => ({
+      state: document.readyState, hidden: document.hidden,
+      loaded: performance.getEntriesByType('resource').map(({ name, responseEnd }) => [name, Math.round(responseEnd)]),
+    }),
+    /// The descriptions of the calls, for a test that fails.
+    descriptions: () => calls.map(({ connection }) => ({
+      local: connection.localDescription?.sdp, remote: connection.remoteDescription?.sdp,
+    })),
+  };
+})();

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// What every good recording of a browser's call has in common, checked point by point.
+struct Judgement {
+  let take: RecordingFolder.Take
+  let scenario: Scenario
+  /// Names the recording in what is printed.
+  let name: String
+
+  /// Compares a recording with what the browser says of its call.
+  ///
+  /// - Parameters:
+  ///   - call: the browser's last word.
+  ///   - length: how long the call was, in seconds; nil for the time from the connection to that last word.
+  func expectGood(of call: CallReport, length: Double? = nil) async throws {
+    let length = length ?? call.length
+    let video = try #require(take.webm.video)
+    await scenario.note(
+      """
+      \(name): \(seconds(take.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
+      \(call.framesSent) sent, \(Int(video.bitsPerSecond / 1000)) kb/s, \(video.width ?? 0)x\(video.height ?? 0); \
+      \(take.ogg.audio?.times.count ?? 0) sound packets of \(call.soundPacketsSent) sent
+      """)
+    try expectSound()
+    #expect(Self.near(take.webm.duration, length), "the WebM lasts as long as the call")
+    #expect(Self.near(take.ogg.duration, length), "the Ogg lasts as long as the call")
+    #expect(Double(video.times.count) >= 0.98 * Double(call.framesSent), "98 % of the frames sent are recorded")
+    #expect(Double(video.times.count) <= 1.02 * Double(call.framesSent) + 10, "no frame is recorded twice")
+    let sounds = Double(take.ogg.audio?.times.count ?? 0)
+    #expect(sounds >= 0.98 * Double(call.soundPacketsSent), "98 % of the sound packets sent are recorded")
+  }
+
+  /// Checks the files by themselves: other programs read and decode them without a complaint.
+  func expectSound() throws {
+    let video = try #require(take.webm.video)
+    let audio = try #require(take.webm.audio)
+    let oggAudio = try #require(take.ogg.audio)
+    #expect([video.codec, audio.codec, oggAudio.codec] == ["vp8", "opus", "opus"])
+    #expect(video.keyframes.first == true, "the first picture is a keyframe")
+    #expect(min(video.first, audio.first) < 0.05, "the file begins at zero")
+    #expect(try take.webm.decodingErrors() == "")
+    #expect(try take.ogg.decodingErrors() == "")
+
+    let matroska = try take.webm.matroska()
+    #expect(matroska.isSound, "mkvinfo: \(matroska.output.suffix(300))")
+    #expect(matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+    // A sound that is a little older than its cluster counts for the one before it.
+    #expect(take.webm.longestCluster(of: matroska) <= 1.05, "a cluster lasts 1 s at most")
+    let ogg = try take.ogg.ogg()
+    #expect(ogg.isSound, "opusinfo: \(ogg.output)")
+
+    expectHonestManifest(video: video, audio: audio)
+  }
+
+  /// Checks that sound and picture are in step: each beep began with its flash.
+  func expectInStep(within limit: Double = 0.060) async throws {
+    let signs = try FlashesAndBeeps(in: take.webm)
+    await scenario.note("\(name): \(signs)")
+    #expect(signs.offsets.count >= 3, "flashes and beeps are found")
+    #expect(abs(signs.offset ?? .infinity) < limit, "sound and picture begin within 60 ms of their true offset")
+  }
+
+  private func expectHonestManifest(video: Recording.Stream, audio: Recording.Stream) {
+    let manifest = take.manifest
+    let tracks = manifest["tracks"].list
+    let pictures = tracks.first { $0["kind"] == "video" } ?? .null
+    let sounds = tracks.first { $0["kind"] == "audio" } ?? .null
+    #expect(manifest["version"] == 1)
+    #expect(manifest["finished"] == true)
+    #expect(manifest["left"] != .null)
+    #expect(pictures["frames"].int == video.times.count)
+    #expect(pictures["keyframes"].int == video.keyframes.count { $0 })
+    #expect(sounds["frames"].int == audio.times.count)
+    #expect(pictures["decodeErrors"] == 0)
+    #expect(sounds["decodeErrors"] == 0)
+  }
+
+  /// Whether two lengths are within 3 % of each other.
+  static func near(_ one: Double, _ other: Double) -> Bool {
+    abs(one - other) <= 0.03 * other
+  }
+
+  private func seconds(_ value: Double) -> String { String(format: "%.2f s", value) }
+}

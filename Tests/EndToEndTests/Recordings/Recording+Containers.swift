@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+
+extension Recording {
+  /// What mkvinfo says of a WebM file's build.
+  struct Matroska: Sendable {
+    /// Whether mkvinfo took the file without an error or a warning.
+    let isSound: Bool
+    let clusterTimes: [Double]
+    let hasCues: Bool
+    let hasDuration: Bool
+    let hasSeekHead: Bool
+    let output: String
+  }
+
+  /// Reads the elements of a WebM file with mkvinfo.
+  func matroska() throws -> Matroska {
+    let read = try ExternalTool.run("mkvinfo", ["--ui-language", "en_US", "--all", file.path])
+    let lines = read.output.split(separator: "\n").map { $0.drop { "|+ ".contains($0) } }
+    let complaints = lines.contains { $0.hasPrefix("(MKVInfo)") || $0.localizedCaseInsensitiveContains("warning") }
+    return Matroska(
+      isSound: read.status == 0 && !complaints,
+      clusterTimes: lines.filter { $0.hasPrefix("Cluster timestamp: ") }.compactMap {
+        Self.seconds(of: $0.dropFirst(19))
+      },
+      hasCues: lines.contains("Cues"), hasDuration: lines.contains { $0.hasPrefix("Duration: ") },
+      hasSeekHead: lines.contains("Seek head"), output: read.output + read.errors)
+  }
+
+  /// The longest time from a cluster's start to its last packet, in seconds.
+  func longestCluster(of matroska: Matroska) -> Double {
+    let times = streams.flatMap(\.times)
+    let ends = matroska.clusterTimes.dropFirst() + [.infinity]
+    return zip(matroska.clusterTimes, ends).compactMap { start, end in
+      times.filter { $0 >= start && $0 < end }.max().map { $0 - start }
+    }.max() ?? .nan
+  }
+
+  /// What opusinfo says of an Ogg file.
+  struct Ogg: Sendable {
+    /// Whether opusinfo took the file without an error or a warning.
+    let isSound: Bool
+    /// In seconds.
+    let length: Double
+    let output: String
+  }
+
+  /// Reads an Ogg Opus file with opusinfo.
+  func ogg() throws -> Ogg {
+    let read = try ExternalTool.run("opusinfo", [file.path])
+    let text = read.output + read.errors
+    let complaints = text.contains("WARNING") || text.contains("ERROR") || text.contains("corrupt")
+    // "Playback length: 0m:10.013s"
+    let length = text.firstMatch(of: /Playback length: (\d+)m:([\d.]+)s/)
+      .map { 60 * (Double($0.1) ?? 0) + (Double($0.2) ?? 0) }
+    return Ogg(isSound: read.status == 0 && !complaints, length: length ?? .nan, output: text)
+  }
+
+  /// Seconds of "00:00:01.234000000".
+  private static func seconds(of text: Substring) -> Double? {
+    let parts = text.prefix { $0.isNumber || $0 == ":" || $0 == "." }.split(separator: ":").compactMap { Double($0) }
+    return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// The folder a bot records into.
+struct RecordingFolder: Sendable {
+  let url: URL
+
+  var path: String { url.path }
+
+  /// All files of that kind in it, by name.
+  func files(_ kind: String) -> [URL] {
+    ((try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? [])
+      .filter { $0.pathExtension == kind }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+  }
+
+  /// One user's files.
+  struct Take: Sendable {
+    let webm: Recording
+    let ogg: Recording
+    let manifest: JSON
+  }
+
+  struct Incomplete: Error, CustomStringConvertible {
+    let folder: String
+    let files: [String]
+
+    var description: String {
+      "\(folder) should hold a .webm, an .ogg and a .json for each user, but holds \(files.joined(separator: ", "))."
+    }
+  }
+
+  /// The files of every user who sent a picture, by name.
+  func takes() throws -> [Take] {
+    let found = files("webm")
+    let takes = try found.compactMap { webm -> Take? in
+      let ogg = webm.deletingPathExtension().appendingPathExtension("ogg")
+      let manifest = webm.deletingPathExtension().appendingPathExtension("json")
+      guard FileManager.default.fileExists(atPath: ogg.path), FileManager.default.fileExists(atPath: manifest.path)
+      else { return nil }
+      return Take(
+        webm: try Recording(webm), ogg: try Recording(ogg),
+        manifest: try JSON(parsing: String(contentsOf: manifest, encoding: .utf8)))
+    }
+    guard takes.count == found.count, !takes.isEmpty else {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      throw Incomplete(folder: path, files: names.sorted())
+    }
+    return takes
+  }
+}

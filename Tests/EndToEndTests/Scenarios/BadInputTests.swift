@@ -1,0 +1,159 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// What people and other programs get wrong: a sentence, the right exit code, and nobody else is harmed.
+  @Suite("bad input") struct BadInputTests {
+    /// What `chatbot --help` says of exit codes.
+    enum Code {
+      static let usage: Int32 = 64
+      static let nothingRecorded: Int32 = 65
+      static let fileNotPlayable: Int32 = 66
+      static let serverNotReached: Int32 = 69
+      static let disk: Int32 = 73
+    }
+
+    @Test("a file that does not exist is refused before joining")
+    func noSuchFile() async throws {
+      try await refused(["--play", "nowhere.webm"], Code.fileNotPlayable, saying: "nowhere.webm")
+    }
+
+    @Test("a file that is not a WebM is refused before joining")
+    func notAWebM() async throws {
+      try await refused(["--play", "text.webm"], Code.fileNotPlayable, saying: "text.webm") { folder in
+        try Data("This is a letter, not a film.\n".utf8).write(to: folder.appendingPathComponent("text.webm"))
+      }
+    }
+
+    @Test("a WebM with another codec is refused by the codec's name")
+    func anotherCodec() async throws {
+      try await refused(["--play", "vp9.webm"], Code.fileNotPlayable, saying: "VP9") { folder in
+        let made = try ExternalTool.run(
+          "ffmpeg",
+          [
+            "-v", "error", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=10:duration=1", "-c:v", "libvpx-vp9",
+            folder.appendingPathComponent("vp9.webm").path,
+          ])
+        #expect(made.status == 0)
+      }
+    }
+
+    @Test(
+      "an option that cannot be understood is bad usage",
+      arguments: [
+        ["--duration", "soon", "--record", "out"], ["--server", "http://127.0.0.1", "--record", "out"], ["--wrong"], [],
+      ])
+    func badUsage(_ arguments: [String]) async throws {
+      try await refused(arguments, Code.usage, saying: "Error: ")
+    }
+
+    @Test("a server that is not there is named")
+    func noServer() async throws {
+      try await Scenario.run("bad no server") { scenario in
+        let port = try await scenario.network.freePort()
+        let bot = try await scenario.bot(
+          "bot", ["--server", "ws://127.0.0.1:\(port)", "--record", scenario.recordings().path])
+        #expect(try await bot.ending(within: .seconds(20)) == .exit(Code.serverNotReached))
+        #expect(bot.output.contains("127.0.0.1:\(port)"))
+      }
+    }
+
+    @Test("a folder that cannot be written to is a matter of the disk")
+    func folderThatIsAFile() async throws {
+      try await Scenario.run("bad folder") { scenario in
+        let server = try await scenario.server()
+        try Data().write(to: scenario.folder.appendingPathComponent("file"))
+        let bot = try await scenario.bot("bot", ["--server", server.address, "--record", "file/out"])
+        #expect(try await bot.ending(within: .seconds(10)) == .exit(Code.disk))
+        #expect(bot.output.contains("file/out"))
+      }
+    }
+
+    @Test("an empty room leaves nothing to record")
+    func nobodyThere() async throws {
+      try await Scenario.run("bad nobody there") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(
+          "bot", ["--server", server.address, "--record", folder.path, "--duration", "500ms"])
+        #expect(try await bot.ending(within: .seconds(10)) == .exit(Code.nothingRecorded))
+        #expect(folder.files("webm").isEmpty)
+      }
+    }
+
+    @Test("a server that talks nonsense does not stop the bot")
+    func nonsenseFromTheServer() async throws {
+      try await Scenario.run("bad nonsense from the server") { scenario in
+        let server = try await ScriptedServer(in: scenario.network) { text in
+          guard text.contains("__join") else { return [] }
+          return [
+            #"{"eventName":"_peers","data":{"connections":[],"you":"me"}}"#, "{", "null", "[]", "7", #""_offer""#,
+            #"{"eventName":"_offer"}"#, #"{"eventName":"_offer","data":null}"#,
+            #"{"eventName":"_offer","data":{"sdp":{"type":"offer","sdp":5},"socketId":"a"}}"#,
+            #"{"eventName":"_offer","data":{"sdp":"nonsense","socketId":"a"}}"#,
+            #"{"eventName":"_answer","data":{"sdp":{},"socketId":"nobody"}}"#,
+            #"{"eventName":"_ice_candidate","data":{"candidate":"candidate:x y z","socketId":"a"}}"#,
+            #"{"eventName":"_remove_peer","data":{"socketId":["a"]}}"#, #"{"eventName":"_new_peer","data":{}}"#,
+            #"{"eventName":"something else","data":{}}"#,
+          ]
+        }
+        let bot = try await scenario.bot(
+          "bot", ["--server", server.address, "--play", BuiltProgram.sample.path, "--loop", "--duration", "3s"])
+        #expect(try await bot.ending(within: .seconds(15)) == .exit(0))
+        await server.close()
+      }
+    }
+
+    @Test(
+      "offers without a fingerprint and other nonsense harm nobody else's recording",
+      .enabled(if: Machine.hasChromium))
+    func nonsenseFromAParticipant() async throws {
+      try await Scenario.run("bad participant") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
+        try await call.connected()
+        let offer = try await call.page.evaluate("observer.descriptions()[0].local").string ?? ""
+        #expect(offer.contains("a=fingerprint"))
+        let browserID = try await call.joined()
+        let stranger = try await ScriptedParticipant(joining: "100", of: server, in: scenario.network)
+        let botID = try #require(stranger.others.first { $0 != browserID })
+        let withoutFingerprint = offer.components(separatedBy: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }
+          .joined(separator: "\r\n")
+        try await stranger.offer(withoutFingerprint, to: botID)
+        try await stranger.offer("v=0", to: botID)
+        try await stranger.offer(String(repeating: "a=x\r\n", count: 10_000), to: botID)
+        try await stranger.send("{\"eventName\":")
+        try await Task.sleep(for: .seconds(5))
+        stranger.leave()
+
+        let report = try #require(try await call.leave().first)
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try await bot.terminate().ending == .exit(0))
+        #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is told")
+        let takes = try folder.takes()
+        #expect(takes.count == 1)
+        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
+        try await judgement.expectGood(of: report)
+      }
+    }
+
+    /// Expects a run to end at once with that code and a sentence in which `words` occur.
+    private func refused(
+      _ arguments: [String], _ code: Int32, saying words: String,
+      after prepare: @escaping @Sendable (URL) throws -> Void = { _ in }
+    ) async throws {
+      let name = "bad " + (arguments.isEmpty ? "nothing" : arguments.joined(separator: " "))
+      try await Scenario.run(name) { scenario in
+        try prepare(scenario.folder)
+        // A server nobody may be asked for: refusals come before joining.
+        let server = arguments.contains("--play") ? ["--server", "ws://127.0.0.1:9"] : []
+        let bot = try await scenario.bot("bot", arguments + server)
+        #expect(try await bot.ending(within: .seconds(10)) == .exit(code))
+        #expect(bot.output.localizedCaseInsensitiveContains(words), "it says \(bot.output)")
+      }
+    }
+  }
+}

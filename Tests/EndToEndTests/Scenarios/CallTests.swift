@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// One browser and a recording bot, in either order.
+  @Suite("a call with one browser") struct CallTests {
+    @Test("Chromium joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasChromium))
+    func chromiumJoinsAfterTheBot() async throws {
+      try await Scenario.run("1 Chromium joins after the bot") { scenario in
+        let camera = try FakeCamera.make(in: scenario.folder)
+        let report = try await joinAfterTheBot(
+          scenario.chromium(camera: camera), in: scenario, camera: .own, seconds: 12)
+        let best = report.bitrates.prefix(10).max() ?? 0
+        await scenario.note("\(Int(best / 1000)) kb/s of video within 10 s")
+        #expect(best > 1_000_000, "transport-cc and REMB let Chromium raise its bitrate")
+      }
+    }
+
+    @Test("Chromium was there first and is recorded in step", .enabled(if: Machine.hasChromium))
+    func chromiumWasThereFirst() async throws {
+      try await Scenario.run("2 Chromium was there first") { scenario in
+        try await wasThereFirst(scenario.chromium(), in: scenario)
+      }
+    }
+
+    @Test("Firefox joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasFirefox))
+    func firefoxJoinsAfterTheBot() async throws {
+      try await Scenario.run("3a Firefox joins after the bot", isolated: true) { scenario in
+        _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .own, seconds: 8)
+      }
+    }
+
+    @Test("Firefox was there first and is recorded in step", .enabled(if: Machine.hasFirefox))
+    func firefoxWasThereFirst() async throws {
+      try await Scenario.run("3b Firefox was there first", isolated: true) { scenario in
+        try await wasThereFirst(scenario.firefox(), in: scenario)
+      }
+    }
+
+    /// The browser offers, the bot answers.
+    private func joinAfterTheBot(
+      _ browser: some Browser, in scenario: Scenario, camera: Camera, seconds: Int
+    ) async throws -> CallReport {
+      let server = try await scenario.server()
+      let folder = await scenario.recordings()
+      let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+      let call = try await scenario.call(in: browser, room: "100", server: server, camera: camera)
+      try await call.connected()
+      try await Task.sleep(for: .seconds(seconds))
+      let report = try #require(try await call.vanish().first)
+      let offered = try #require(report.offeredAt, "the newcomer offers")
+      let sent = try #require(report.firstSentAt)
+      await scenario.note("offer to first picture on its way \(Int(sent - offered)) ms")
+      #expect(sent - offered < 1000)
+      let take = try await leftBehind(by: bot, in: folder)
+      try await Judgement(take: take, scenario: scenario, name: browser.name).expectGood(of: report)
+      return report
+    }
+
+    /// The bot offers, the browser answers.
+    private func wasThereFirst(_ browser: some Browser, in scenario: Scenario) async throws {
+      let server = try await scenario.server()
+      let folder = await scenario.recordings()
+      let call = try await scenario.call(in: browser, room: "100", server: server, camera: .flashing)
+      try await call.joined()
+      let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+      try await call.connected()
+      try await Task.sleep(for: .seconds(8))
+      let report = try #require(try await call.leave().first)
+      #expect(report.json["answeredAt"].double != nil, "the browser answers the newcomer")
+      let take = try await leftBehind(by: bot, in: folder)
+      let judgement = Judgement(take: take, scenario: scenario, name: browser.name)
+      try await judgement.expectGood(of: report)
+      try await judgement.expectInStep()
+      #expect(await call.page.errors == [])
+    }
+
+    /// The one recording of a bot that is asked to leave after the browser has left.
+    private func leftBehind(by bot: Bot, in folder: RecordingFolder) async throws -> RecordingFolder.Take {
+      try await Task.sleep(for: .milliseconds(500))
+      let end = try await bot.terminate()
+      #expect(end.ending == .exit(0))
+      let takes = try folder.takes()
+      #expect(takes.count == 1)
+      return try #require(takes.first)
+    }
+  }
+}

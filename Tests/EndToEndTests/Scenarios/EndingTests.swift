@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What must not end a call, and what must.
+  @Suite("the server's end and the bot's") struct EndingTests {
+    @Test("a server that dies and comes back takes nothing from a call", .enabled(if: Machine.hasChromium))
+    func serverDies() async throws {
+      try await Scenario.run("6 the server is killed in mid-call") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
+        try await call.connected()
+        try await Task.sleep(for: .seconds(4))
+        try await server.kill()
+        let framesAtDeath = try #require(try await call.reports().first).framesSent
+        try await Task.sleep(for: .seconds(4))
+        let framesBefore = try #require(try await call.reports().first).framesSent
+        let reborn = try await scenario.server(port: server.port)
+        try await call.joined(times: 2, within: .seconds(20))
+        try await Task.sleep(for: .seconds(5))
+        let calls = try await call.leave()
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(reborn.bot.isRunning)
+        #expect(bot.isRunning)
+        #expect(try await bot.terminate().ending == .exit(0))
+
+        await scenario.note("\(framesBefore - framesAtDeath) frames sent while there was no server")
+        #expect(framesBefore > framesAtDeath + 60, "media goes on without a server")
+        #expect(calls.count == 1, "the call goes on after the return as well")
+        let takes = try folder.takes()
+        #expect(takes.count == 1, "the recording is in one piece")
+        let take = try #require(takes.first)
+        let judgement = Judgement(take: take, scenario: scenario, name: "Chromium")
+        try await judgement.expectGood(of: try #require(calls.first))
+        try await judgement.expectInStep()
+        #expect(take.webm.video?.longestGap ?? 9 < 0.5)
+      }
+    }
+
+    @Test(
+      "a signal in mid-call closes every file within 5 s", .enabled(if: Machine.hasChromium),
+      arguments: [SIGTERM, SIGINT])
+    func signalInMidCall(_ number: Int32) async throws {
+      let name = number == SIGTERM ? "SIGTERM" : "SIGINT"
+      try await Scenario.run("7 \(name) in mid-call") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
+        try await call.connected()
+        try await Task.sleep(for: .seconds(5))
+        let report = try #require(try await call.reports().first)
+        let asked = ContinuousClock.now
+        bot.process.signal(number)
+        let ending = try await bot.ending(within: .seconds(10))
+        let took = ContinuousClock.now - asked
+        await scenario.note("ended \(took.formatted(.units(allowed: [.milliseconds]))) after \(name)")
+        #expect(ending == .exit(0))
+        #expect(took < .seconds(5))
+        let takes = try folder.takes()
+        #expect(takes.count == 1)
+        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
+        try await judgement.expectGood(of: report)
+        try await judgement.expectInStep()
+      }
+    }
+
+    @Test("the time of --duration ends the call by itself")
+    func durationEnds() async throws {
+      try await Scenario.run("7b --duration ends the call") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        _ = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+        let begun = ContinuousClock.now
+        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path, "--duration", "5s"])
+        #expect(try await bot.ending(within: .seconds(15)) == .exit(0))
+        let took = ContinuousClock.now - begun
+        await scenario.note("ended after \(took.formatted(.units(allowed: [.milliseconds])))")
+        #expect(took > .seconds(4.9) && took < .seconds(8))
+        let takes = try folder.takes()
+        #expect(takes.count == 1)
+        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "the player")
+        try judgement.expectSound()
+        try await judgement.expectInStep(within: 0.020)
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The measuring of files, by a file whose figures are known.
+  @Suite("the measuring of recordings") struct MeasuringTests {
+    @Test("the sample's figures are found, and its flashes and beeps begin together")
+    func sampleIsMeasured() throws {
+      let sample = try Recording(BuiltProgram.sample)
+      let video = try #require(sample.video)
+      #expect(video.codec == "vp8" && video.width == 640 && video.height == 480)
+      #expect(video.times.count == 300)
+      #expect(abs(video.framesPerSecond - 30) < 0.1)
+      #expect(video.keyframes.count { $0 } == 10)
+      #expect(sample.audio?.times.count == 500)
+      #expect(abs(sample.duration - 10) < 0.05)
+      #expect(try sample.decodingErrors() == "")
+      #expect(try Set(sample.pictureDigests()).count == 300)
+      #expect(try sample.matroska().isSound)
+      let signs = try FlashesAndBeeps(in: sample)
+      // The first second's flash has no darkness before it.
+      #expect(signs.flashes.count == 9)
+      #expect(abs(signs.offset ?? 1) < 0.010, "\(signs)")
+    }
+  }
+}

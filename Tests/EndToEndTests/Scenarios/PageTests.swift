@@ -1,0 +1,45 @@
+import Foundation
+import Logging
+import SkyRTC
+import Testing
+
+extension EndToEnd {
+  /// The server's page between people, without a bot.
+  @Suite("the server's page") struct PageTests {
+    @Test("two Chromium pages see and hear each other, and one sees the other leave", .enabled(if: Machine.hasChromium))
+    func twoPages() async throws {
+      try await Scenario.run("0 two pages of Chromium") { scenario in
+        let server = SkyRTCServer(
+          configuration: SkyRTCServer.Configuration(host: "127.0.0.1", port: 0),
+          logger: Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }, on: scenario.network.loops)
+        let address = try await server.start()
+        let browser = try await scenario.chromium()
+        let pages = try await [
+          scenario.page(of: browser, camera: .flashing), scenario.page(of: browser, camera: .flashing),
+        ]
+        let calls = pages.map { CallPage(page: $0, browser: browser.name) }
+        for call in calls {
+          try await call.enter(room: "two", at: address.pageURL)
+          try await call.joined()
+        }
+        for call in calls {
+          let report = try await eventually("two flashes and beeps", within: .seconds(15), every: .milliseconds(200)) {
+            try await call.reports().first { $0.flashes.count >= 2 && $0.beeps.count >= 2 }
+          }
+          #expect(report.framesSent > 20 && report.framesDecoded > 20)
+        }
+        #expect(try await calls[1].reports().first?.offeredAt != nil, "the newcomer offers")
+        #expect(try await calls[0].reports().first?.offeredAt == nil, "who was there answers")
+        #expect(await server.participants(in: "two").count == 2)
+
+        try await pages[1].screenshot().write(to: scenario.folder.appendingPathComponent("call.png"))
+        _ = try await pages[1].evaluate("call.leave()")
+        try await eventually("farewell", within: .seconds(5)) {
+          try await pages[0].evaluate("document.querySelectorAll('#tiles > .tile').length") == 1 ? true : nil
+        }
+        for page in pages { #expect(await page.errors == []) }
+        await server.shutdown()
+      }
+    }
+  }
+}

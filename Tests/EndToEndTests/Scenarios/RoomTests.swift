@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Several users in one room.
+  @Suite("a room of four") struct RoomTests {
+    @Test("two browsers and a playing bot are all recorded", .enabled(if: Machine.hasChromium && Machine.hasFirefox))
+    func everybodyIsRecorded() async throws {
+      try await Scenario.run("4 both browsers and a playing bot", isolated: true) { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(in: "many", of: server, ["--record", folder.path])
+        let player = try await scenario.bot(
+          in: "many", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+        let chromiumBrowser = try await scenario.chromium()
+        // Names instead of addresses could not be looked up by Chromium: this network has no multicast.
+        let firefoxBrowser = try await scenario.firefox(hidesAddresses: false)
+        let chromium = try await scenario.call(
+          in: chromiumBrowser, room: "many", server: server, camera: .smallFlashing)
+        let firefox = try await scenario.call(in: firefoxBrowser, room: "many", server: server, camera: .smallFlashing)
+
+        // Each browser: one call with the other, one with the player, one with the recorder.
+        for call in [chromium, firefox] { try await call.connected(3, within: .seconds(25)) }
+        let chromiumID = try await chromium.joined()
+        let firefoxID = try await firefox.joined()
+        try await Task.sleep(for: .seconds(10))
+        // In this order: Firefox is slow to tell of calls that the other side has just ended.
+        let firefoxCalls = try await firefox.leave()
+        let chromiumCalls = try await chromium.leave()
+        #expect(try await player.terminate().ending == .exit(0))
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try await recorder.terminate().ending == .exit(0))
+
+        let takes = try folder.takes()
+        #expect(takes.count == 3)
+        for take in takes {
+          switch take.manifest["user"].string {
+          case chromiumID: try await judge(take, "Chromium", by: chromiumCalls, in: scenario)
+          case firefoxID: try await judge(take, "Firefox", by: firefoxCalls, in: scenario)
+          default: try await judgePlayer(take, in: scenario)
+          }
+        }
+        for (name, calls) in [("Chromium", chromiumCalls), ("Firefox", firefoxCalls)] {
+          let shown = calls.map { "\($0.picturesShown)" }.joined(separator: ", ")
+          await scenario.note("\(name) has shown \(shown) pictures of the others")
+          #expect(calls.count { $0.picturesShown > 100 } == 2, "\(name) sees the other browser and the player")
+        }
+      }
+    }
+
+    /// The recorder sends nothing, so it is the call without a picture.
+    private func judge(
+      _ take: RecordingFolder.Take, _ name: String, by calls: [CallReport], in scenario: Scenario
+    ) async throws {
+      let call = try #require(calls.first { $0.firstPictureAt == nil }, "\(name)'s call with the recorder")
+      let judgement = Judgement(take: take, scenario: scenario, name: name)
+      try await judgement.expectGood(of: call)
+      try await judgement.expectInStep()
+    }
+
+    /// What a bot plays and another records is the file, bit for bit.
+    private func judgePlayer(_ take: RecordingFolder.Take, in scenario: Scenario) async throws {
+      let judgement = Judgement(take: take, scenario: scenario, name: "the player")
+      try judgement.expectSound()
+      try await judgement.expectInStep(within: 0.020)
+      let original = try Recording(BuiltProgram.sample).pictureDigests()
+      let recorded = try take.webm.pictureDigests()
+      let start = try #require(
+        original.firstIndex(of: recorded.first ?? ""), "the first picture is one of the sample's")
+      let expected = recorded.indices.map { original[(start + $0) % original.count] }
+      let same = zip(recorded, expected).count { $0 == $1 }
+      await scenario.note("the player: \(same) of \(recorded.count) recorded pictures are the sample's, in order")
+      #expect(same == recorded.count)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import NIOCore
+import Testing
+
+/// Everything that one scenario starts, ended in any case, and the folder where its files stay for a look afterwards.
+actor Scenario {
+  let name: String
+  /// Recordings, logs and pictures of this run; emptied by the next.
+  let folder: URL
+  let network: Network
+  private var browsers: [any Browser] = []
+  private var pages: [any Page] = []
+  private var processes: [ChildProcess] = []
+
+  private init(name: String, folder: URL, network: Network) {
+    self.name = name
+    self.folder = folder
+    self.network = network
+  }
+
+  /// Runs a scenario and ends all that it started.
+  ///
+  /// - Parameters:
+  ///   - name: for people and for the folder `end-to-end/<name>` beside the built program.
+  ///   - isolated: in a network of its own, as Firefox needs it.
+  ///   - limit: the time after which it is given up.
+  static func run(
+    _ name: String, isolated: Bool = false, limit: Duration = .seconds(90),
+    _ body: @escaping @Sendable (Scenario) async throws -> Void
+  ) async throws {
+    let folder = BuiltProgram.folder.appendingPathComponent("end-to-end")
+      .appendingPathComponent(name.replacing(/[^A-Za-z0-9]+/, with: "-"))
+    try? FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let network =
+      isolated ? try await Network.isolated(log: folder.appendingPathComponent("network.log")) : Network.host()
+    let scenario = Scenario(name: name, folder: folder, network: network)
+    let begun = ContinuousClock.now
+    do {
+      try await within(limit, "end of \"\(name)\"") { try await body(scenario) }
+    } catch {
+      await scenario.explain(error)
+      await scenario.end()
+      throw error
+    }
+    await scenario.end()
+    await scenario.note("took \((ContinuousClock.now - begun).formatted(.units(allowed: [.seconds], width: .narrow)))")
+  }
+
+  /// Prints a measured figure under the scenario's name.
+  func note(_ figure: String) {
+    print("   \(name): \(figure)")
+  }
+
+  // MARK: Browsers
+
+  func chromium(camera: FakeCamera? = nil) async throws -> Chromium {
+    let browser = try await Chromium.launch(in: network, camera: camera, folder: folder)
+    browsers.append(browser)
+    return browser
+  }
+
+  func firefox(hidesAddresses: Bool = true) async throws -> Firefox {
+    let browser = try await Firefox.launch(in: network, hidesAddresses: hidesAddresses, folder: folder)
+    browsers.append(browser)
+    return browser
+  }
+
+  /// A new page that is watched by `observer.js`.
+  func page(of browser: some Browser, camera: Camera = .own) async throws -> any Page {
+    let page = try await browser.newPage()
+    pages.append(page)
+    try await page.addStartScript(Pages.script("observer"))
+    if let script = try camera.script { try await page.addStartScript(script) }
+    return page
+  }
+
+  /// A call of the server's page in a new window.
+  func call(
+    in browser: some Browser, room: String, server: Server, camera: Camera = .own
+  ) async throws -> CallPage {
+    let page = try await page(of: browser, camera: camera)
+    let call = CallPage(page: page, browser: browser.name)
+    try await call.enter(room: room, at: server.pageAddress)
+    return call
+  }
+
+  // MARK: Programs
+
+  /// Starts `chatbot` with these arguments.
+  func bot(_ name: String, _ arguments: [String]) throws -> Bot {
+    let log = folder.appendingPathComponent("\(name).log")
+    let process = try ChildProcess(
+      name, network.prefix + [try BuiltProgram.path()] + arguments, log: log, folder: folder)
+    processes.append(process)
+    return Bot(process: process)
+  }
+
+  /// Starts a bot in a room and waits until it talks with the server.
+  func bot(in room: String, of server: Server, _ arguments: [String], name: String = "bot") async throws -> Bot {
+    let before = network.connections(to: server.port)
+    let bot = try bot(name, ["--server", server.address, "--room", room] + arguments)
+    try await eventually("connection of \(name) with the server", within: .seconds(10), every: .milliseconds(20)) {
+      guard bot.isRunning else { throw NotStarted(name: name, output: bot.output) }
+      return network.connections(to: server.port).isSubset(of: before) ? nil : true
+    }
+    // The message that joins the room is the next that it sends.
+    try await Task.sleep(for: .milliseconds(200))
+    return bot
+  }
+
+  /// Starts `chatbot serve` and waits until it takes connections.
+  func server(port wanted: Int? = nil) async throws -> Server {
+    let port: Int
+    if let wanted { port = wanted } else { port = try await network.freePort() }
+    let bot = try bot("server", ["serve", "--host", "127.0.0.1", "--port", "\(port)"])
+    try await eventually("server at port \(port)", within: .seconds(10), every: .milliseconds(20)) {
+      guard bot.isRunning else { throw NotStarted(name: "chatbot serve", output: bot.output) }
+      return await network.accepts(port: port) ? true : nil
+    }
+    return Server(bot: bot, port: port)
+  }
+
+  /// A folder for recordings inside the scenario's own.
+  func recordings(_ name: String = "recordings") -> RecordingFolder {
+    RecordingFolder(url: folder.appendingPathComponent(name))
+  }
+
+  // MARK: The end
+
+  private func end() async {
+    for browser in browsers { await browser.quit() }
+    for process in processes { await process.end() }
+    await network.close()
+  }
+
+  /// Leaves behind what helps to understand a failure.
+  private func explain(_ error: any Error) async {
+    print("   \(name): \(error)")
+    for (index, page) in pages.enumerated() {
+      if let picture = try? await page.screenshot() {
+        try? picture.write(to: folder.appendingPathComponent("page-\(index).png"))
+      }
+      let asked =
+        "({ calls: await observer.report(), descriptions: observer.descriptions(), page: observer.progress() })"
+      if let report = try? await page.evaluate("(async () => \(asked))()", within: .seconds(5)).text {
+        try? report.write(to: folder.appendingPathComponent("page-\(index).json"), atomically: true, encoding: .utf8)
+      }
+      for complaint in await page.errors { print("   page \(index) says: \(complaint)") }
+    }
+    for process in processes {
+      let lines = process.output.split(separator: "\n").suffix(25)
+      print("   \(process.name) printed last:\n" + lines.map { "      \($0)" }.joined(separator: "\n"))
+    }
+    print("   Its files are in \(folder.path)")
+  }
+}

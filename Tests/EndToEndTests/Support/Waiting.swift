@@ -1,0 +1,42 @@
+/// Something did not happen in the time it was given.
+struct TookTooLong: Error, CustomStringConvertible {
+  let what: String
+  let limit: Duration
+  var last = ""
+
+  var description: String {
+    "After \(limit) there was still no \(what)\(last.isEmpty ? "" : "; last seen: \(last)")."
+  }
+}
+
+/// Asks again and again until there is an answer.
+///
+/// - Parameter what: names it in the error, for example "picture from the other side".
+@discardableResult
+func eventually<Answer>(
+  _ what: String, within limit: Duration, every pause: Duration = .milliseconds(50),
+  isolation: isolated (any Actor)? = #isolation, _ ask: () async throws -> Answer?
+) async throws -> Answer {
+  let deadline = ContinuousClock.now + limit
+  while true {
+    if let answer = try await ask() { return answer }
+    guard ContinuousClock.now < deadline else { throw TookTooLong(what: what, limit: limit) }
+    try await Task.sleep(for: pause)
+  }
+}
+
+/// Runs `work` and gives up on it after `limit`.
+func within<Answer: Sendable>(
+  _ limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Answer
+) async throws -> Answer {
+  try await withThrowingTaskGroup(of: Answer.self) { group in
+    group.addTask(operation: work)
+    group.addTask {
+      try await Task.sleep(for: limit)
+      throw TookTooLong(what: what, limit: limit)
+    }
+    defer { group.cancelAll() }
+    guard let first = try await group.next() else { throw TookTooLong(what: what, limit: limit) }
+    return first
+  }
+}
