@@ -16,6 +16,9 @@ struct CallCommand: AsyncParsableCommand {
     } catch let failure as CallFailure {
       console.report(failure.sentence)
       throw failure.code.exitCode
+    } catch {
+      console.report("\(error)")
+      throw ExitCodes.unexpected.exitCode
     }
   }
 }

@@ -20,9 +20,13 @@ struct ServeCommand: AsyncParsableCommand {
       let address = try await server.start()
       console.say("The room server listens at \(address.webSocketURL). Open \(address.pageURL)#100 in a browser.")
     } catch {
-      console.report("\(error)")
-      throw ExitCodes.serverNotReached.exitCode
+      console.report(error.description)
+      switch error {
+      case .unusableCertificate, .unusableKey, .wrongPort: throw ExitCodes.usage.exitCode
+      case .portTaken, .cannotListen, .alreadyStarted: throw ExitCodes.serverNotReached.exitCode
+      }
     }
+    interruption.beginOrderly()
     await interruption.first()
     await server.shutdown()
   }

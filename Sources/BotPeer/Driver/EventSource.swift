@@ -8,10 +8,11 @@ internal import NIOCore
 final class EventSource {
   /// Called when video has to start again.
   var keyframeNeeded: () -> Void = {}
-  private(set) var framesLeftOut: UInt64 = 0
 
   private var isBehind = false
   private var waitsForKeyframe: Set<ParticipantID> = []
+  /// Frames left out since the reader fell behind.
+  private var framesLeftOut: [ParticipantID: Int] = [:]
   private var source: ParticipantEvents.Producer.Source?
 
   static let highWatermark = 4096
@@ -32,7 +33,7 @@ final class EventSource {
 
   func yield(_ event: ParticipantEvent) {
     if case .media(.frame(let frame)) = event.event, !admits(frame) {
-      framesLeftOut &+= 1
+      framesLeftOut[frame.owner, default: 0] += 1
       return
     }
     if case .ended = event.event { waitsForKeyframe.remove(event.participant) }
@@ -58,6 +59,12 @@ final class EventSource {
 
   private func caughtUp() {
     isBehind = false
+    let leftOut = framesLeftOut
+    framesLeftOut.removeAll()
+    for (participant, count) in leftOut {
+      let sentence = "\(count) frames were left out, because they were not taken in time."
+      yield(ParticipantEvent(participant: participant, event: .problem(sentence)))
+    }
     if !waitsForKeyframe.isEmpty { keyframeNeeded() }
   }
 }

@@ -80,7 +80,7 @@ extension PeerEngine {
     let seconds = configuration.connectingTimeout.components.seconds
     let reached =
       if !hasExchangedDescriptions {
-        "no answer came"
+        state == .new ? "no usable offer came" : "no answer came"
       } else if path == nil {
         "no ICE check was answered; \(candidateSummary)"
       } else {

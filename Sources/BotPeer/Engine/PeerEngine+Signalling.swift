@@ -14,6 +14,8 @@ extension PeerEngine {
   /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
   package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    // A stray candidate brings a participant into being as well, and nobody may wait for ever.
+    connectingDeadline = connectingDeadline ?? (state == .new ? now + configuration.connectingTimeout : nil)
     switch message {
     case .offer(let sdp):
       do {

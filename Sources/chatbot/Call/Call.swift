@@ -29,6 +29,8 @@ struct Call {
     case timeIsUp
     case fileEnded
     case signallingEnded
+    /// The server never let us in.
+    case notAdmitted(String)
   }
 
   init(_ options: CallOptions, console: Console, log: Logger) {
@@ -45,6 +47,7 @@ struct Call {
     let roster = Roster()
     let peer = try await startPeer(source: source, roster: roster)
     let connection = try await ServerFinder(options: options, console: console, log: log).connect()
+    interruption.beginOrderly()
     let parts = Parts(client: connection.client, peer: peer, recorder: recorder, source: source, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
@@ -56,6 +59,9 @@ struct Call {
     await connection.client.close()
     await connection.embedded?.shutdown()
     console.clearStatus()
+    if case .notAdmitted(let reason) = ending {
+      throw CallFailure(.serverNotReached, "\(options.serverURL) did not let us in: \(reason)")
+    }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure.description) }
     try await finishRecording(recorder, roster)
   }
@@ -73,7 +79,7 @@ struct Call {
 
   private func openRecorder() throws(CallFailure) -> Recorder? {
     guard let folder = options.record else { return nil }
-    var configuration = Recorder.Configuration(folder: folder, room: options.room ?? "__default")
+    var configuration = Recorder.Configuration(folder: folder, room: options.room ?? CallOptions.defaultRoom)
     configuration.verifies = options.verifies
     do {
       return try Recorder(configuration)
@@ -108,8 +114,8 @@ struct Call {
         return .interrupted
       }
       group.addTask {
-        await followSignalling(parts)
-        return Task.isCancelled ? nil : .signallingEnded
+        let ending = await followSignalling(parts)
+        return Task.isCancelled ? nil : ending
       }
       if let duration = options.duration?.duration {
         group.addTask {
@@ -134,7 +140,7 @@ struct Call {
       }
       if console.isTerminal {
         group.addTask {
-          await StatusTask(parts: parts, console: console, room: options.room ?? "default").run()
+          await StatusTask(parts: parts, console: console, room: options.room ?? CallOptions.defaultRoom).run()
           return nil
         }
       }
@@ -149,15 +155,23 @@ struct Call {
   }
 
   /// Carries what the server says to the peer.
-  private func followSignalling(_ parts: Parts) async {
+  private func followSignalling(_ parts: Parts) async -> Ending {
+    var hasJoined = false
     for await event in parts.client.events {
       switch event {
       case .joined(let you, let others):
-        parts.roster.joined(as: you)
+        hasJoined = true
+        let isSomeoneElse = parts.roster.joined(as: you)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
-        // Whoever newly comes calls those who are there; a call that outlived the server goes on.
-        for other in others where parts.roster.begin(ParticipantID(other)) {
-          parts.peer.offer(to: ParticipantID(other))
+        // Whoever newly comes calls those who are there. A call that outlived the server goes on, unless the server knows us by
+        // another name now: then those who are there have seen us leave.
+        for other in others.map(ParticipantID.init) {
+          if isSomeoneElse {
+            parts.peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
+          } else if !parts.roster.begin(other) {
+            continue
+          }
+          parts.peer.offer(to: other)
         }
       case .participantJoined(let id):
         log.info("user joined", metadata: ["user": "\(id)"])
@@ -172,11 +186,14 @@ struct Call {
       case .candidate(let id, let candidate, let mid, let index):
         parts.peer.receive(
           .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
+      case .disconnected(let reason, _) where !hasJoined:
+        return .notAdmitted(reason)
       case .disconnected(let reason, let delay):
         let retry = delay.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
         log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
       }
     }
+    return .signallingEnded
   }
 
   /// Carries what the peer brings to the server and the recorder, until the peer has been closed and all is handed over.

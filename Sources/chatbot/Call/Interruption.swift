@@ -1,8 +1,8 @@
 import Glibc
-import NIOConcurrencyHelpers
 import Synchronization
 
-/// SIGINT and SIGTERM: the first asks for an orderly end, the second quits at once.
+/// SIGINT and SIGTERM: the first asks for an orderly end, the second quits at once. Before there is anything to end in order,
+/// the first does too.
 struct Interruption: Sendable {
   private let signals: AsyncStream<Int32>
 
@@ -11,6 +11,7 @@ struct Interruption: Sendable {
 
   /// The writing end of the pipe that carries signals out of the handler, where almost nothing may be called.
   private static let pipeEnd = Atomic<Int32>(-1)
+  private static let isOrderly = Atomic<Bool>(false)
 
   init() {
     var ends: [Int32] = [-1, -1]
@@ -27,6 +28,11 @@ struct Interruption: Sendable {
     let readingEnd = ends[0]
     let watcher = Thread(readingEnd: readingEnd, input: input)
     watcher.start()
+  }
+
+  /// From now on the first signal asks for an orderly end.
+  func beginOrderly() {
+    Self.isOrderly.store(true, ordering: .sequentiallyConsistent)
   }
 
   /// Waits for the first signal.
@@ -60,7 +66,9 @@ struct Interruption: Sendable {
         if result < 0 && errno == EINTR { continue }
         guard result == 1 else { return }
         count += 1
-        if count == 2 { _exit(Interruption.code(of: Int32(byte))) }
+        if count == 2 || !Interruption.isOrderly.load(ordering: .sequentiallyConsistent) {
+          _exit(Interruption.code(of: Int32(byte)))
+        }
         input.yield(Int32(byte))
       }
     }

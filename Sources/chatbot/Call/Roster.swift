@@ -22,8 +22,12 @@ final class Roster: Sendable {
     (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  func joined(as id: String) {
-    state.withLock { $0.ownID = id }
+  /// Notes our id; whether it is another than before.
+  func joined(as id: String) -> Bool {
+    state.withLock { state in
+      defer { state.ownID = id }
+      return !state.ownID.isEmpty && state.ownID != id
+    }
   }
 
   /// Whether we give way when both sides offer at once: the one with the smaller id does, so that exactly one side will.

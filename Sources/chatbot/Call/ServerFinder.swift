@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import SkyRTC
 
@@ -33,7 +34,7 @@ struct ServerFinder {
     let server = SkyRTCServer(configuration: configuration, logger: log)
     do {
       let address = try await server.start()
-      let room = options.room.map { "#\($0)" } ?? ""
+      let room = options.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
       console.say(
         "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)"
       )

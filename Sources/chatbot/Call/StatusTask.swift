@@ -55,7 +55,12 @@ struct StatusTask {
     let state: StatusLine.State =
       switch peer.state {
       case .new, .connecting: .connecting
-      case .connected: bitrate > 0 || peer.bytesSent > 0 ? .live : .connected
+      case .connected:
+        if bitrate > 0 || rate(peer.bytesSent, earlier?.bytesSent) > 0 {
+          .live
+        } else {
+          packets > 0 || peer.bytesSent > 0 ? .stalled : .connected
+        }
       case .disconnected, .failed, .closed: .stalled
       }
     return StatusLine.User(name: peer.participant.text, state: state, received: incoming, sent: outgoing)

@@ -64,7 +64,9 @@ struct CallOptions: ParsableArguments {
 
   /// Where a server is expected when none is named.
   static let defaultServer = "ws://localhost:3000"
-  /// The longest room name that the server takes.
+  /// What the server calls the room that is not named.
+  static let defaultRoom = "__default"
+  /// The longest room name that the server takes, in Unicode scalars.
   static let longestRoom = 128
 
   /// The server to go to.
@@ -80,8 +82,9 @@ struct CallOptions: ParsableArguments {
     guard play != nil || record != nil else {
       throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or both.")
     }
-    if let room, room.isEmpty || room.count > Self.longestRoom {
-      throw ValidationError("A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.count).")
+    if let room, room.isEmpty || room.unicodeScalars.count > Self.longestRoom {
+      throw ValidationError(
+        "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
     }
     if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }

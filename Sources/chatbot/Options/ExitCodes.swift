@@ -10,8 +10,11 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   case nothingRecorded = 65
   /// The file to play is missing or cannot be played (EX_NOINPUT); found before joining.
   case fileNotPlayable = 66
-  /// No server at the address of `--server`, or it speaks no SkyRTC (EX_UNAVAILABLE).
+  /// No server at the address of `--server`, or it speaks no SkyRTC, or did not let us in; or `serve` could not start
+  /// (EX_UNAVAILABLE).
   case serverNotReached = 69
+  /// Something that nobody foresaw (EX_SOFTWARE).
+  case unexpected = 70
   /// A recording could not be written in full: no folder, no right, no room (EX_CANTCREAT).
   case disk = 73
 
@@ -25,7 +28,8 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     case .usage: "the command line cannot be understood"
     case .nothingRecorded: "nothing was recorded"
     case .fileNotPlayable: "the file cannot be played"
-    case .serverNotReached: "the server was not reached"
+    case .serverNotReached: "the server was not reached, or could not be started"
+    case .unexpected: "something that nobody foresaw"
     case .disk: "the disk: a recording could not be written"
     }
   }

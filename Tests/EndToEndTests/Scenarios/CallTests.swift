@@ -11,7 +11,9 @@ extension EndToEnd {
         let report = try await joinAfterTheBot(
           scenario.chromium(camera: camera), in: scenario, camera: .own, seconds: 12)
         let best = report.bitrates.prefix(10).max() ?? 0
-        await scenario.note("\(Int(best / 1000)) kb/s of video within 10 s")
+        let bySecond = report.bitrates.map { "\(Int($0 / 1000))" }.joined(separator: " ")
+        let limit = report.json["sent"]["video"]["qualityLimitationReason"].string ?? "nothing"
+        await scenario.note("kb/s of video by second: \(bySecond); limited by \(limit)")
         #expect(best > 1_000_000, "transport-cc and REMB let Chromium raise its bitrate")
       }
     }
