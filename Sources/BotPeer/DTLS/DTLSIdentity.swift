@@ -3,7 +3,9 @@ internal import COpenSSL
 /// The key and self-signed certificate by which a peer is known for one run: ECDSA on P-256 (RFC 8827, 6.5).
 ///
 /// The certificate's digest goes into the SDP; nothing else vouches for it.
-package final class DTLSIdentity: @unchecked Sendable {  // OpenSSL counts references to the two handles; nothing here changes them.
+///
+/// Sendable because OpenSSL counts references to the two handles, and nothing here changes what they hold.
+package final class DTLSIdentity: @unchecked Sendable {
   let certificate: OpaquePointer
   let privateKey: OpaquePointer
 
