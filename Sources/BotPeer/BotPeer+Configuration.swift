@@ -13,7 +13,7 @@ internal import RTP
 extension BotPeer {
   /// How to be reached and what to send.
   public struct Configuration: Sendable {
-    /// IP addresses to be reached at; empty means every address of the machine, loopback only if there is no other.
+    /// IP addresses to be reached at; `0.0.0.0` and `::` mean all of their kind, empty means every address of the machine, loopback only if there is no other.
     public var bindAddresses: [String] = []
     /// Whether an empty ``bindAddresses`` means loopback too: for a room on this machine.
     public var includesLoopback = false
@@ -42,9 +42,13 @@ extension BotPeer {
       guard !bindAddresses.isEmpty else {
         return try NetworkInterfaces.addresses(includingLoopback: includesLoopback)
       }
-      return try bindAddresses.map { text in
+      return try bindAddresses.flatMap { text in
         guard let address = IPAddress(text) else { throw StartError.badAddress(text) }
-        return address
+        // A candidate has to name an address, so "every one" is spelled out.
+        guard address.isUnspecified else { return [address] }
+        return try NetworkInterfaces.addresses(includingLoopback: includesLoopback).filter {
+          $0.family == address.family
+        }
       }
     }
   }

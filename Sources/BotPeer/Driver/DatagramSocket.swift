@@ -5,22 +5,44 @@ internal import NIOPosix
 /// One UDP socket, bound to one local address; many peers share it.
 ///
 /// Datagrams are read and written in batches (`recvmmsg`, `sendmmsg`): waking up costs more than a packet does.
+///
+/// SwiftNIO closes a socket when a datagram cannot be sent, because there is no route for example. Peers name whatever address
+/// they like, so a new destination's route is looked up first, and a socket that was closed all the same is opened again.
 final class DatagramSocket {
   /// The address that peers see when nothing translates it.
   let address: TransportAddress
-  private let channel: any Channel
-  private var destinations: [TransportAddress: SocketAddress] = [:]
+  private let loop: any EventLoop
+  private let handlers: Handlers
+  private var channel: any Channel
+  private var destinations: [TransportAddress: Destination] = [:]
   private var hasUnflushedWrites = false
+  private var isClosed = false
+  /// Datagrams that were not sent because too many waited already.
+  private(set) var datagramsDropped: UInt64 = 0
+
+  /// Where a datagram may go; nil when there is no way there for the present.
+  private enum Destination {
+    case reachable(SocketAddress)
+    case unreachable(until: ContinuousClock.Instant)
+  }
 
   /// Datagrams to take in one system call, and the longest that is taken whole.
   static let batch = 32
   static let longestDatagram = 2048
   /// The kernel's buffer: one second of 30 peers at 1 Mb/s. The kernel may grant less.
   private static let receiveBuffer: ChannelOptions.Types.SocketOption.Value = 4 << 20
+  /// Bytes that may wait when the line takes less than we send; more are dropped, as a router would.
+  private static let waitingBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 256 << 10, high: 1 << 20)
+  /// How long a destination without a route is left alone.
+  private static let unreachablePause: Duration = .seconds(5)
+  private static let reopeningPause: TimeAmount = .milliseconds(50)
 
-  private init(channel: any Channel, address: TransportAddress) {
+  private init(channel: any Channel, address: TransportAddress, handlers: Handlers, loop: any EventLoop) {
     self.channel = channel
     self.address = address
+    self.handlers = handlers
+    self.loop = loop
+    watch(channel)
   }
 
   /// Binds a socket on `loop`, which must be the current one.
@@ -35,26 +57,38 @@ final class DatagramSocket {
     batchEnded: @escaping () -> Void
   ) -> EventLoopFuture<NIOLoopBound<DatagramSocket>> {
     let handlers = NIOLoopBound(Handlers(received: received, batchEnded: batchEnded), eventLoop: loop)
-    return DatagramBootstrap(group: loop)
+    return open(ip: ip, port: port, on: loop, handlers: handlers).flatMapThrowing { channel in
+      guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
+        throw ChannelError.unknownLocalAddress
+      }
+      handlers.value.local = bound
+      let socket = DatagramSocket(channel: channel, address: bound, handlers: handlers.value, loop: loop)
+      return NIOLoopBound(socket, eventLoop: loop)
+    }
+  }
+
+  private static func open(
+    ip: IPAddress, port: UInt16, on loop: any EventLoop, handlers: NIOLoopBound<Handlers>
+  ) -> EventLoopFuture<any Channel> {
+    DatagramBootstrap(group: loop)
       .channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
       .channelOption(.datagramVectorReadMessageCount, value: batch)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: batch * longestDatagram))
+      .channelOption(.writeBufferWaterMark, value: waitingBytes)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(DatagramReader(handlers: handlers.value))
         }
       }
       .bind(host: ip.description, port: Int(port))
-      .flatMapThrowing { channel in
-        guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
-          throw ChannelError.unknownLocalAddress
-        }
-        handlers.value.local = bound
-        return NIOLoopBound(DatagramSocket(channel: channel, address: bound), eventLoop: loop)
-      }
   }
 
-  func write(_ datagram: ByteBuffer, to remote: TransportAddress) {
+  /// - Parameter isVital: whether it is sent even when much waits already: checks and handshakes are, media is not.
+  func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
+    guard isVital || channel.isWritable else {
+      datagramsDropped &+= 1
+      return
+    }
     guard let destination = socketAddress(of: remote) else { return }
     channel.write(AddressedEnvelope(remoteAddress: destination, data: datagram), promise: nil)
     hasUnflushedWrites = true
@@ -67,15 +101,52 @@ final class DatagramSocket {
   }
 
   func close() {
+    isClosed = true
     channel.close(promise: nil)
   }
 
+  private func watch(_ channel: any Channel) {
+    let this = NIOLoopBound(self, eventLoop: loop)
+    channel.closeFuture.whenComplete { _ in this.value.reopen() }
+  }
+
+  /// Opens the socket again under the same address, and again and again until that works.
+  private func reopen() {
+    guard !isClosed else { return }
+    // Routes have changed, or one was not what it looked like.
+    destinations.removeAll()
+    let this = NIOLoopBound(self, eventLoop: loop)
+    let boundHandlers = NIOLoopBound(handlers, eventLoop: loop)
+    loop.flatScheduleTask(in: Self.reopeningPause) {
+      let socket = this.value
+      return Self.open(
+        ip: socket.address.ip, port: socket.address.port, on: socket.loop, handlers: boundHandlers)
+    }.futureResult.whenComplete { result in
+      let socket = this.value
+      switch result {
+      case .success(let channel):
+        socket.channel = channel
+        if socket.isClosed { return channel.close(promise: nil) }
+        socket.watch(channel)
+      case .failure:
+        socket.reopen()
+      }
+    }
+  }
+
   private func socketAddress(of remote: TransportAddress) -> SocketAddress? {
-    if let known = destinations[remote] { return known }
-    guard let made = SocketAddress(remote) else { return nil }
+    switch destinations[remote] {
+    case .reachable(let known): return known
+    case .unreachable(let end) where end > .now: return nil
+    case .unreachable, nil: break
+    }
     // Addresses come from the network, so what is remembered is bounded.
     if destinations.count >= 4096 { destinations.removeAll(keepingCapacity: true) }
-    destinations[remote] = made
+    guard Route.exists(from: address, to: remote), let made = SocketAddress(remote) else {
+      destinations[remote] = .unreachable(until: .now + Self.unreachablePause)
+      return nil
+    }
+    destinations[remote] = .reachable(made)
     return made
   }
 

@@ -36,7 +36,10 @@ final class EventSource {
       framesLeftOut[frame.owner, default: 0] += 1
       return
     }
-    if case .ended = event.event { waitsForKeyframe.remove(event.participant) }
+    if case .ended = event.event {
+      waitsForKeyframe.remove(event.participant)
+      framesLeftOut[event.participant] = nil
+    }
     if source?.yield(event) == .stopProducing { isBehind = true }
   }
 

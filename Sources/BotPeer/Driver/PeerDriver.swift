@@ -26,8 +26,8 @@ final class PeerDriver {
   private var engines: [ParticipantID: PeerEngine] = [:]
   /// Whose a STUN request is, by the first half of its USERNAME.
   private var byUsernameFragment: [String: PeerEngine] = [:]
-  /// Whose any other datagram is: an address is an engine's once a check has passed there.
-  private var byRemoteAddress: [TransportAddress: PeerEngine] = [:]
+  /// Whose any other datagram is: a path is an engine's once a check has passed there.
+  private var byPath: [Path: PeerEngine] = [:]
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   /// What a viewer who comes now needs to see the present picture.
@@ -178,7 +178,7 @@ final class PeerDriver {
     guard engines[engine.participant] === engine else { return }
     engines[engine.participant] = nil
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
-    byRemoteAddress = byRemoteAddress.filter { $0.value !== engine }
+    byPath = byPath.filter { $0.value !== engine }
   }
 
   // MARK: Datagrams
@@ -190,7 +190,7 @@ final class PeerDriver {
     let own = ByteBuffer(bytes: datagram.readableBytesView)
     if PacketKind.of(own) == .stun {
       receivedSTUN(own, from: remote, to: local, now: now)
-    } else if let engine = byRemoteAddress[remote] {
+    } else if let engine = byPath[Path(local: local, remote: remote)] {
       engine.received(own, from: remote, to: local, now: now)
       touch(engine)
     }
@@ -204,16 +204,42 @@ final class PeerDriver {
       _ = gatherers[local]?.received(datagram, from: remote, now: now)
       return
     }
-    guard let engine = owner(of: envelope, from: remote) else { return }
+    let path = Path(local: local, remote: remote)
+    guard let engine = owner(of: envelope, on: path) else { return }
     engine.received(datagram, from: remote, to: local, now: now)
     touch(engine)
-    if engine.isValidated(local: local, remote: remote) { byRemoteAddress[remote] = engine }
+    claim(path, for: engine, now: now)
   }
 
-  private func owner(of message: STUNEnvelope, from remote: TransportAddress) -> PeerEngine? {
+  /// Gives an engine the path that a check has passed on.
+  ///
+  /// A path that is another engine's goes over only to one whose own check was answered there, which nobody can bring about who
+  /// merely pretends to send from there. Then the other program has begun a new call, and the old one is over.
+  private func claim(_ path: Path, for engine: PeerEngine, now: ContinuousClock.Instant) {
+    guard engine.isValidated(local: path.local, remote: path.remote) else { return }
+    if let owner = byPath[path], owner !== engine {
+      guard engine.path?.local == path.local, engine.path?.remote == path.remote else { return }
+      owner.close(PeerEnding(.connectionLost, "Another call has begun between the same addresses."), now: now)
+      touch(owner)
+    }
+    if byPath.count >= Self.pathLimit { byPath = byPath.filter { $1.isValidated(local: $0.local, remote: $0.remote) } }
+    byPath[path] = engine
+  }
+
+  /// Two addresses between which datagrams flow.
+  private struct Path: Hashable {
+    let local: TransportAddress
+    let remote: TransportAddress
+  }
+
+  /// Paths that are remembered before those that have ceased to be valid are thrown out.
+  private static let pathLimit = 4096
+
+  private func owner(of message: STUNEnvelope, on path: Path) -> PeerEngine? {
     if let recipient = message.recipient { return byUsernameFragment[recipient] }
-    if let likely = byRemoteAddress[remote], likely.owns(transactionID: message.transactionID) { return likely }
-    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? byRemoteAddress[remote]
+    let likely = byPath[path]
+    if let likely, likely.owns(transactionID: message.transactionID) { return likely }
+    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? likely
   }
 
   private func batchEnded() {
@@ -261,15 +287,23 @@ final class PeerDriver {
     for action in engine.poll(now: now, wallClock: wallClock) {
       switch action {
       case .transmit(let datagram, let local, let remote):
-        sockets[local]?.write(datagram, to: remote)
+        let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
+        sockets[local]?.write(datagram, to: remote, isVital: !isMedia)
       case .event(let event):
         emit(ParticipantEvent(participant: engine.participant, event: event))
         if case .ended = event { forget(engine) }
       }
     }
-    for fragment in engine.localUsernameFragments where engines[engine.participant] === engine {
-      byUsernameFragment[fragment] = engine
-    }
+    noteUsernameFragments(of: engine)
+  }
+
+  /// After an ICE restart an engine has another user fragment, and for a while the one before too.
+  private func noteUsernameFragments(of engine: PeerEngine) {
+    let fragments = engine.localUsernameFragments
+    guard engines[engine.participant] === engine, let newest = fragments.first, byUsernameFragment[newest] !== engine
+    else { return }
+    byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
+    for fragment in fragments { byUsernameFragment[fragment] = engine }
   }
 
   private func setTimer(now: ContinuousClock.Instant) {
@@ -281,7 +315,8 @@ final class PeerDriver {
     if let timerDeadline, timerDeadline <= next, timerDeadline > now { return }
     timer?.cancel()
     timerDeadline = next
-    let delay = max(next - now, .zero)
+    // Never at once: whatever is overdue has just been polled, and would be again and again.
+    let delay = max(next - now, .milliseconds(1))
     timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in
       self?.timerFired()
     }

@@ -2,6 +2,14 @@ internal import ICE
 internal import NIOCore
 internal import NIOPosix
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Finds the addresses of `stun:` servers.
 enum StunServers {
   /// Resolves each server's name, away from the event loop; one that has no address is an error, because it was asked for.
@@ -14,15 +22,32 @@ enum StunServers {
       } catch {
         throw BotPeer.StartError.badIceServer(text, reason: "\(error)")
       }
-      let resolved: SocketAddress
-      do {
-        resolved = try await NIOThreadPool.singleton.runIfActive {
-          try SocketAddress.makeAddressResolvingHost(url.host, port: Int(url.port))
-        }
-      } catch {
+      let found = try await NIOThreadPool.singleton.runIfActive { lookUp(url.host, port: url.port) }
+      guard !found.isEmpty else {
         throw BotPeer.StartError.badIceServer(text, reason: "\(url.host) has no address.")
       }
-      if let address = TransportAddress(resolved) { addresses.append(address) }
+      for address in found where !addresses.contains(address) { addresses.append(address) }
+    }
+    return addresses
+  }
+
+  /// All addresses of a name, because each of our sockets needs one of its own family. Blocks.
+  private static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
+    if let address = TransportAddress(host, port: port) { return [address] }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
+    defer { freeaddrinfo(first) }
+    var addresses: [TransportAddress] = []
+    var next = first
+    while let entry = next?.pointee {
+      var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let isNamed =
+        getnameinfo(entry.ai_addr, entry.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+      let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if isNamed, let address = TransportAddress(text, port: port) { addresses.append(address) }
+      next = entry.ai_next
     }
     return addresses
   }

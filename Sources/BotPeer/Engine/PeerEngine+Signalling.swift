@@ -69,6 +69,11 @@ extension PeerEngine {
     trickleLocalCandidates()
     do {
       handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
+      // Another certificate in mid-call means another handshake, which may not take for ever either.
+      if isOpen, !secure.isSecured, connectingDeadline == nil {
+        connectingDeadline = now + configuration.connectingTimeout
+        change(to: .connecting)
+      }
     } catch {
       end(PeerEnding(.failed, error.description), now: now)
     }

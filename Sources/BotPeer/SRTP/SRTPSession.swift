@@ -6,6 +6,11 @@ package final class SRTPSession {
   package let profile: SRTPProfile
   private let sending: srtp_t
   private let receiving: srtp_t
+  /// The sources that packets have come from, in the order in which they first did.
+  private var sources: [UInt32] = []
+
+  /// Far more than a peer has: sound, three sizes of video, a repair stream for each, and their successors.
+  static let sourceLimit = 64
 
   /// Packets by which one may come late and still be taken: a retransmission of a 4 Mb/s stream after 3 s is about 1,100
   /// packets old.
@@ -45,11 +50,24 @@ package final class SRTPSession {
   /// Turns an SRTP packet into a plain RTP packet, in place.
   package func unprotectRTP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: false) { srtp_unprotect(receiving, $0, $1) }
+    // The source is the third word of an RTP packet (RFC 3550, 5.1).
+    remember(packet.getInteger(at: packet.readerIndex + 8, as: UInt32.self))
   }
 
   /// Turns an SRTCP packet into a plain compound RTCP packet, in place.
   package func unprotectRTCP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: false) { srtp_unprotect_rtcp(receiving, $0, $1) }
+    // And the second word of an RTCP packet (RFC 3550, 6.4.1).
+    remember(packet.getInteger(at: packet.readerIndex + 4, as: UInt32.self))
+  }
+
+  /// Keeps the number of sources bounded: libsrtp makes a stream of its own for each that it hears of, and never forgets one.
+  private func remember(_ source: UInt32?) {
+    guard let source, source != sources.last, !sources.contains(source) else { return }
+    sources.append(source)
+    if sources.count > Self.sourceLimit {
+      srtp_remove_stream(receiving, sources.removeFirst().bigEndian)
+    }
   }
 
   private func apply(

@@ -65,7 +65,7 @@ extension MediaSession {
     guard isReady else { return earliest }
     consider(pacer.deadline)
     consider(nextReport)
-    consider(transportFeedback?.deadline)
+    if feedbackTrack != nil { consider(transportFeedback?.deadline) }
     if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
     return earliest
   }

@@ -75,6 +75,14 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
+  /// Whether it is an IPv4 address in IPv6's clothes, `::ffff:0:0/96`: no socket of ours speaks to those.
+  package var isMappedV4: Bool {
+    switch self {
+    case .v4: false
+    case .v6(let high, let low): high == 0 && low >> 32 == 0xFFFF
+    }
+  }
+
   private static func bigEndianBytes(of value: some FixedWidthInteger) -> [UInt8] {
     stride(from: value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
   }

@@ -21,7 +21,7 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   /// IPv6 link-local addresses need a scope that a candidate cannot carry, so they are not.
   package var isReachable: Bool {
     guard port > 0, !ip.isUnspecified, !ip.isMulticast else { return false }
-    return ip.family == .v4 || !ip.isLinkLocal
+    return ip.family == .v4 || !(ip.isLinkLocal || ip.isMappedV4)
   }
 
   /// For example `10.0.0.1:5000` or `[2001:db8::1]:5000`.

@@ -34,6 +34,34 @@ struct BotPeerTests {
     #expect(events.alice.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
   }
 
+  @Test("a participant that names addresses without a route costs nobody the socket")
+  func unreachableCandidates() async throws {
+    let call = try await LoopbackCall()
+    // The kernel refuses each of these from a loopback address, so nothing leaves the machine.
+    for address in ["203.0.113.9", "255.255.255.255", "::ffff:203.0.113.9", "2001:db8::9", "0.0.0.0"] {
+      call.alice.receive(
+        .candidate(
+          TrickledCandidate(
+            candidate: "candidate:9 1 udp 2122260223 \(address) 9 typ host", mid: "0", mLineIndex: 0)),
+        from: LoopbackCall.bobID)
+    }
+    call.alice.offer(to: LoopbackCall.bobID)
+    let events = await call.run(
+      alice: { $0.contains(.stateChanged(.connected)) }, bob: { $0.contains(.stateChanged(.connected)) })
+    await call.close()
+    #expect(events.alice.contains(.stateChanged(.connected)))
+    #expect(events.bob.contains(.stateChanged(.connected)))
+  }
+
+  @Test("a route is looked up before anything is sent")
+  func routes() throws {
+    let loopback = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
+    #expect(Route.exists(from: loopback, to: TransportAddress(ip: .v4(0x7F00_0001), port: 9)))
+    #expect(!Route.exists(from: loopback, to: TransportAddress(ip: .v4(0xCB00_7109), port: 9)))
+    #expect(!Route.exists(from: loopback, to: TransportAddress(ip: .v4(0xFFFF_FFFF), port: 9)))
+    #expect(!Route.exists(from: loopback, to: TransportAddress(ip: .v6(high: 0, low: 1), port: 9)))
+  }
+
   @Test("a STUN server's answer becomes a server-reflexive candidate for the participant")
   func serverReflexiveCandidate() async throws {
     let mapped = TransportAddress(ip: .v4(0xC000_0263), port: 7777)

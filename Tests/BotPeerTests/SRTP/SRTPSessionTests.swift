@@ -93,6 +93,21 @@ struct SRTPSessionTests {
     try bob.unprotectRTP(&first)
   }
 
+  @Test("a thousand sources one after another are all read, and the newest goes on being read")
+  func manySources() throws {
+    let (alice, bob) = try pair(.aes128GCM)
+    for source in UInt32(1)...1_000 {
+      var packet = rtp(sequenceNumber: 7)
+      packet.setInteger(source, at: 8)
+      try alice.protectRTP(&packet)
+      try bob.unprotectRTP(&packet)
+    }
+    var next = rtp(sequenceNumber: 8)
+    next.setInteger(UInt32(1_000), at: 8)
+    try alice.protectRTP(&next)
+    try bob.unprotectRTP(&next)
+  }
+
   @Test("the same packet sent twice becomes the same bytes")
   func repeatedTransmission() throws {
     let (alice, _) = try pair(.aes128GCM)
