@@ -68,7 +68,7 @@ final class PeerDriver {
       guard !this.value.sockets.isEmpty else {
         throw BotPeer.StartError.noSocket(port: port, problems: problems)
       }
-      for problem in problems { this.value.log.warning("no UDP socket", metadata: ["reason": "\(problem)"]) }
+      for problem in problems { this.value.log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
       return Array(this.value.sockets.keys)
     }
   }

@@ -75,7 +75,21 @@
     video.play().catch(() => {});
     seen.element = video;
     let wasBright = false;
-    const frame = (_, { presentedFrames }) => {
+    const measure = (picture, width, height) => {
+      // The lamp of the sample lies here; the flashing camera is bright all over.
+      context.drawImage(picture, width * 0.3, height * 0.7, width * 0.4, height * 0.1, 0, 0, 8, 8);
+      const pixels = context.getImageData(0, 0, 8, 8).data;
+      let sum = 0;
+      for (let i = 0; i < pixels.length; i += 4) sum += pixels[i] + pixels[i + 1] + pixels[i + 2];
+      seen.brightness = sum / (pixels.length / 4) / 3;
+      const isBright = seen.brightness > 200;
+      if (isBright && !wasBright) seen.flashes.push(now());
+      wasBright = isBright;
+    };
+    // Chromium hands out every picture; elsewhere those are measured that come to be shown.
+    const takesAll = 'MediaStreamTrackProcessor' in window;
+    if (takesAll) takeAll(track.clone(), measure);
+    const shown = (_, { presentedFrames }) => {
       const at = now();
       // Counts those too for which a busy page got no call.
       seen.shown = presentedFrames;
@@ -83,19 +97,20 @@
       seen.lastShownAt = at;
       const size = `${video.videoWidth}x${video.videoHeight}`;
       if (seen.sizes.at(-1) !== size) seen.sizes.push(size);
-      // The lamp of the sample lies here; the flashing camera is bright all over.
-      const { videoWidth: width, videoHeight: height } = video;
-      context.drawImage(video, width * 0.3, height * 0.7, width * 0.4, height * 0.1, 0, 0, 8, 8);
-      const pixels = context.getImageData(0, 0, 8, 8).data;
-      let sum = 0;
-      for (let i = 0; i < pixels.length; i += 4) sum += pixels[i] + pixels[i + 1] + pixels[i + 2];
-      seen.brightness = sum / (pixels.length / 4) / 3;
-      const isBright = seen.brightness > 200;
-      if (isBright && !wasBright) seen.flashes.push(at);
-      wasBright = isBright;
-      video.requestVideoFrameCallback(frame);
+      if (!takesAll) measure(video, video.videoWidth, video.videoHeight);
+      video.requestVideoFrameCallback(shown);
     };
-    video.requestVideoFrameCallback(frame);
+    video.requestVideoFrameCallback(shown);
+  };
+
+  const takeAll = async (track, measure) => {
+    const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 10 }).readable.getReader();
+    while (true) {
+      const { done, value: picture } = await reader.read();
+      if (done) return;
+      measure(picture, picture.displayWidth, picture.displayHeight);
+      picture.close();
+    }
   };
 
   // Needs a sound card in Firefox; without one the level stays 0 there.

@@ -73,7 +73,7 @@ extension EndToEnd {
       let take = try await leftBehind(by: bot, in: folder)
       let judgement = Judgement(take: take, scenario: scenario, name: browser.name)
       try await judgement.expectGood(of: report)
-      try await judgement.expectInStep()
+      try await judgement.expectInStep(of: report)
       #expect(await call.page.errors == [])
     }
 

@@ -33,8 +33,9 @@ extension EndToEnd {
         #expect(takes.count == 1, "the recording is in one piece")
         let take = try #require(takes.first)
         let judgement = Judgement(take: take, scenario: scenario, name: "Chromium")
-        try await judgement.expectGood(of: try #require(calls.first))
-        try await judgement.expectInStep()
+        let report = try #require(calls.first)
+        try await judgement.expectGood(of: report)
+        try await judgement.expectInStep(of: report)
         #expect(take.webm.video?.longestGap ?? 9 < 0.5)
       }
     }
@@ -63,7 +64,7 @@ extension EndToEnd {
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
         try await judgement.expectGood(of: report)
-        try await judgement.expectInStep()
+        try await judgement.expectInStep(of: report)
       }
     }
 
