@@ -1,14 +1,7 @@
+internal import Glibc
 internal import ICE
 public import Media
 internal import RTP
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 
 extension BotPeer {
   /// How to be reached and what to send.

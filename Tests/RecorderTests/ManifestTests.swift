@@ -113,6 +113,7 @@ struct ManifestTests {
     let errors = summary.track(.video)?.decodeErrors
     #expect(verifies ? (errors ?? 0) >= 2 : errors == nil)
     #expect(summary.track(.video)?.lastDecodedSize?.width == (verifies ? 160 : nil))
+    #expect((summary.track(.video)?.firstDecoded != nil) == verifies)
   }
 
   @Test("a picture of 16383x16383 and Opus of no bytes are refused, and the rest goes on")

@@ -1,16 +1,9 @@
+internal import Glibc
 internal import ICE
 internal import Logging
 internal import Media
 internal import NIOCore
 internal import RTP
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 
 /// Sockets, clock and timers for the engines of all participants.
 ///

@@ -1,13 +1,6 @@
+internal import Glibc
 internal import ICE
 internal import NIOCore
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 
 /// What the kernel knows of the way to an address.
 enum Route {

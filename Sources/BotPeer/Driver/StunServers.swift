@@ -1,14 +1,7 @@
+internal import Glibc
 internal import ICE
 internal import NIOCore
 internal import NIOPosix
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 
 /// Finds the addresses of `stun:` servers.
 enum StunServers {

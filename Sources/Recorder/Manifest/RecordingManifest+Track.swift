@@ -16,6 +16,8 @@ extension RecordingManifest {
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
+    /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when verification was off.
+    public var firstDecoded: String?
     /// How often the sender's timestamps were not to be believed, so that arrivals had to tell the time.
     public var timestampBreaks = 0
 

@@ -11,7 +11,9 @@ final class FrameCheck {
   private(set) var lastSize: PictureSize?
 
   /// Takes the next frame of a track in decoding order.
-  func examine(_ frame: EncodedFrame) {
+  ///
+  /// - Returns: whether it could be decoded.
+  func examine(_ frame: EncodedFrame) -> Bool {
     do {
       switch frame.codec {
       case .vp8:
@@ -23,8 +25,10 @@ final class FrameCheck {
         sound = decoder
         _ = try decoder.decode(frame.payload)
       }
+      return true
     } catch {
       if frame.codec.kind == .video { videoErrors += 1 } else { audioErrors += 1 }
+      return false
     }
   }
 }

@@ -31,6 +31,8 @@ final class ParticipantRecording {
   private var statistics: [MediaKind: TrackStatistics] = [:]
   private var firstArrival: ContinuousClock.Instant?
   private var firstSize: PictureSize?
+  /// When the first frame of each track was decoded.
+  private var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
   private var hasPlaced = false
 
   /// The files' common name; nil until the first frame.
@@ -106,7 +108,9 @@ final class ParticipantRecording {
         return
       }
     }
-    check?.examine(frame)
+    if check?.examine(frame) == true {
+      firstDecoded[frame.codec.kind] = firstDecoded[frame.codec.kind] ?? now
+    }
     if firstArrival == nil {
       firstArrival = frame.arrival
       claimName()
@@ -225,6 +229,7 @@ final class ParticipantRecording {
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? gate.refused : refusedPackets
     track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }
+    track.firstDecoded = firstDecoded[kind].map(clock.text)
     if kind == .video, let check, let size = check.lastSize {
       track.lastDecodedSize = .init(time: track.start + track.duration, width: size.width, height: size.height)
     }

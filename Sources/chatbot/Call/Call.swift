@@ -71,7 +71,10 @@ struct Call {
   private func openSource() throws(CallFailure) -> FileSource? {
     guard let path = options.play else { return nil }
     do {
-      return try FileSource(opening: path, loops: options.loops, owner: ParticipantID("camera"), logger: log)
+      let source = try FileSource(opening: path, loops: options.loops, owner: ParticipantID("camera"), logger: log)
+      log.info("file", metadata: ["content": "\(source.file.summary)"])
+      for remark in source.file.remarks { log.warning("\(remark)", metadata: ["file": "\(path)"]) }
+      return source
     } catch {
       throw CallFailure(.fileNotPlayable, error.description)
     }

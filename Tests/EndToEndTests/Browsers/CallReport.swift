@@ -14,9 +14,6 @@ struct CallReport: Sendable {
 
   // MARK: Sent
 
-  /// When the browser knew that its first picture was sent.
-  var firstSentAt: Double? { json["firstSentAt"].double }
-
   var framesSent: Int { json["sent"]["video"]["framesSent"].int ?? 0 }
   var videoPacketsSent: Int { json["sent"]["video"]["packetsSent"].int ?? 0 }
   var soundPacketsSent: Int { json["sent"]["audio"]["packetsSent"].int ?? 0 }

@@ -30,10 +30,7 @@
       calls.push(call);
       this.addEventListener('connectionstatechange', () => {
         call.states.push({ state: this.connectionState, at: now() });
-        if (this.connectionState === 'connected' && !call.connectedAt) {
-          call.connectedAt = now();
-          awaitFirstFrame(call);
-        }
+        if (this.connectionState === 'connected') call.connectedAt ??= now();
       });
       this.addEventListener('track', ({ track }) => call.tracks.push(watch(track)));
     }
@@ -44,14 +41,6 @@
       await super.setLocalDescription(...description);
       if (call && this.localDescription) call[this.localDescription.type === 'offer' ? 'offeredAt' : 'answeredAt'] ??= at;
     }
-  };
-
-  // Notes when the first picture was sent; on loopback it arrives a moment later.
-  const awaitFirstFrame = async (call) => {
-    while (call.connection.connectionState === 'connected' && !((await statistics(call)).sent.video?.framesSent > 0)) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    call.firstSentAt = now();
   };
 
   // What arrives on a track: pictures shown and how bright they are, or how loud the sound is.
@@ -180,7 +169,6 @@
         offeredAt: call.offeredAt,
         answeredAt: call.answeredAt,
         connectedAt: call.connectedAt,
-        firstSentAt: call.firstSentAt,
         state: call.connection.connectionState,
         signalling: call.connection.signalingState,
         states: call.states,

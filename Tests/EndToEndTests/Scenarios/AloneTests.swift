@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What the program does by itself, without a browser.
+  @Suite("the program by itself") struct AloneTests {
+    @Test(
+      "where no server is, the bot starts one, names the page, and other bots find it", .enabled(if: Machine.hasFirefox)
+    )
+    func embeddedServer() async throws {
+      // In a network of its own nobody else has port 3000.
+      try await Scenario.run("8 the bot brings the server", isolated: true) { scenario in
+        let folder = await scenario.recordings()
+        let player = try await scenario.bot("player", ["--room", "a b", "--play", BuiltProgram.sample.path])
+        try await eventually("the embedded server", within: .seconds(10), every: .milliseconds(50)) {
+          await scenario.network.accepts(port: 3000) ? true : nil
+        }
+        let recorder = try await scenario.bot(
+          "recorder", ["--room", "a b", "--record", folder.path, "--duration", "4"])
+        #expect(try await recorder.ending(within: .seconds(15)) == .exit(0))
+        #expect(player.output.contains("a room server was started here: open http://127.0.0.1:3000/#a%20b"))
+        let take = try #require(try folder.takes().first)
+        #expect(take.manifest["room"] == "a b")
+        #expect(take.manifest["left"] == "stopped")
+        #expect(try await player.terminate().ending == .exit(0))
+      }
+    }
+
+    @Test("a second signal quits at once")
+    func secondSignal() async throws {
+      try await Scenario.run("7c a second signal") { scenario in
+        let server = try await scenario.server()
+        let bot = try await scenario.bot(in: "100", of: server, ["--play", BuiltProgram.sample.path])
+        // Both wait while the program is stopped, so that it cannot end in order before the second comes.
+        bot.process.signal(SIGSTOP)
+        bot.process.signal(SIGTERM)
+        bot.process.signal(SIGINT)
+        bot.process.signal(SIGCONT)
+        let ending = try await bot.ending(within: .seconds(5))
+        #expect(ending == .exit(128 + SIGINT) || ending == .exit(128 + SIGTERM))
+      }
+    }
+
+    @Test("a file that is played once waits for its first viewer and is recorded whole")
+    func playedOnce() async throws {
+      try await Scenario.run("9 --once") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let player = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--once"], name: "player")
+        try await Task.sleep(for: .seconds(1))
+        let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
+        #expect(try await player.ending(within: .seconds(20)) == .exit(0))
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let take = try #require(try folder.takes().first)
+        #expect(take.webm.video?.times.count == 300)
+        #expect(take.manifest["left"] == "left")
+      }
+    }
+  }
+}
