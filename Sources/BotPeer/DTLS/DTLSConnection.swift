@@ -34,15 +34,17 @@ package final class DTLSConnection {
   /// - Parameters:
   ///   - role: whether we send the ClientHello.
   ///   - fingerprints: the remote SDP's; the handshake counts only if one matches the peer's certificate.
+  ///   - profiles: the SRTP protection profiles that we agree to, the best first.
   package init(
-    role: DTLSRole, identity: DTLSIdentity, expecting fingerprints: [CertificateFingerprint]
+    role: DTLSRole, identity: DTLSIdentity, expecting fingerprints: [CertificateFingerprint],
+    profiles: [SRTPProfile] = SRTPProfile.preferred
   ) throws(DTLSError) {
     self.role = role
     expectedFingerprints = fingerprints
     guard let context = SSL_CTX_new(DTLS_method()) else { throw .notSetUp(DTLSError.takeOpenSSLReason()) }
     defer { SSL_CTX_free(context) }
     // Zero means success here, and nowhere else.
-    let profiles = SRTPProfile.preferred.map(\.openSSLName).joined(separator: ":")
+    let profiles = profiles.map(\.openSSLName).joined(separator: ":")
     guard
       chatbot_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1,
       chatbot_SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1,

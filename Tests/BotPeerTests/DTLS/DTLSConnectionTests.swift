@@ -28,6 +28,23 @@ struct DTLSConnectionTests {
     #expect(client.sending != client.receiving)
   }
 
+  @Test("a peer that offers one protection profile alone gets that one", arguments: SRTPProfile.allCases)
+  func onlyOneProfile(profile: SRTPProfile) throws {
+    let handshake = try Handshake(client: alice, server: bob, clientProfiles: [profile])
+    handshake.client.start()
+    handshake.run()
+    let client = try #require(handshake.client.keys)
+    let server = try #require(handshake.server.keys)
+    #expect(client.profile == profile && server.profile == profile)
+    let sender = try SRTPSession(keys: client)
+    let receiver = try SRTPSession(keys: server)
+    let plain = ByteBuffer(bytes: [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2] + Array("media".utf8))
+    var packet = plain
+    try sender.protectRTP(&packet)
+    try receiver.unprotectRTP(&packet)
+    #expect(packet == plain)
+  }
+
   @Test("a client refuses a server whose certificate is not the one in the session description")
   func clientRefusesWrongFingerprint() throws {
     let handshake = try Handshake(client: alice, server: bob, clientExpects: [alice.fingerprint])

@@ -9,10 +9,12 @@ struct Handshake {
 
   init(
     client clientIdentity: DTLSIdentity, server serverIdentity: DTLSIdentity,
-    clientExpects: [CertificateFingerprint]? = nil, serverExpects: [CertificateFingerprint]? = nil
+    clientExpects: [CertificateFingerprint]? = nil, serverExpects: [CertificateFingerprint]? = nil,
+    clientProfiles: [SRTPProfile] = SRTPProfile.preferred
   ) throws {
     client = try DTLSConnection(
-      role: .client, identity: clientIdentity, expecting: clientExpects ?? [serverIdentity.fingerprint])
+      role: .client, identity: clientIdentity, expecting: clientExpects ?? [serverIdentity.fingerprint],
+      profiles: clientProfiles)
     server = try DTLSConnection(
       role: .server, identity: serverIdentity, expecting: serverExpects ?? [clientIdentity.fingerprint])
   }
