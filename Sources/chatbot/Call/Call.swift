@@ -218,7 +218,8 @@ struct Call {
           await parts.recorder?.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
         }
         if state == .connected { parts.roster.connected() }
-        log.info("user \(state.rawValue)", metadata: user)
+        // How it ended is told by what follows.
+        if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .media(let event):
         await parts.recorder?.receive(event, of: participant, now: .now)
       case .keyframeRequested:

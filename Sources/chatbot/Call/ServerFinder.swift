@@ -31,7 +31,10 @@ struct ServerFinder {
 
   private func startEmbedded() async throws(CallFailure) -> Connection {
     let configuration = SkyRTCServer.Configuration(host: "127.0.0.1", port: Self.embeddedPort)
-    let server = SkyRTCServer(configuration: configuration, logger: log)
+    // Who comes and goes is told by the call itself.
+    var quietly = log
+    quietly.logLevel = max(log.logLevel, .warning)
+    let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
       let room = options.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
