@@ -19,6 +19,8 @@ struct Call {
     let client: SkyRTCClient
     let peer: BotPeer
     let recorder: Recorder?
+    /// What the recorder is still to do; nil without one.
+    let line: RecordingLine?
     let source: FileSource?
     let roster: Roster
   }
@@ -48,14 +50,19 @@ struct Call {
     let peer = try await startPeer(source: source, roster: roster)
     let connection = try await ServerFinder(options: options, console: console, log: log).connect()
     interruption.beginOrderly()
-    let parts = Parts(client: connection.client, peer: peer, recorder: recorder, source: source, roster: roster)
+    let parts = Parts(
+      client: connection.client, peer: peer, recorder: recorder, line: recorder.map { _ in RecordingLine() },
+      source: source, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)
+    async let recording: Void = record(parts)
     let ending = await untilEnd(parts, interruption: interruption)
     log.info("leaving", metadata: ["reason": "\(ending)"])
     await peer.close(reason: "The bot left the room.")
     await media
+    parts.line?.finish()
+    await recording
     await connection.client.close()
     await connection.embedded?.shutdown()
     console.clearStatus()
@@ -101,7 +108,7 @@ struct Call {
     configuration.sending = Set(source?.file.tracks.map(\.codec.kind) ?? [])
     configuration.isPolite = { roster.isPolite(towards: $0) }
     do {
-      return try await BotPeer.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+      return try await BotPeer.start(configuration, on: MediaThread.loop, log: log)
     } catch let error as BotPeer.StartError {
       throw CallFailure(.usage, error.description)
     }
@@ -199,6 +206,21 @@ struct Call {
     return .signallingEnded
   }
 
+  /// Has the recorder do what stands in its line.
+  private func record(_ parts: Parts) async {
+    guard let recorder = parts.recorder else { return }
+    await parts.line?.run { step in
+      switch step {
+      case .begin(let participant):
+        await recorder.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
+      case .receive(let event, let participant):
+        await recorder.receive(event, of: participant, now: .now)
+      case .end(let participant, let reason):
+        if let summary = await recorder.end(participant, reason: reason, now: .now) { parts.roster.recorded(summary) }
+      }
+    }
+  }
+
   /// Carries what the peer brings to the server and the recorder, until the peer has been closed and all is handed over.
   private func followPeer(_ parts: Parts) async {
     for await happening in parts.peer.events {
@@ -215,13 +237,13 @@ struct Call {
       case .stateChanged(let state):
         if state == .connecting {
           _ = parts.roster.begin(participant)
-          await parts.recorder?.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
+          await parts.line?.put(.begin(participant))
         }
         if state == .connected { parts.roster.connected() }
         // How it ended is told by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .media(let event):
-        await parts.recorder?.receive(event, of: participant, now: .now)
+        await parts.line?.put(.receive(event, of: participant))
       case .keyframeRequested:
         log.debug("keyframe requested", metadata: user)
       case .problem(let sentence):
@@ -229,8 +251,7 @@ struct Call {
       case .ended(let ending):
         parts.roster.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
-        let summary = await parts.recorder?.end(participant, reason: LeaveReason(ending.cause), now: .now)
-        if let summary { parts.roster.recorded(summary) }
+        await parts.line?.put(.end(participant, LeaveReason(ending.cause)))
       }
     }
   }
