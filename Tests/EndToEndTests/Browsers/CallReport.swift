@@ -17,8 +17,6 @@ struct CallReport: Sendable {
   var framesSent: Int { json["sent"]["video"]["framesSent"].int ?? 0 }
   var videoPacketsSent: Int { json["sent"]["video"]["packetsSent"].int ?? 0 }
   var soundPacketsSent: Int { json["sent"]["audio"]["packetsSent"].int ?? 0 }
-  /// The seconds of sound sent: both browsers put 20 ms into a packet.
-  var soundLength: Double { 0.020 * Double(soundPacketsSent) }
   var keyframeRequestsReceived: Int { json["sent"]["video"]["pliCount"].int ?? 0 }
   var sentSize: String {
     let video = json["sent"]["video"]

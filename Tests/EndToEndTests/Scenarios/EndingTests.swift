@@ -35,7 +35,7 @@ extension EndToEnd {
         let judgement = Judgement(take: take, scenario: scenario, name: "Chromium")
         let report = try #require(calls.first)
         try await judgement.expectGood(of: report)
-        try await judgement.expectInStep(of: report)
+        try await judgement.expectInStep()
         #expect(take.webm.video?.longestGap ?? 9 < 0.5)
       }
     }
@@ -64,7 +64,7 @@ extension EndToEnd {
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
         try await judgement.expectGood(of: report)
-        try await judgement.expectInStep(of: report)
+        try await judgement.expectInStep()
       }
     }
 

@@ -55,7 +55,7 @@ extension EndToEnd {
       let call = try #require(calls.first { $0.firstPictureAt == nil }, "\(name)'s call with the recorder")
       let judgement = Judgement(take: take, scenario: scenario, name: name)
       try await judgement.expectGood(of: call)
-      try await judgement.expectInStep(of: call)
+      try await judgement.expectInStep()
     }
 
     /// What a bot plays and another records is the file, bit for bit.
