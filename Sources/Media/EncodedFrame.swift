@@ -15,10 +15,12 @@ public struct EncodedFrame: Sendable, Hashable {
   public var size: PictureSize?
   /// When its last packet arrived, or when a file's frame was due.
   public var arrival: ContinuousClock.Instant
+  /// What is missing between the track's frame before it and this one; nil when it follows on.
+  public var gap: MediaGap?
 
   public init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
-    size: PictureSize? = nil, arrival: ContinuousClock.Instant
+    size: PictureSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
   ) {
     self.owner = owner
     self.codec = codec
@@ -27,5 +29,6 @@ public struct EncodedFrame: Sendable, Hashable {
     self.isKeyframe = isKeyframe
     self.size = size
     self.arrival = arrival
+    self.gap = gap
   }
 }

@@ -1,9 +1,16 @@
 /// What has been counted of one received track since it began.
 public struct TrackStatistics: Sendable, Hashable, Codable {
+  /// The numbers that the sender has used, from the first packet that was taken to the newest that is settled, padding
+  /// included: `packetsReceived` + `packetsPadding` + `packetsLost`, once nothing is waited for any more.
+  public var packetsExpected: UInt64 = 0
   /// RTP packets that carried media, retransmissions that filled a hole included, duplicates not.
   public var packetsReceived: UInt64 = 0
+  /// Packets that carried nothing but padding, each number counted once.
+  public var packetsPadding: UInt64 = 0
   /// Packets that never came and were given up.
   public var packetsLost: UInt64 = 0
+  /// Packets among `packetsReceived` that came after they had been given up, too late to be of use.
+  public var packetsLate: UInt64 = 0
   /// Packets that came only after they were asked for again.
   public var packetsRecovered: UInt64 = 0
   /// Packets that came more than once.

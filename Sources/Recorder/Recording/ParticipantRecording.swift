@@ -23,20 +23,12 @@ final class ParticipantRecording {
   private let clock: WallClock
   private let surroundings: Surroundings
 
-  private var gate = VideoGate()
-  private var refusedPackets: UInt64 = 0
-  private let check: FrameCheck?
-  private var timeline: Timeline
-  private var tallies: [MediaKind: TrackTally] = [:]
-  private var statistics: [MediaKind: TrackStatistics] = [:]
-  private var firstArrival: ContinuousClock.Instant?
-  private var firstSize: PictureSize?
-  /// When the first frame of each track was decoded.
-  private var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
+  private let intake: FrameIntake
   private var hasPlaced = false
 
   /// The files' common name; nil until the first frame.
   private var base: String?
+  private var hasTriedName = false
   private var webM: WebMFile?
   private var ogg: OggFile?
   /// The endings of files that are not to be written any more.
@@ -48,23 +40,19 @@ final class ParticipantRecording {
     self.name = name
     self.clock = clock
     self.surroundings = surroundings
-    check = surroundings.verifies ? FrameCheck() : nil
-    timeline = Timeline(hold: surroundings.hold)
+    intake = FrameIntake(hold: surroundings.hold, verifies: surroundings.verifies)
   }
 
   /// Takes what the participant's media brought.
   func receive(_ event: MediaEvent, now: ContinuousClock.Instant) {
-    switch event {
-    case .frame(let frame): take(frame, now: now)
-    case .clock(let report): timeline.add(report)
-    case .statistics(let kind, let counts): statistics[kind] = counts
-    }
+    intake.receive(event, now: now)
+    if intake.firstArrival != nil, base == nil, !hasTriedName { claimName() }
     advance(now: now)
   }
 
   /// Writes what has waited for long enough.
   func advance(now: ContinuousClock.Instant, everything: Bool = false) {
-    for placed in timeline.release(now: now, everything: everything) { write(placed, now: now) }
+    for placed in intake.release(now: now, everything: everything) { write(placed, now: now) }
     attempt(webM) { file throws(Recorder.DiskError) in try file.flush(now: now) }
     attempt(ogg) { file throws(Recorder.DiskError) in try file.flush(now: now) }
   }
@@ -88,54 +76,25 @@ final class ParticipantRecording {
     let files = [webM?.output, ogg?.output].compactMap(\.self)
     return RecordingStatus(
       participant: participant, files: files.map(\.path), bytes: files.reduce(0) { $0 + $1.size },
-      duration: tallies.values.map(\.end).max() ?? .zero,
-      frames: Dictionary(uniqueKeysWithValues: tallies.map { ($0, $1.track.frames) }),
-      decodeErrors: check.map { $0.audioErrors + $0.videoErrors }, problems: problems)
+      duration: intake.duration, frames: intake.frames, decodeErrors: intake.decodeErrors, problems: problems)
   }
 
   // MARK: Frames
 
-  private func take(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    var frame = frame
-    switch frame.codec {
-    case .vp8:
-      guard let admitted = gate.admit(frame) else { return }
-      frame = admitted
-      firstSize = firstSize ?? frame.size
-    case .opus:
-      guard (try? OpusPacketShape(parsing: frame.payload)) != nil else {
-        refusedPackets += 1
-        return
-      }
-    }
-    if check?.examine(frame) == true {
-      firstDecoded[frame.codec.kind] = firstDecoded[frame.codec.kind] ?? now
-    }
-    if firstArrival == nil {
-      firstArrival = frame.arrival
-      claimName()
-    }
-    timeline.add(frame, now: now)
-  }
-
   private func write(_ placed: PlacedFrame, now: ContinuousClock.Instant) {
     if !hasPlaced {
       hasPlaced = true
-      if timeline.firstTracks.contains(.video) { beginWebM(at: .zero) }
+      if intake.firstTracks.contains(.video) { beginWebM(at: .zero) }
     }
     let frame = placed.frame
-    var tally = tallies[frame.codec.kind] ?? TrackTally(codec: frame.codec)
     switch frame.codec {
     case .vp8:
-      tally.count(placed, length: nil)
       if webM == nil { beginWebM(at: placed.position) }
     case .opus:
       guard let shape = try? OpusPacketShape(parsing: frame.payload) else { return }
-      tally.count(placed, channels: shape.channels, ticks: shape.duration)
       if ogg == nil { beginOgg(at: placed.position, channels: shape.channels) }
       attempt(ogg) { file throws(Recorder.DiskError) in try file.add(placed, now: now) }
     }
-    tallies[frame.codec.kind] = tally
     if let webM, placed.position >= webM.start {
       attempt(webM) { file throws(Recorder.DiskError) in try file.add(placed, now: now) }
     }
@@ -145,6 +104,7 @@ final class ParticipantRecording {
 
   /// Takes a name that none of the three files has yet, by making the manifest under it.
   private func claimName() {
+    hasTriedName = true
     let wanted = SafeName(of: name ?? participant.text).description
     for number in 1...10_000 {
       let base = number == 1 ? wanted : "\(wanted)-\(number)"
@@ -165,8 +125,8 @@ final class ParticipantRecording {
   }
 
   private func beginWebM(at start: Duration) {
-    guard let size = firstSize else { return }
-    let date = clock.nanosecondsSince2001(at: (timeline.origin ?? clock.moment) + start)
+    guard let size = intake.firstSize else { return }
+    let date = clock.nanosecondsSince2001(at: (intake.origin ?? clock.moment) + start)
     webM = begin { output throws(Recorder.DiskError) in
       try WebMFile(output: output, size: size, start: start, date: date)
     }
@@ -210,31 +170,15 @@ final class ParticipantRecording {
   // MARK: Manifest
 
   private var manifest: RecordingManifest {
-    let begin = timeline.origin ?? firstArrival ?? clock.moment
+    let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
-    manifest.duration = (tallies.values.map(\.end).max() ?? .zero).roundedSeconds
-    manifest.alignment.source = timeline.alignment.source.rawValue
-    manifest.alignment.error = timeline.alignment.error.roundedSeconds
-    manifest.alignment.correction = timeline.alignment.correction.roundedSeconds
-    manifest.alignment.reports = timeline.alignment.reports
+    manifest.duration = intake.duration.roundedSeconds
+    manifest.alignment = intake.alignment
     manifest.files = [webM?.entry, ogg?.entry].compactMap(\.self)
-    manifest.tracks = MediaKind.allCases.compactMap(track)
+    manifest.tracks = intake.tracks(clock: clock)
     manifest.problems = problems
     return manifest
-  }
-
-  private func track(_ kind: MediaKind) -> RecordingManifest.Track? {
-    guard var track = tallies[kind]?.track else { return nil }
-    track.timestampBreaks = timeline.breaks(of: kind)
-    track.refused = kind == .video ? gate.refused : refusedPackets
-    track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }
-    track.firstDecoded = firstDecoded[kind].map(clock.text)
-    if kind == .video, let check, let size = check.lastSize {
-      track.lastDecodedSize = .init(time: track.start + track.duration, width: size.width, height: size.height)
-    }
-    if let counts = statistics[kind] { track.take(counts) }
-    return track
   }
 
   private func storeProgress() {

@@ -1,0 +1,36 @@
+/// Why a track did not simply go on between two of its frames, and what that cost.
+public struct MediaGap: Sendable, Hashable {
+  public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Packets never came, and were given up.
+    case lost
+    /// Packets came only after they had been asked for again, so that frames had to wait; nothing is missing.
+    case recoveredLate
+    /// Pictures came that depend on a missing one; they were left out until a keyframe.
+    case waitingForKeyframe
+    /// The sender sent nothing: its packets' numbers go on without a hole.
+    case senderPaused
+    /// The sender left out silence (discontinuous transmission, RFC 6716, 2.1.9).
+    case dtx
+    /// The sender had said in its description that it does not send (RFC 8829, 5.2.2).
+    case muted
+    /// The connection was broken, or the sender began anew.
+    case reconnect
+    /// The recorder's disk did not keep up, and the memory set aside for that was full.
+    case diskStalled
+  }
+
+  public var reason: Reason
+  /// Packets that were given up.
+  public var packetsLost: Int
+  /// Frames that came, whole or in part, but could not be used.
+  public var framesDropped: Int
+  /// How long the frame after the gap had to wait for what was missing.
+  public var delay: Duration
+
+  public init(_ reason: Reason, packetsLost: Int = 0, framesDropped: Int = 0, delay: Duration = .zero) {
+    self.reason = reason
+    self.packetsLost = packetsLost
+    self.framesDropped = framesDropped
+    self.delay = delay
+  }
+}
