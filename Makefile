@@ -2,11 +2,13 @@
 
 BUILD ?= debug
 SWIFT ?= swift
+SOAK_MINUTES ?= 30
+CRASHES ?= 100
 PROGRAM = .build/$(BUILD)/chatbot
 PACKAGES = scripts/install-debian-packages.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end build lint format sample clean
+.PHONY: help demo test end-to-end soak crashes build lint format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +24,12 @@ test: ## install what tests need, lint, build, run all tests, those with browser
 
 end-to-end: ## run only the tests with browsers; ONLY=Firefox picks some by name
 	@scripts/test.sh end-to-end $(ONLY)
+
+soak: ## a recorder's long day: joins, leaves and a bad network for SOAK_MINUTES=30; memory and descriptors must be back
+	@scripts/test.sh soak $(SOAK_MINUTES)
+
+crashes: ## kill CRASHES=100 recorders at random moments; every file must be readable and be repaired
+	@scripts/test.sh crashes $(CRASHES)
 
 build: ## build the program; BUILD=release for a fast one
 	@$(PACKAGES) build

@@ -3,6 +3,8 @@
 # the end-to-end scenarios, one after another on a machine that is otherwise at rest.
 #
 # Usage: scripts/test.sh [end-to-end [NAME]]
+#        scripts/test.sh soak [MINUTES]      joins, leaves and a bad network for so long, 30 by default
+#        scripts/test.sh crashes [COUNT]     kills so many recorders at random moments, 100 by default
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,7 +48,32 @@ if [[ $what == all ]]; then
   run 15 "$swift" test --skip-build --skip EndToEndTests
 fi
 
-step "End-to-end tests with Chromium and Firefox"
-run 15 "${root_enough[@]}" "$swift" test --skip-build --filter "EndToEndTests${name:+.*$name}"
+# end_to_end MINUTES NAME: runs the scenarios whose names match.
+end_to_end() {
+  run "$1" "${root_enough[@]}" "$swift" test --skip-build --filter "EndToEndTests${2:+.*$2}"
+}
+
+case $what in
+  soak)
+    # What memory and descriptors do in the long run is asked of the program as people use it.
+    step "Build the program for release"
+    run 45 "$swift" build --configuration release --product chatbot
+    CHATBOT_PROGRAM=$("$swift" build --configuration release --show-bin-path)/chatbot
+    export CHATBOT_PROGRAM CHATBOT_SOAK_MINUTES=${name:-30}
+    step "30 % loss for a minute"
+    end_to_end 10 LossTests/heavyLoss
+    step "$CHATBOT_SOAK_MINUTES minutes of joins, leaves and impairment"
+    end_to_end $((CHATBOT_SOAK_MINUTES + 20)) SoakTests
+    ;;
+  crashes)
+    export CHATBOT_CRASHES=${name:-100}
+    step "$CHATBOT_CRASHES recorders are killed"
+    end_to_end $((CHATBOT_CRASHES / 5 + 10)) CrashTests
+    ;;
+  *)
+    step "End-to-end tests with Chromium and Firefox"
+    end_to_end 20 "$name"
+    ;;
+esac
 
 printf '\nAll tests passed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))

@@ -70,6 +70,14 @@ public final class BotPeer: Sendable {
     onLoop { $0.received(message, from: participant) }
   }
 
+  /// Takes what the signalling server says of a participant: they are not in the room any more.
+  ///
+  /// Their connection ends at once, unless media still comes: then it goes on for as long as it does, and for two seconds more,
+  /// because it may only be their way to the server that is broken. If they are heard of again, all is as before.
+  public func participantLeft(_ participant: ParticipantID) {
+    onLoop { $0.participantLeft(participant) }
+  }
+
   /// Sends a frame to everyone; its time is the media time since the source began, on one clock for sound and picture.
   public func send(_ frame: EncodedFrame) {
     onLoop { $0.send(frame) }

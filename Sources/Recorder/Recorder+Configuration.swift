@@ -9,8 +9,13 @@ extension Recorder {
     public var room: String
     /// Whether every frame is decoded as well, and those that cannot be are counted.
     public var verifies = true
+    /// After how much a recording's next files begin; nil for one file each.
+    public var segment: SegmentLimit?
     /// How long a track's first frames wait for the sender reports that tell how audio and video belong together.
     public var hold = Duration.seconds(3)
+    /// Bytes of frames that may wait for a disk that does not keep up, of all participants together. When they are full,
+    /// pictures are left out, and sound when that does not help.
+    public var memoryLimit = 32 << 20
     /// Whether the recorder looks at the clock by itself. Tests that bring their own time look for it.
     package var looksAtClock = true
 
@@ -20,8 +25,19 @@ extension Recorder {
     }
   }
 
-  /// Something that went wrong with a recording, as a sentence for the user. The call and the other recordings go on.
+  /// Something that happened to a recording, as a sentence for the user. The call and the other recordings go on.
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
+    public enum Kind: Sendable, Hashable {
+      /// The disk takes nothing at the moment. Nothing is lost so far: it is tried again, and frames wait in memory.
+      case stalled
+      /// The disk works again.
+      case resumed
+      /// Something will be missing from the files.
+      case lost
+    }
+
+    public let kind: Kind
+    /// Whose recording it is; the first one's that noticed when it is the whole disk.
     public let participant: ParticipantID
     public let sentence: String
 

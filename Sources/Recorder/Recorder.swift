@@ -1,38 +1,68 @@
 public import Media
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// Records participants: frames in, finished files out.
 ///
 /// For each participant there are up to three files in the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and
-/// `<name>.json` (the manifest). It runs on a thread of its own, because writing can block; nothing that it does makes a
-/// caller wait who does not ask for a result.
+/// `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on a thread of its own, because
+/// writing can block. Whoever brings something is never kept waiting: it goes into an inbox of bounded memory.
 public actor Recorder {
   /// How often it looks at the clock.
   static let tick = Duration.milliseconds(100)
 
-  /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late.
+  /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
+  /// Whose next picture should be a keyframe: a segment is over, or pictures had to be left out. Comes again every 500 ms
+  /// until there is one; the newest 100 are kept. Ends after `finish`.
+  public nonisolated let keyframeRequests: AsyncStream<ParticipantID>
+  /// What each recording left behind, as they are closed; the newest 1,000 are kept. Ends after `finish`.
+  public nonisolated let summaries: AsyncStream<RecordingSummary>
+
+  private nonisolated let problemInput: AsyncStream<Problem>.Continuation
+  private nonisolated let requestInput: AsyncStream<ParticipantID>.Continuation
+  private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
+  private nonisolated let inbox: Inbox
+  private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
+  private nonisolated let looksAtClock: Bool
 
   private let surroundings: ParticipantRecording.Surroundings
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
-  private let problemInput: AsyncStream<Problem>.Continuation
+  /// Recordings that have ended, but are not wholly on the disk.
+  private var closing: [ParticipantRecording] = []
+  private var ending: Ending?
+  private var endingSummaries: [RecordingSummary] = []
+  private var hasFinished = false
 
   private nonisolated let threads: MultiThreadedEventLoopGroup
+  private nonisolated let loop: any EventLoop
   private nonisolated let executor: any SerialExecutor
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Opens the folder, so that what is wrong with it is known before a call begins.
   public init(_ configuration: Configuration) throws(DiskError) {
-    let folder = try Folder(path: configuration.folder)
+    try self.init(configuration, disk: RealDisk())
+  }
+
+  init(_ configuration: Configuration, disk: any Disk) throws(DiskError) {
+    let folder = try Folder(path: configuration.folder, disk: disk)
     let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
-    self.problems = problems
-    self.problemInput = problemInput
+    let (requests, requestInput) = AsyncStream.makeStream(of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
+    (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
+    (self.problems, self.problemInput) = (problems, problemInput)
+    (keyframeRequests, self.requestInput) = (requests, requestInput)
+    inbox = Inbox(limit: configuration.memoryLimit)
+    looksAtClock = configuration.looksAtClock
+    let report: (Problem) -> Void = { problemInput.yield($0) }
     surroundings = ParticipantRecording.Surroundings(
       folder: folder, room: configuration.room, hold: configuration.hold, verifies: configuration.verifies,
-      report: { problemInput.yield($0) })
+      segment: configuration.segment,
+      health: DiskHealth(folder: configuration.folder, memoryLimit: configuration.memoryLimit, report: report),
+      report: report, wantKeyframe: { requestInput.yield($0) })
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
+    self.loop = loop
     executor = loop.executor
     if configuration.looksAtClock {
       let tick = TimeAmount(Self.tick)
@@ -45,53 +75,162 @@ public actor Recorder {
 
   deinit {
     problemInput.finish()
+    requestInput.finish()
+    summaryInput.finish()
     threads.shutdownGracefully { _ in }
   }
 
-  /// Begins to record a participant. No file is made before the first frame.
+  // MARK: What comes
+
+  /// Begins to record a participant. No file is made before the first frame. Returns at once.
   ///
   /// - Parameters:
   ///   - participant: any id that is not being recorded; otherwise nothing happens.
   ///   - name: what the files are to be named by instead of the id.
   ///   - now: the moment that `wallClock` belongs to.
   ///   - wallClock: seconds since 1970-01-01 00:00 UTC.
-  public func begin(
+  public nonisolated func begin(
     _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
   ) {
-    guard recordings[participant] == nil else { return }
-    recordings[participant] = ParticipantRecording(
-      participant, name: name, clock: WallClock(moment: now, secondsSince1970: wallClock), surroundings: surroundings)
+    let clock = WallClock(moment: now, secondsSince1970: wallClock)
+    carryOut(inbox.begin(participant, name: name, clock: clock, now: now), for: participant)
   }
 
-  /// Takes what a participant's media brought, in its order. Ignored for one who is not being recorded.
-  public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
-    recordings[participant]?.receive(event, now: now)
+  /// Takes what a participant's media brought, in its order. Ignored for one who is not being recorded. Returns at once,
+  /// whatever the disk does.
+  public nonisolated func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    carryOut(inbox.receive(event, of: participant, now: now), for: participant)
   }
 
-  /// Ends the recording of a participant and closes the files.
+  /// Ends the recording of a participant. Returns at once; when the files are closed, what was recorded comes by
+  /// `summaries`, unless there was nothing to record.
+  public nonisolated func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) {
+    carryOut(inbox.end(participant, reason: reason, now: now), for: participant)
+  }
+
+  /// Ends all recordings, and the recorder with them: what comes later is ignored.
   ///
-  /// - Returns: nil when there was nothing to record.
+  /// - Parameter limit: how long a disk that does not work can take. What it has not taken by then is missing, and the files
+  ///   stay unfinished but readable.
+  /// - Returns: what the recordings left behind that were not closed before, in the order of the participants' ids. They also
+  ///   come by `summaries`.
   @discardableResult
-  public func end(
-    _ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant
-  ) -> RecordingSummary? {
-    recordings.removeValue(forKey: participant)?.end(reason, now: now)
+  public nonisolated func finish(
+    reason: LeaveReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+  ) async -> [RecordingSummary] {
+    let (result, input) = AsyncStream.makeStream(of: [RecordingSummary].self)
+    // The last fifth is for saying so in the manifests.
+    _ = inbox.finish(Ending(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
+    wake()
+    let timer = Task {
+      try await Task.sleep(for: limit)
+      input.finish()
+    }
+    for await summaries in result {
+      timer.cancel()
+      return summaries
+    }
+    for status in status() {
+      let sentence =
+        "The recording of “\(status.participant)” could not be finished within \(limit): the disk does not answer. "
+        + "Its files can be read as far as they go; a repair completes them."
+      problemInput.yield(Problem(kind: .lost, participant: status.participant, sentence: sentence))
+    }
+    endStreams()
+    return []
   }
 
-  /// Ends all recordings, in the order of the participants' ids.
-  @discardableResult
-  public func finish(reason: LeaveReason = .stopped, now: ContinuousClock.Instant) -> [RecordingSummary] {
-    let participants = recordings.keys.sorted { $0.text < $1.text }
-    return participants.compactMap { end($0, reason: reason, now: now) }
+  // MARK: How it stands
+
+  /// How each recording stands, in the order of the participants' ids; never older than the disk makes it.
+  public nonisolated func status() -> [RecordingStatus] {
+    newestStatus.withLock { $0 }
   }
 
-  /// How each recording stands, in the order of the participants' ids.
-  public func status() -> [RecordingStatus] {
-    recordings.values.map(\.status).sorted { $0.participant.text < $1.participant.text }
-  }
+  /// The most bytes that ever waited for the disk.
+  package nonisolated var peakMemory: Int { inbox.peak }
 
-  /// Writes what has waited for long enough. The recorder calls it by itself unless it was told not to.
+  // MARK: On the recorder's thread
+
+  /// Does what was put into the inbox and writes what has waited for long enough. The recorder calls it by itself unless it
+  /// was told not to.
   package func advance(now: ContinuousClock.Instant) {
+    drain()
     for recording in recordings.values { recording.advance(now: now) }
+    for recording in closing { recording.advance(now: now) }
+    if let ending, now >= ending.deadline { for recording in closing { recording.giveUp(now: now) } }
+    settle()
+    newestStatus.withLock { status in
+      status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
+    }
+  }
+
+  /// Does what was put into the inbox.
+  func drain() {
+    for entry in inbox.takeAll() { handle(entry) }
+    settle()
+  }
+
+  private func handle(_ entry: Inbox.Entry) {
+    if hasFinished {
+      if case .finish(let ending, _) = entry.step { ending.result.yield([]) }
+      return
+    }
+    switch entry.step {
+    case .begin(let name, let clock):
+      guard recordings[entry.participant] == nil, ending == nil else { return }
+      recordings[entry.participant] = ParticipantRecording(
+        entry.participant, name: name, clock: clock, surroundings: surroundings)
+    case .receive(let event):
+      recordings[entry.participant]?.receive(event, now: entry.now)
+    case .end(let reason, let dropped):
+      guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
+      recording.end(reason, dropped: dropped, now: entry.now)
+      closing.append(recording)
+    case .finish(let ending, let dropped):
+      self.ending = ending
+      for participant in recordings.keys.sorted(by: { $0.text < $1.text }) {
+        guard let recording = recordings.removeValue(forKey: participant) else { continue }
+        recording.end(ending.reason, dropped: dropped[participant] ?? [:], now: entry.now)
+        closing.append(recording)
+      }
+    }
+  }
+
+  /// Lets go of what is closed, and tells what waits.
+  private func settle() {
+    for recording in closing where recording.isClosed {
+      guard let summary = recording.summary else { continue }
+      summaryInput.yield(summary)
+      if ending != nil { endingSummaries.append(summary) }
+    }
+    closing.removeAll(where: \.isClosed)
+    let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
+    if inbox.settle(elsewhere: held), let participant = recordings.keys.first ?? closing.first?.participant {
+      problemInput.yield(
+        Problem(kind: .resumed, participant: participant, sentence: "The disk answers again; recording goes on."))
+    }
+    guard let ending, closing.isEmpty else { return }
+    hasFinished = true
+    self.ending = nil
+    newestStatus.withLock { $0 = [] }
+    ending.result.yield(endingSummaries.sorted { $0.participant.text < $1.participant.text })
+    endStreams()
+  }
+
+  private nonisolated func carryOut(_ outcome: Inbox.Outcome, for participant: ParticipantID) {
+    if let problem = outcome.problem { problemInput.yield(problem) }
+    if outcome.wantsKeyframe { requestInput.yield(participant) }
+    if outcome.wakes, looksAtClock { wake() }
+  }
+
+  private nonisolated func wake() {
+    loop.execute { [weak self] in self?.assumeIsolated { $0.drain() } }
+  }
+
+  private nonisolated func endStreams() {
+    problemInput.finish()
+    requestInput.finish()
+    summaryInput.finish()
   }
 }

@@ -13,6 +13,8 @@ public struct RecordingStatus: Sendable, Hashable {
   public let frames: [MediaKind: UInt64]
   /// Frames that did not decode; nil when verification is off.
   public let decodeErrors: UInt64?
+  /// Whether the disk takes nothing of it at the moment.
+  public let isStalled: Bool
   /// What went wrong, one sentence each.
   public let problems: [String]
 }

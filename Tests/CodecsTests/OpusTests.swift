@@ -70,6 +70,53 @@ struct OpusTests {
     #expect(rebuilt.level > 0.1)
   }
 
+  @Test(
+    "a packet tells whether it carries a copy of the one before", arguments: [480, 960, 1_920, 2_880], [1, 2])
+  func copies(ticks: Int, channels: Int) throws {
+    func packets(_ change: (inout OpusEncoder.Settings) -> Void) throws -> [OpusPacketShape] {
+      var settings = OpusEncoder.Settings()
+      settings.channels = channels
+      settings.bitrate = 24_000 * channels
+      settings.isForSpeech = true
+      change(&settings)
+      let encoder = try OpusEncoder(settings)
+      return try (0..<20).map { index in
+        try OpusPacketShape(parsing: encoder.encode(tone(ticks, from: index * ticks, channels: channels)))
+      }
+    }
+    let with = try packets {
+      $0.correctsErrors = true
+      $0.expectedLoss = 30
+    }
+    #expect(with.dropFirst(2).filter(\.carriesCopy).count >= 15)
+    #expect(!with[0].carriesCopy)
+    #expect(try packets { $0.correctsErrors = false }.allSatisfy { !$0.carriesCopy })
+    // Music at a high bitrate has no SILK layer that could hold one.
+    let music = try packets {
+      $0.correctsErrors = true
+      $0.bitrate = 256_000
+      $0.isForSpeech = false
+    }
+    #expect(music.allSatisfy { !$0.carriesCopy })
+  }
+
+  @Test("packets that do not build on each other can be decoded from any of them on")
+  func withoutPrediction() throws {
+    var settings = OpusEncoder.Settings()
+    settings.predicts = false
+    let encoder = try OpusEncoder(settings)
+    let packets = try (0..<10).map { try encoder.encode(tone(960, from: $0 * 960)) }
+    let decoder = try OpusDecoder()
+    _ = try decoder.decode(packets[8])
+    #expect(abs(try decoder.decode(packets[9]).level - 0.3535) < 0.04)
+  }
+
+  @Test("packets are encoded in all lengths", arguments: OpusEncoder.packetLengths)
+  func lengths(ticks: Int) throws {
+    let packet = try OpusEncoder().encode(tone(ticks))
+    #expect(try OpusPacketShape(parsing: packet).duration == ticks)
+  }
+
   @Test("concealed sound fades")
   func concealment() throws {
     let encoder = try OpusEncoder()

@@ -61,6 +61,18 @@ public struct LossyLink: Sendable {
     public var lost = 0
     public var heldBack = 0
     public var doubled = 0
+
+    public init() {}
+
+    /// What happened on two lines together.
+    public static func + (one: Counts, other: Counts) -> Counts {
+      var sum = one
+      sum.sent += other.sent
+      sum.lost += other.lost
+      sum.heldBack += other.heldBack
+      sum.doubled += other.doubled
+      return sum
+    }
   }
 
   private struct Parcel: Sendable {

@@ -47,6 +47,8 @@ extension PeerEngine {
   private func takeMedia(_ datagram: ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
     var packet = datagram
     guard secure.unprotect(&packet, isControl: isControl) else { return refuseDatagram() }
+    mediaArrived(packet, isControl: isControl, now: now)
+    guard isOpen else { return }
     if isControl {
       media.receivedRTCP(packet, now: now)
     } else {

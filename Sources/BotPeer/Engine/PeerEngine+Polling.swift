@@ -10,6 +10,9 @@ extension PeerEngine {
   package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= now { giveUpConnecting(now: now) }
+      followLeaving(now: now)
+    }
+    if isOpen {
       for action in agent.poll(now: now) {
         if case .send(let datagram, let local, let remote) = action {
           actions.append(.transmit(datagram, from: local, to: remote))
@@ -28,7 +31,8 @@ extension PeerEngine {
   /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
   package var deadline: ContinuousClock.Instant? {
     guard isOpen else { return nil }
-    return [agent.deadline, secure.retransmission, media.deadline, connectingDeadline].compactMap(\.self).min()
+    return [agent.deadline, secure.retransmission, media.deadline, connectingDeadline, leavingDeadline]
+      .compactMap(\.self).min()
   }
 
   /// Follows the ICE agent: to the pair it has chosen, and in its opinion of whether anybody is there.
@@ -42,7 +46,9 @@ extension PeerEngine {
       // Before there was a path, the time for connecting is what counts: a check may still come.
       if path != nil { end(PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."), now: now) }
     case .disconnected:
-      if state == .connected { change(to: .disconnected) }
+      guard state == .connected else { break }
+      change(to: .disconnected)
+      connectionWasInterrupted(now: now)
     case .connected, .completed:
       if state == .disconnected { change(to: .connected) }
     case .new, .checking:
@@ -66,6 +72,13 @@ extension PeerEngine {
     for datagram in datagrams {
       actions.append(.transmit(datagram, from: path.local, to: path.remote))
     }
+  }
+
+  /// Sends the last datagrams of a call again, for nobody asks for them when they are lost: without a goodbye the other side
+  /// waits for half a minute.
+  func repeatGoodbyes(from first: Int) {
+    let goodbyes = actions.dropFirst(first).filter { if case .transmit = $0 { true } else { false } }
+    for _ in 0..<2 { actions += goodbyes }
   }
 
   private func transmitProtected(_ packet: ByteBuffer, isControl: Bool) {

@@ -6,6 +6,7 @@ extension PeerEngine {
   /// Calls the participant.
   package func offer(now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    leftRoom = nil
     beginConnecting(now: now)
     emit(.signal(.offer(negotiator.createOffer())))
     trickleLocalCandidates()
@@ -14,6 +15,8 @@ extension PeerEngine {
   /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
   package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    // Whoever says something is in the room.
+    leftRoom = nil
     // A stray candidate brings a participant into being as well, and nobody may wait for ever.
     connectingDeadline = connectingDeadline ?? (state == .new ? now + configuration.connectingTimeout : nil)
     switch message {
@@ -22,20 +25,41 @@ extension PeerEngine {
         guard let (answer, session) = try negotiator.receivedOffer(sdp) else { return }
         beginConnecting(now: now)
         emit(.signal(.answer(answer)))
+        follow(sdp, now: now)
         apply(session, now: now)
       } catch {
-        emit(.problem("The offer cannot be used: \(error)"))
+        complain("The offer cannot be used: \(error)", now: now)
       }
     case .answer(let sdp):
       do {
         guard let session = try negotiator.receivedAnswer(sdp) else { return }
+        follow(sdp, now: now)
         apply(session, now: now)
       } catch {
-        emit(.problem("The answer cannot be used: \(error)"))
+        complain("The answer cannot be used: \(error)", now: now)
       }
     case .candidate(let trickled):
       received(trickled, now: now)
     }
+  }
+
+  /// Whether an offer can only be answered by an engine of its own.
+  ///
+  /// One that comes from another `RTCPeerConnection` than before is taken by the engine that there is, which begins ICE and DTLS
+  /// anew, so that a recording goes on. That cannot be done where the participant shows the certificate of before, because then
+  /// nothing says that DTLS begins anew, or where an offer of ours waits that goes first: nobody is there to answer it.
+  package func needsNewEngine(forOffer sdp: String) -> Bool {
+    guard let remoteConnection, let later = RemoteConnection(sdp), remoteConnection.isReplaced(by: later) else {
+      return false
+    }
+    return remoteConnection.hasCertificate(of: later) || negotiator.isAwaitingAnswer && !negotiator.isPolite
+  }
+
+  /// Remembers whose description was taken.
+  private func follow(_ sdp: String, now: ContinuousClock.Instant) {
+    let connection = RemoteConnection(sdp)
+    if let connection, remoteConnection?.isReplaced(by: connection) == true { connectionWasInterrupted(now: now) }
+    remoteConnection = connection ?? remoteConnection
   }
 
   private func received(_ trickled: TrickledCandidate, now: ContinuousClock.Instant) {
@@ -44,7 +68,7 @@ extension PeerEngine {
     do {
       agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: now)
     } catch {
-      emit(.problem("The candidate cannot be used: \(error)"))
+      complain("The candidate cannot be used: \(error)", now: now)
     }
   }
 

@@ -28,6 +28,8 @@ package final class PeerEngine {
     package var isPolite: Bool
     /// How long connecting may take from the first offer or answer.
     package var connectingTimeout: Duration = .seconds(30)
+    /// The SRTP protection profiles that we agree to, the best first.
+    package var protectionProfiles = SRTPProfile.preferred
 
     package init(
       participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
@@ -65,6 +67,16 @@ package final class PeerEngine {
   var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
   /// How many of the local candidates have been sent by themselves.
   var trickledCount = 0
+  /// What the participant's last description tells of their connection.
+  var remoteConnection: RemoteConnection?
+  /// When the signalling server said that the participant had left, unless they were heard of since.
+  var leftRoom: ContinuousClock.Instant?
+  /// When the last authentic RTP or RTCP packet came.
+  var lastMediaArrival: ContinuousClock.Instant?
+  /// Whether the last of them was a goodbye.
+  var hasSaidGoodbye = false
+  private var problems = RateAllowance(burst: 20, interval: .seconds(1))
+  private var problemsUnsaid = 0
   private var framesSent: UInt64 = 0
   private var datagramsRefused: UInt64 = 0
 
@@ -93,7 +105,7 @@ package final class PeerEngine {
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
     for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }
     media = MediaSession(owner: configuration.participant, cname: local.cname, seed: generator.next())
-    secure = SecureTransport(identity: configuration.identity)
+    secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
   }
 
   /// Whether anything can still happen.
@@ -166,6 +178,22 @@ package final class PeerEngine {
     actions.append(.event(event))
   }
 
+  /// Says what of theirs cannot be used; of very many such things only some.
+  func complain(_ sentence: String, now: ContinuousClock.Instant) {
+    guard problems.take(now: now) else {
+      problemsUnsaid += 1
+      return
+    }
+    if problemsUnsaid > 0 { emit(.problem("\(problemsUnsaid) more things of theirs could not be used.")) }
+    problemsUnsaid = 0
+    emit(.problem(sentence))
+  }
+
+  /// Nothing has come for some time, or comes from somewhere else now: what media has missed was not lost on the way.
+  func connectionWasInterrupted(now: ContinuousClock.Instant) {
+    media.connectionWasInterrupted(now: now)
+  }
+
   func refuseDatagram() {
     datagramsRefused &+= 1
   }
@@ -179,9 +207,12 @@ package final class PeerEngine {
   /// Ends everything: what media still holds comes out, goodbyes are sent where there is a path.
   func end(_ ending: PeerEnding, now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    let goodbyes = actions.count
     carryOut(media.close(now: now))
     transmit(secure.close())
+    repeatGoodbyes(from: goodbyes)
     connectingDeadline = nil
+    leftRoom = nil
     switch ending.cause {
     case .closedByUs, .closedByParticipant: change(to: .closed)
     case .connectionLost, .failed: change(to: .failed)

@@ -30,6 +30,7 @@ struct SecureTransport {
   static let earlyMediaLimit = 128
 
   private let identity: DTLSIdentity
+  private let profiles: [SRTPProfile]
   private var state = State.waiting
   private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
   private var hasStarted = false
@@ -37,8 +38,10 @@ struct SecureTransport {
   private(set) var earlyMedia: [ByteBuffer] = []
   private(set) var retransmission: ContinuousClock.Instant?
 
-  init(identity: DTLSIdentity) {
+  /// - Parameter profiles: the SRTP protection profiles that we agree to, the best first.
+  init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {
     self.identity = identity
+    self.profiles = profiles
   }
 
   var isSecured: Bool { session != nil }
@@ -62,7 +65,8 @@ struct SecureTransport {
     role: DTLSRole, fingerprints: [CertificateFingerprint], now: ContinuousClock.Instant
   ) throws(DTLSError) -> Change? {
     if let settings, Set(settings.fingerprints) == Set(fingerprints), settings.role == role || isSecured { return nil }
-    let connection = try DTLSConnection(role: role, identity: identity, expecting: fingerprints)
+    let connection = try DTLSConnection(
+      role: role, identity: identity, expecting: fingerprints, profiles: profiles)
     settings = (role, fingerprints)
     hasStarted = false
     state = .handshaking(connection)

@@ -7,6 +7,10 @@ package import RTP
 /// 0, which depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the
 /// newest frame of each layer up to its own. Otherwise nothing passes until a keyframe.
 ///
+/// A frame with the N bit is one that no other depends on, so a damaged one costs only itself. Which layer a frame
+/// belonged to of which nothing came, nobody can tell; but where all frames of a layer had the N bit, as those of the
+/// highest layer have in browsers, it is no reason to leave out others of that layer.
+///
 /// ```
 ///            keyframe                    layer-0 frame missing, or unknown what is
 ///  waiting ───────────► following ───────────────────────────────────────────────► waiting
@@ -50,14 +54,40 @@ package struct DecodabilityChain: Sendable {
     mutating func remove(_ layer: UInt8) { bits &= ~(1 << layer) }
     mutating func insertAll() { bits = 0b1110 }
 
+    func subtracting(_ others: BrokenLayers) -> BrokenLayers {
+      var rest = self
+      rest.bits &= ~others.bits
+      return rest
+    }
+
     /// Whether one of the layers up to this one is broken.
     func reaches(_ layer: UInt8) -> Bool { bits & (1 << (layer + 1) - 1) != 0 }
+  }
+
+  /// The temporal layers of which every frame so far had the N bit, as soon as that is more than chance.
+  private struct Habits: Sendable {
+    private static let enough = 4
+    private var unreferenced = [0, 0, 0, 0]
+
+    mutating func note(_ frame: Frame) {
+      let layer = Int(frame.layer & 0x03)
+      // One that others depend on settles it for ever.
+      guard unreferenced[layer] >= 0 else { return }
+      unreferenced[layer] = frame.descriptor.isNonReference ? unreferenced[layer] + 1 : -1
+    }
+
+    var layers: BrokenLayers {
+      var layers = BrokenLayers()
+      for layer in 1...3 where unreferenced[layer] >= Self.enough { layers.insert(UInt8(layer)) }
+      return layers
+    }
   }
 
   /// A loss at least this long proves nothing: picture ids of 7 bits and TL0PICIDX could have gone round.
   private static let longestProvableLoss = 100
 
   private var state = State.waiting
+  private var habits = Habits()
 
   package init() {}
 
@@ -69,6 +99,7 @@ package struct DecodabilityChain: Sendable {
   /// Makes the next keyframe necessary: the frames that follow belong to another source.
   package mutating func restart() {
     state = .waiting
+    habits = Habits()
   }
 
   /// Takes in the next frame, and returns whether it may go out.
@@ -91,8 +122,9 @@ package struct DecodabilityChain: Sendable {
       }
       broken.insertAll()
     }
+    habits.note(frame)
     let layer = frame.layer
-    guard frame.isComplete || layer > 0 else {
+    guard frame.isComplete || layer > 0 || descriptor.isNonReference else {
       state = .waiting
       return false
     }
@@ -100,8 +132,12 @@ package struct DecodabilityChain: Sendable {
     if layer == 0 {
       baseLayerIndex = descriptor.baseLayerIndex
     } else {
-      passes = passes && (descriptor.temporalLayer?.dependsOnBaseOnly ?? false || !broken.reaches(layer))
-      if passes { broken.remove(layer) } else { broken.insert(layer) }
+      let isSynchronizing = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
+      passes = passes && (isSynchronizing || !broken.subtracting(habits.layers).reaches(layer))
+      // A frame that none depends on neither breaks a layer nor mends it.
+      if !descriptor.isNonReference {
+        if passes { broken.remove(layer) } else { broken.insert(layer) }
+      }
     }
     state = .following(picture: descriptor.pictureID, baseLayerIndex: baseLayerIndex, broken: broken)
     return passes

@@ -9,7 +9,7 @@ package struct NackGenerator: Sendable {
     /// How long a packet may be late before it is asked for.
     package var reorderingDelay: Duration = .milliseconds(20)
     /// How long a packet is waited for. It becomes longer, up to `longestPatience`, on a line with a long round trip.
-    package var patience: Duration = .seconds(2)
+    package var patience: Duration = .seconds(3)
     package var longestPatience: Duration = .seconds(3)
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
     package var asks = true
@@ -25,8 +25,9 @@ package struct NackGenerator: Sendable {
   package enum Arrival: Sendable, Hashable {
     /// It is newer than all before.
     case newest
-    /// It fills a hole. `requests` is how often it was asked for, `sinceRequest` the time since the last of these.
-    case filled(requests: Int, sinceRequest: Duration?)
+    /// It fills a hole. `requests` is how often it was asked for, `sinceRequest` the time since the last of these,
+    /// `sinceMissed` the time since the hole was seen.
+    case filled(requests: Int, sinceRequest: Duration?, sinceMissed: Duration)
     /// It was not missing: a duplicate, or given up before.
     case known
   }
@@ -62,11 +63,11 @@ package struct NackGenerator: Sendable {
     return place < missing.count && missing[place].sequence == sequence
   }
 
-  /// How long the first missing packet above `sequence` has been missing.
-  package func age(ofFirstMissingAbove sequence: Int64, now: ContinuousClock.Instant) -> Duration? {
+  /// The first missing packet above `sequence`.
+  package func firstMissing(above sequence: Int64) -> Int64? {
     guard !missing.isEmpty else { return nil }
     let place = place(of: sequence &+ 1)
-    return place < missing.count ? now - missing[place].since : nil
+    return place < missing.count ? missing[place].sequence : nil
   }
 
   /// When the first missing packet above `sequence` will have been missing for `age`.
@@ -91,7 +92,8 @@ package struct NackGenerator: Sendable {
     guard place < missing.count, missing[place].sequence == sequence else { return .known }
     let entry = missing.remove(at: place)
     if missing.isEmpty { deadline = nil }
-    return .filled(requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 })
+    return .filled(
+      requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 }, sinceMissed: now - entry.since)
   }
 
   /// Adds packets before the first one that came: proof of their existence came from elsewhere.

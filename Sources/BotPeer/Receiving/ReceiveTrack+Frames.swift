@@ -9,58 +9,72 @@ extension ReceiveTrack {
     guard let place = selectedIndex else { return }
     while let item = sources[place].next(now: now) {
       switch item {
-      case .lost:
-        statistics.packetsLost += 1
-        if media.codec == .vp8 { video.addLost(1) }
+      case .lost(let count):
+        statistics.packetsLost += UInt64(count)
+        gaps.packetsWereLost(count)
+        if media.codec == .vp8 { video.addLost(count) }
       case .packet(let packet):
+        if packet.delay > .zero { gaps.packetWasAwaited(packet.delay) }
         if media.codec == .vp8 {
           video.add(packet)
-          takeFrames(events: &events)
+          takeFrames(now: now, events: &events)
         } else {
-          takeOpus(packet, events: &events)
+          takeOpus(packet, now: now, events: &events)
         }
       }
     }
+    statistics.packetsExpected = expectedOfEarlierSources &+ sources[place].settled
   }
 
-  mutating func takeFrames(events: inout [MediaEvent]) {
+  mutating func takeFrames(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
     while let (frame, isDecodable) = video.popFrame() {
       guard isDecodable else {
         statistics.framesDropped += 1
+        gaps.frameWasDropped(isWhole: frame.link.isComplete)
         continue
       }
       if frame.link.isKeyframe {
         statistics.keyframes += 1
         keyframeIsWanted = false
       }
+      let known = GapTracker.Frame(
+        time: place(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
       emit(
-        frame.payload, timestamp: frame.timestamp, isKeyframe: frame.link.isKeyframe, size: frame.size,
-        arrival: frame.arrival, events: &events)
+        frame.payload, known, isKeyframe: frame.link.isKeyframe, size: frame.size, now: now, events: &events)
     }
   }
 
-  private mutating func takeOpus(_ packet: ReceivedPacket, events: inout [MediaEvent]) {
+  private mutating func takeOpus(
+    _ packet: ReceivedPacket, now: ContinuousClock.Instant, events: inout [MediaEvent]
+  ) {
     guard packet.payload.readableBytes > 0 else { return }
-    guard (try? OpusPacket(parsing: packet.payload)) != nil else {
+    guard let opus = try? OpusPacket(parsing: packet.payload) else {
       statistics.framesDropped += 1
+      gaps.frameWasDropped(isWhole: false)
       return
     }
-    emit(packet.payload, timestamp: packet.timestamp, isKeyframe: true, arrival: packet.arrival, events: &events)
+    let known = GapTracker.Frame(
+      time: place(packet.timestamp, arrival: packet.arrival), duration: opus.duration, isSilence: opus.isDTX,
+      arrival: packet.arrival)
+    emit(packet.payload, known, isKeyframe: true, now: now, events: &events)
+  }
+
+  /// The place of the next frame on the track's time line.
+  private mutating func place(_ timestamp: UInt32, arrival: ContinuousClock.Instant) -> MediaTime {
+    let report = selectedIndex.flatMap { sources[$0].lastReport }
+    return timeline.place(timestamp, arrival: arrival, report: report.map { ($0.timestamp, $0.time.value) })
   }
 
   private mutating func emit(
-    _ payload: ByteBuffer, timestamp: UInt32, isKeyframe: Bool, size: PictureSize? = nil,
-    arrival: ContinuousClock.Instant, events: inout [MediaEvent]
+    _ payload: ByteBuffer, _ known: GapTracker.Frame, isKeyframe: Bool, size: PictureSize? = nil,
+    now: ContinuousClock.Instant, events: inout [MediaEvent]
   ) {
-    let report = selectedIndex.flatMap { sources[$0].lastReport }
-    let time = timeline.place(
-      timestamp, arrival: arrival, report: report.map { ($0.timestamp, $0.time.value) })
     statistics.frames += 1
     events.append(
       .frame(
         EncodedFrame(
-          owner: owner, codec: media.codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
-          arrival: arrival)))
+          owner: owner, codec: media.codec, time: known.time, payload: payload, isKeyframe: isKeyframe, size: size,
+          arrival: known.arrival, gap: gaps.gap(before: known, now: now))))
     if reportIsPending { tellClock(events: &events) }
   }
 

@@ -50,12 +50,14 @@ extension ReceiveTrack {
     let ssrc = sources[place].ssrc
     if ssrc == selected { return true }
     guard let current = selectedIndex else {
-      selected = ssrc
+      // It may have been listened to before, or only observed: either way its numbers have gone on.
+      beginSource(place, first: packet, now: now)
       return true
     }
     let currentIsSilent = now - sources[current].lastArrival >= configuration.sourceTimeout
     let takesOver: Bool
-    if route.streamID != nil || media.remoteSources.count > 1 {
+    let isLayer = route.streamID != nil || media.remoteSources.count > 1
+    if isLayer {
       let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
       takesOver =
         currentIsSilent
@@ -68,6 +70,8 @@ extension ReceiveTrack {
       return false
     }
     retireSelected(now: now, events: &events)
+    // Layers of one camera are no other source to whoever looks at the pictures.
+    if !isLayer { gaps.sourceChanged() }
     beginSource(place, first: packet, now: now)
     return true
   }
@@ -85,8 +89,9 @@ extension ReceiveTrack {
     guard let place = selectedIndex else { return }
     sources[place].giveUpAll()
     drain(now: now, events: &events)
+    expectedOfEarlierSources = statistics.packetsExpected
     video.finish()
-    takeFrames(events: &events)
+    takeFrames(now: now, events: &events)
     video.restart()
     timeline.changeSource()
     if retired.count >= Self.maximumSources { retired.removeFirst() }
@@ -94,23 +99,26 @@ extension ReceiveTrack {
     selected = nil
   }
 
-  /// The source's numbers begin anew, as confirmed by `packet`.
-  mutating func restart(
-    _ place: Int, with packet: RTPPacket, now: ContinuousClock.Instant, events: inout [MediaEvent]
-  ) {
-    guard let first = sources[place].firstAfterRestart else { return }
+  /// The source's numbers begin anew.
+  mutating func restart(_ place: Int, now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    let packets = sources[place].suspects
+    guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
+    gaps.sourceChanged()
     // Its timestamps may have begun anew too, so the last report says nothing of them.
     sources[place].lastReport = nil
     beginSource(place, first: first, now: now)
-    for packet in [first, packet] {
+    for packet in packets {
       _ = sources[place].receive(packet, isRetransmission: false, arrival: now, statistics: &statistics)
     }
   }
 
   /// The source said goodbye.
   package mutating func goodbye(_ ssrc: UInt32, now: ContinuousClock.Instant, events: inout [MediaEvent]) {
-    if ssrc == selected { retireSelected(now: now, events: &events) }
+    if ssrc == selected {
+      retireSelected(now: now, events: &events)
+      gaps.sourceChanged()
+    }
     sources.removeAll { $0.ssrc == ssrc }
   }
 

@@ -27,6 +27,11 @@ package struct ReceiveTrack: Sendable {
   /// Whether the selected source's clock report still has to be told: it came before its first packet was handed on.
   var reportIsPending = false
 
+  /// Names what is missing between two frames.
+  var gaps: GapTracker
+  /// The numbers that were settled of sources that were selected before this one.
+  var expectedOfEarlierSources: UInt64 = 0
+
   private var requester: KeyframeRequester
   private var fullIntraRequestNumber: UInt8 = 0
   /// Whether somebody asked for a keyframe without there being a loss.
@@ -39,6 +44,7 @@ package struct ReceiveTrack: Sendable {
     self.owner = owner
     self.configuration = configuration
     timeline = SourceTimeline(clockRate: media.codec.clockRate)
+    gaps = GapTracker(kind: media.kind)
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
   }
 
@@ -51,9 +57,20 @@ package struct ReceiveTrack: Sendable {
   /// Bits of payload a second over the last second.
   package mutating func bitrate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
 
+  /// What came and is not handed on yet.
+  package var waiting: (packets: Int, bytes: Int) {
+    selectedIndex.map { (sources[$0].waitingPackets, sources[$0].waitingBytes) } ?? (0, 0)
+  }
+
   /// Takes the section's new settings; its sources go on.
-  package mutating func reconfigure(_ media: NegotiatedMedia) {
+  package mutating func reconfigure(_ media: NegotiatedMedia, now: ContinuousClock.Instant) {
+    if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
+  }
+
+  /// The connection was seen to be broken: what is found to be missing from now on went with it.
+  package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
+    gaps.connectionWasInterrupted(now: now)
   }
 
   /// Takes in a packet that the router gave to this track; frames that it completes are added to `events`.
@@ -70,7 +87,7 @@ package struct ReceiveTrack: Sendable {
     else { return nil }
     let (reception, roundTrip) = sources[place].receive(
       original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
-    if reception == .restarted { restart(place, with: original, now: now, events: &events) }
+    if reception == .restarted { restart(place, now: now, events: &events) }
     drain(now: now, events: &events)
     return roundTrip
   }
@@ -115,8 +132,9 @@ package struct ReceiveTrack: Sendable {
       consider(sources[place].deadline)
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
-      } else {
-        consider(sources[place].keyframeIsDue)
+      } else if let due = sources[place].keyframeIsDue, due > now {
+        // One that is due already is not wanted, because the sender is silent; its next packet changes that.
+        consider(due)
       }
     }
     deadline = earliest

@@ -8,11 +8,16 @@ package struct ReceivedPacket: Sendable {
   package var timestamp: UInt32
   package var marker: Bool
   package var arrival: ContinuousClock.Instant
+  /// How long it had been missed when it came after it was asked for; zero when it came by itself.
+  package var delay: Duration
 
-  package init(payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: ContinuousClock.Instant) {
+  package init(
+    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: ContinuousClock.Instant, delay: Duration = .zero
+  ) {
     self.payload = payload
     self.timestamp = timestamp
     self.marker = marker
     self.arrival = arrival
+    self.delay = delay
   }
 }

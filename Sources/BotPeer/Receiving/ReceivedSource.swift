@@ -6,12 +6,16 @@ package import RTP
 ///
 /// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the
 /// start of a keyframe is in front, since nothing before it could be decoded.
+///
+/// Memory is bounded: behind holes wait at most ``ReceiveTrack/Configuration/reorderingCapacity(_:)`` packets and, the
+/// last packet aside, ``ReceiveTrack/Configuration/waitingBytes`` of their payload. What is beyond gives up the holes in
+/// front.
 package struct ReceivedSource: Sendable {
   /// What comes next in order.
   package enum Item: Sendable {
     case packet(ReceivedPacket)
-    /// The packet was given up.
-    case lost
+    /// So many packets were given up.
+    case lost(Int)
   }
 
   /// What a packet turned out to be.
@@ -20,8 +24,7 @@ package struct ReceivedSource: Sendable {
     case accepted
     /// It came before, or after it was given up.
     case useless
-    /// The source has begun its numbers anew: make a new one of the packet in ``firstAfterRestart``, and hand it this
-    /// one too.
+    /// The source has begun its numbers anew: make a new one, and hand it the packets in ``suspects``.
     case restarted
   }
 
@@ -32,14 +35,16 @@ package struct ReceivedSource: Sendable {
     package var arrival: ContinuousClock.Instant
   }
 
-  /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet confirms it
-  /// (RFC 3550, A.1).
+  /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet near the first one
+  /// confirms it (RFC 3550, A.1).
   private static let largestJump: Int64 = 8_192
   /// How far before the first packet earlier ones are looked for, and how far ahead of the newest a retransmission may
   /// be.
   private static let longestSearch: Int64 = 64
   private static let searchStep: Int64 = 8
   private static let rememberedLosses = 256
+  /// How many packets of a new beginning may come before two of them are near each other.
+  private static let maximumSuspects = 16
 
   package let ssrc: UInt32
   package let kind: MediaKind
@@ -56,6 +61,8 @@ package struct ReceivedSource: Sendable {
   // Stored, because they are asked for with each packet: to compute them, Swift would copy the whole value first.
   /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
   package private(set) var deadline: ContinuousClock.Instant?
+  /// Bytes of payload that wait.
+  package private(set) var waitingBytes = 0
   /// Whether a keyframe has begun that was not handed on yet.
   package private(set) var keyframeIsComing = false
   /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
@@ -68,9 +75,12 @@ package struct ReceivedSource: Sendable {
   private var holdsUntil: ContinuousClock.Instant?
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
-  private var suspect: RTPPacket?
+  /// Packets far away from all others, in the order of their coming.
+  package private(set) var suspects: [RTPPacket] = []
   /// A packet for which the buffer has to give up what is due first.
   private var overflow: (sequence: Int64, packet: ReceivedPacket)?
+  /// The first number that was due when the first packet was handed on.
+  private var firstDue: Int64?
   /// Given up a short while ago: when one still comes, it was not lost.
   private var recentlyLost: [Int64] = []
 
@@ -85,13 +95,13 @@ package struct ReceivedSource: Sendable {
     kind = codec.kind
     self.configuration = configuration
     reporter = ReceptionReporter(ssrc: packet.ssrc, clockRate: codec.clockRate)
-    nack = NackGenerator(configuration: configuration.nack(asks: asks))
+    nack = NackGenerator(configuration: configuration.nack(codec.kind, asks: asks))
     lastArrival = arrival
     let sequence = Int64(packet.sequenceNumber)
     highest = sequence
     first = sequence
     buffer = ReorderBuffer(first: sequence, capacity: configuration.reorderingCapacity(kind))
-    holdsUntil = arrival + configuration.startDelay(kind)
+    holdsUntil = arrival + configuration.startDelay
   }
 
   /// Takes in a packet of a source that is not listened to, for its liveness and size only.
@@ -112,7 +122,7 @@ package struct ReceivedSource: Sendable {
     if !isRetransmission {
       lastArrival = arrival
       if abs(sequence - highest) > Self.largestJump { return (suspectRestart(packet), nil) }
-      suspect = nil
+      if !suspects.isEmpty { suspects.removeAll() }
       if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
       count(packet, at: sequence, arrival: arrival)
     } else if sequence - highest > Self.longestSearch {
@@ -121,35 +131,47 @@ package struct ReceivedSource: Sendable {
     highest = max(highest, sequence)
     if holdsUntil != nil, sequence < buffer.next { lookBack(to: sequence, arrival: arrival) }
     let arrived = nack.arrived(sequence, now: arrival)
-    let waiting = ReceivedPacket(
+    var waiting = ReceivedPacket(
       payload: packet.payload, timestamp: packet.timestamp, marker: packet.marker, arrival: arrival)
+    if case .filled(let requests, _, let sinceMissed) = arrived, requests > 0 { waiting.delay = sinceMissed }
     var insertion = buffer.insert(waiting, at: sequence)
     if insertion == .beyond {
       // All that is due before can no longer be waited for; `next` hands it on or passes over it.
       nack.giveUp(below: buffer.makeRoom(for: sequence))
-      holdsUntil = nil
+      begin()
       overflow = (sequence, waiting)
       insertion = .stored
     }
+    let size = packet.payload.readableBytes
     if insertion == .late, let place = recentlyLost.firstIndex(of: sequence) {
       recentlyLost.remove(at: place)
       statistics.packetsLost &-= 1
+      if size > 0 { statistics.packetsLate += 1 }
       insertion = .stored
     } else if insertion == .stored {
+      waitingBytes += size
       noteStart(packet, at: sequence, arrival: arrival)
     }
     guard insertion == .stored else {
       statistics.packetsDuplicated += 1
       return (.useless, nil)
     }
-    if packet.payload.readableBytes > 0 {
+    if size > 0 {
       statistics.packetsReceived += 1
-      statistics.bytesReceived += UInt64(packet.payload.readableBytes)
+      statistics.bytesReceived += UInt64(size)
+    } else {
+      statistics.packetsPadding += 1
     }
-    guard case .filled(let requests, let sinceRequest) = arrived, requests > 0 else { return (.accepted, nil) }
-    statistics.packetsRecovered += 1
+    guard case .filled(let requests, let sinceRequest, _) = arrived, requests > 0 else { return (.accepted, nil) }
+    if size > 0 { statistics.packetsRecovered += 1 }
     return (.accepted, isRetransmission && requests == 1 ? sinceRequest : nil)
   }
+
+  /// How many of the source's numbers are settled: handed on or given up.
+  package var settled: UInt64 { firstDue.map { UInt64(clamping: buffer.next - $0) } ?? 0 }
+
+  /// How many packets came that are not handed on yet.
+  package var waitingPackets: Int { buffer.count + (overflow == nil ? 0 : 1) }
 
   /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
   package mutating func next(now: ContinuousClock.Instant) -> Item? {
@@ -160,21 +182,36 @@ package struct ReceivedSource: Sendable {
   }
 
   private mutating func takeNext(now: ContinuousClock.Instant) -> Item? {
+    let isFull = waitingBytes > configuration.waitingBytes
     if let hold = holdsUntil {
-      guard frontStartsKeyframe || hold <= now else { return nil }
-      holdsUntil = nil
+      guard frontStartsKeyframe || hold <= now || isFull else { return nil }
+      begin()
       nack.giveUp(below: buffer.next)
     }
     if let ahead = overflow, ahead.sequence - buffer.next < Int64(buffer.capacity) {
       _ = buffer.insert(ahead.packet, at: ahead.sequence)
       overflow = nil
     }
-    if let packet = buffer.popNext() { return .packet(packet) }
-    guard !buffer.isEmpty || overflow != nil, !nack.isMissing(buffer.next) else { return nil }
-    recentlyLost.append(buffer.next)
-    if recentlyLost.count > Self.rememberedLosses { recentlyLost.removeFirst(Self.rememberedLosses / 2) }
-    buffer.skipNext()
-    return .lost
+    if let packet = buffer.popNext() {
+      waitingBytes -= packet.payload.readableBytes
+      return .packet(packet)
+    }
+    guard let present = buffer.firstWaiting ?? overflow?.sequence else { return nil }
+    if isFull { nack.giveUp(below: present) }
+    guard !nack.isMissing(buffer.next) else { return nil }
+    let end = min(present, nack.firstMissing(above: buffer.next) ?? present)
+    recentlyLost.append(contentsOf: max(buffer.next, end - Int64(Self.rememberedLosses))..<end)
+    if recentlyLost.count > Self.rememberedLosses * 2 {
+      recentlyLost.removeFirst(recentlyLost.count - Self.rememberedLosses)
+    }
+    return .lost(buffer.skip(to: end))
+  }
+
+  /// The first packets have been held long enough.
+  private mutating func begin() {
+    guard holdsUntil != nil else { return }
+    holdsUntil = nil
+    firstDue = buffer.next
   }
 
   /// The sequence numbers to ask for now.
@@ -196,17 +233,18 @@ package struct ReceivedSource: Sendable {
 
   /// Waits for nothing any more: ``next(now:)`` then gives all that is there.
   package mutating func giveUpAll() {
-    holdsUntil = nil
+    begin()
     nack.giveUp(below: .max)
   }
 
-  /// The first packet of the new numbers after ``Reception/restarted``.
-  package var firstAfterRestart: RTPPacket? { suspect }
-
   private mutating func suspectRestart(_ packet: RTPPacket) -> Reception {
-    if let suspect, packet.sequenceNumber == suspect.sequenceNumber &+ 1 { return .restarted }
-    suspect = packet
-    return .useless
+    let isConfirmed = suspects.contains { suspect in
+      let distance = Int16(bitPattern: packet.sequenceNumber &- suspect.sequenceNumber)
+      return distance != 0 && distance.magnitude <= UInt16(Self.longestSearch)
+    }
+    if suspects.count >= Self.maximumSuspects { suspects.removeFirst() }
+    suspects.append(packet)
+    return isConfirmed ? .restarted : .useless
   }
 
   private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {

@@ -62,13 +62,23 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     return element
   }
 
-  /// Passes over the hole in front: the packet that is due will not come any more.
-  package mutating func skipNext() {
-    if ring[slot(next)] != nil {
-      ring[slot(next)] = nil
-      count -= 1
-    }
-    advance(to: next &+ 1)
+  /// The sequence number of the first packet that waits; nil when none does.
+  package var firstWaiting: Int64? {
+    guard count > 0 else { return nil }
+    return (next...highest).first { ring[slot($0)] != nil }
+  }
+
+  /// Passes over the hole in front: what is due before `sequence` will not come any more. A packet that waits is not
+  /// passed over.
+  ///
+  /// - Returns: how many sequence numbers were passed over.
+  @discardableResult
+  package mutating func skip(to sequence: Int64) -> Int {
+    let end = min(sequence, firstWaiting ?? sequence)
+    guard end > next else { return 0 }
+    let skipped = Int(end &- next)
+    advance(to: end)
+    return skipped
   }
 
   /// Makes an earlier sequence number the one that is due. Only right while nothing has been handed on.

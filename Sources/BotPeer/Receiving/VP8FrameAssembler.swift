@@ -34,6 +34,12 @@ package struct VP8FrameAssembler: Sendable {
 
   /// A frame with more bytes than this is damaged: no encoder makes it, and a receiver must not grow without bound.
   package static let maximumFrameSize = 4 << 20
+  /// Nor does any make one of so many packets: 1,200 bytes in each would be far beyond the size.
+  package static let maximumPackets = 8_192
+
+  /// A keyframe whose picture is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
+  /// 16,383x16,383, for which a decoder would set aside 400 MB.
+  package static let largestSide = 4_096
 
   private var open: Open?
   /// The open frame's payloads, kept as slices of their datagrams until all are there.
@@ -48,6 +54,18 @@ package struct VP8FrameAssembler: Sendable {
 
   /// Whether a keyframe is being gathered of which nothing is missing yet.
   package var isGatheringKeyframe: Bool { open.map { $0.isKeyframe && $0.isComplete } ?? false }
+
+  /// The picture's size, if a frame's first bytes are those of a keyframe that can be used.
+  package static func keyframeSize(in frame: ByteBuffer) -> PictureSize? {
+    (try? VP8FrameHeader(parsing: frame)).flatMap(size(in:))
+  }
+
+  private static func size(in header: VP8FrameHeader) -> PictureSize? {
+    guard let size = header.size, (1...largestSide).contains(Int(size.width)),
+      (1...largestSide).contains(Int(size.height))
+    else { return nil }
+    return PictureSize(width: Int(size.width), height: Int(size.height))
+  }
 
   /// Adds the next packet; take the frames that end with it or before it by ``popFrame()``.
   package mutating func add(_ packet: ReceivedPacket) {
@@ -66,7 +84,7 @@ package struct VP8FrameAssembler: Sendable {
       open = Open(
         descriptor: descriptor, timestamp: packet.timestamp, arrival: packet.arrival, packetsLostBefore: lost,
         isComplete: descriptor.startsFrame,
-        isKeyframe: descriptor.startsFrame && (try? VP8FrameHeader(parsing: data))?.isKeyframe ?? false)
+        isKeyframe: descriptor.startsFrame && Self.keyframeSize(in: data) != nil)
       lost = 0
     }
     append(data, arrival: packet.arrival)
@@ -94,7 +112,7 @@ package struct VP8FrameAssembler: Sendable {
 
   private mutating func append(_ data: ByteBuffer, arrival: ContinuousClock.Instant) {
     if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
-    guard size + data.readableBytes <= Self.maximumFrameSize else {
+    guard size + data.readableBytes <= Self.maximumFrameSize, parts.count < Self.maximumPackets else {
       open?.isComplete = false
       return
     }
@@ -111,8 +129,9 @@ package struct VP8FrameAssembler: Sendable {
     var pictureSize: PictureSize?
     if isComplete {
       if let header = try? VP8FrameHeader(parsing: payload) {
-        isKeyframe = header.isKeyframe
-        pictureSize = header.size.map { PictureSize(width: Int($0.width), height: Int($0.height)) }
+        pictureSize = Self.size(in: header)
+        isKeyframe = pictureSize != nil
+        isComplete = isKeyframe == header.isKeyframe
       } else {
         isComplete = false
       }

@@ -45,7 +45,7 @@ package struct VP8Receiver: Sendable {
     return (frame, isDecodable)
   }
 
-  /// Whether a payload begins a keyframe and, if so, its picture's size; nil when it does not.
+  /// Whether a payload begins a keyframe that can be used and, if so, its picture's size; nil when it does not.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
   package static func keyframeStart(in payload: ByteBuffer) -> PictureSize? {
@@ -54,10 +54,8 @@ package struct VP8Receiver: Sendable {
       return nil
     }
     var data = payload
-    guard (try? VP8PayloadDescriptor(parsing: &data)) != nil, let header = try? VP8FrameHeader(parsing: data),
-      let size = header.size
-    else { return nil }
-    return PictureSize(width: Int(size.width), height: Int(size.height))
+    guard (try? VP8PayloadDescriptor(parsing: &data)) != nil else { return nil }
+    return VP8FrameAssembler.keyframeSize(in: data)
   }
 
   /// Whether a payload begins a frame of any kind.

@@ -6,19 +6,23 @@ package struct PacketHistory: Sendable {
     var packet: RTPPacket
     var sent: ContinuousClock.Instant
     var resent: ContinuousClock.Instant?
+    var repeats = 0
   }
 
-  /// The most packets that are kept: 3 s of 16 Mb/s.
+  /// The most packets that are kept: 5 s of 8 Mb/s, or 5 MB.
   private static let capacity = 4_096
+  /// How often one packet is sent again. Our own receiver asks about twenty times before it gives up.
+  package static let longestRepetition = 32
 
-  /// How long a packet is kept. As long as our own receiver asks; browsers ask for about a second.
+  /// How long a packet is kept: as long as our own receiver asks, which is 3 s from when it misses the packet, and the
+  /// way there and back. Browsers ask for about a second.
   package let span: Duration
 
   private var ring: [Entry?] = Array(repeating: nil, count: 64)
   private var oldest: UInt16 = 0
   private var count = 0
 
-  package init(span: Duration = .seconds(3)) {
+  package init(span: Duration = .seconds(5)) {
     self.span = span
   }
 
@@ -40,19 +44,20 @@ package struct PacketHistory: Sendable {
     count += 1
   }
 
-  /// The packet with this number; nil when it is not known any more, or was sent again so short a while ago that the
-  /// request cannot know of it.
+  /// The packet with this number; nil when it is not known any more, was sent again so short a while ago that the
+  /// request cannot know of it, or was sent again too often.
   ///
   /// - Parameter roundTrip: how long a request needs to learn of an answer.
   package mutating func packet(
     _ sequenceNumber: UInt16, roundTrip: Duration, now: ContinuousClock.Instant
   ) -> RTPPacket? {
     guard Int(sequenceNumber &- oldest) < count, let entry = ring[slot(sequenceNumber)],
-      entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span
+      entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span, entry.repeats < Self.longestRepetition
     else { return nil }
     let pause = max(.milliseconds(10), roundTrip * 3 / 4)
     if let resent = entry.resent, now - resent < pause { return nil }
     ring[slot(sequenceNumber)]?.resent = now
+    ring[slot(sequenceNumber)]?.repeats += 1
     return entry.packet
   }
 

@@ -14,7 +14,7 @@ package struct SendStatistics: Sendable, Hashable {
   package var keyframeRequests: UInt64 = 0
   /// How often the group of pictures was sent again.
   package var groupsReplayed: UInt64 = 0
-  /// The receiver's newest report of the share that it lost, 0 to 1.
+  /// The receiver's newest report of the share that it lost, 0 to 1; of several tracks the worst.
   package var fractionLost: Double = 0
   /// The receiver's count of what it lost.
   package var packetsLost: Int64 = 0

@@ -112,7 +112,10 @@ extension SendTrack {
     var packet = entry.packet
     if entry.priority != .retransmission {
       reporter.sent(payloadBytes: packet.payload.readableBytes)
-      if media.feedback.nack { history.sent(packet, now: now) }
+      if media.feedback.nack {
+        history.sent(packet, now: now)
+        budget.earn(packet.byteCount)
+      }
     }
     statistics.packetsSent += 1
     statistics.bytesSent += UInt64(packet.payload.readableBytes)

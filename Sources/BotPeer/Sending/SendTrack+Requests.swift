@@ -5,12 +5,13 @@ package import RTP
 /// What the receiver asks for.
 extension SendTrack {
   /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they
-  /// were.
+  /// were. What goes beyond the budget is left out; who needs it asks again.
   package mutating func lost(
     _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: ContinuousClock.Instant
   ) {
     for number in sequenceNumbers {
       guard let original = history.packet(number, roundTrip: roundTrip, now: now) else { continue }
+      guard budget.spend(original.byteCount) else { return }
       let packet =
         media.retransmissionPayloadType == nil ? original : repair?.retransmission(of: original) ?? original
       statistics.packetsRetransmitted += 1

@@ -18,7 +18,7 @@ package struct SendTrack: Sendable {
     /// The least time between two answers.
     package var keyframeInterval: Duration = .milliseconds(500)
     /// How long packets are kept to be sent again.
-    package var history: Duration = .seconds(3)
+    package var history: Duration = .seconds(5)
     /// Bytes of the largest RTP packet, header included, SRTP's trailer not.
     package var maximumPacketSize = 1_200
 
@@ -35,6 +35,7 @@ package struct SendTrack: Sendable {
   var stream: RTPStreamSender
   var repair: RTPStreamSender?
   var history: PacketHistory
+  var budget = RetransmissionBudget()
   var group = GroupOfPicturesCache()
   /// mid, and room for what is only known when a packet leaves.
   var extensions = RTPHeaderExtensions()

@@ -90,7 +90,6 @@ extension MediaSession {
     guard let time = clock?.time(at: now) else { return }
     for block in blocks {
       guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
-      fractionLost = Double(block.fractionLost) / 256
       if let sample = sending[place].received(block, time: time) { roundTripReported(sample, now: now) }
     }
   }
@@ -157,7 +156,7 @@ extension MediaSession {
     }
     for section in media {
       if let place = receiving.firstIndex(where: { $0.media.index == section.index }) {
-        receiving[place].reconfigure(section)
+        receiving[place].reconfigure(section, now: now)
       } else if section.receives {
         receiving.append(ReceiveTrack(media: section, owner: owner, configuration: configuration.receiving))
       }

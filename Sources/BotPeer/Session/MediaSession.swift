@@ -72,7 +72,6 @@ package struct MediaSession: Sendable {
   var earlyReports: [(report: SenderReport, arrival: ContinuousClock.Instant)] = []
   var lastReportedRoundTrip: ContinuousClock.Instant?
   var maximumBitrate: UInt64?
-  var fractionLost: Double = 0
   var packetsRefused: UInt64 = 0
 
   /// - Parameters:
@@ -123,6 +122,13 @@ package struct MediaSession: Sendable {
     for index in receiving.indices { receiving[index].requestKeyframe() }
   }
 
+  /// The connection was seen to be broken, or begins anew on another path: what is found to be missing next went with
+  /// it, and is named so (``MediaGap/Reason/reconnect``).
+  package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
+    for index in receiving.indices { receiving[index].connectionWasInterrupted(now: now) }
+  }
+
   /// Takes a round trip that was measured elsewhere, as by an ICE check; used until RTCP has its own.
   package mutating func roundTripMeasured(_ sample: Duration) {
     if lastReportedRoundTrip == nil { roundTrip.measured(sample) }
@@ -148,8 +154,8 @@ package struct MediaSession: Sendable {
       sum.keyframeRequests += track.statistics.keyframeRequests
       sum.groupsReplayed += track.statistics.groupsReplayed
       sum.packetsLost += track.statistics.packetsLost
+      sum.fractionLost = max(sum.fractionLost, track.statistics.fractionLost)
     }
-    sum.fractionLost = fractionLost
     sum.maximumBitrate = maximumBitrate
     return sum
   }

@@ -24,6 +24,10 @@ static inline int chatbot_opus_encoder_set_dtx(OpusEncoder *encoder, opus_int32 
   return opus_encoder_ctl(encoder, OPUS_SET_DTX(enabled));
 }
 
+static inline int chatbot_opus_encoder_set_prediction_disabled(OpusEncoder *encoder, opus_int32 disabled) {
+  return opus_encoder_ctl(encoder, OPUS_SET_PREDICTION_DISABLED(disabled));
+}
+
 static inline int chatbot_opus_encoder_get_lookahead(OpusEncoder *encoder, opus_int32 *samples) {
   return opus_encoder_ctl(encoder, OPUS_GET_LOOKAHEAD(samples));
 }

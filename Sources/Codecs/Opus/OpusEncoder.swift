@@ -19,9 +19,14 @@ package final class OpusEncoder {
     package var isDiscontinuous = false
     /// Whether speech is to be clear rather than music true.
     package var isForSpeech = false
+    /// Whether a packet may build on the one before. Without, it is larger, and right whatever was decoded before it.
+    package var predicts = true
 
     package init() {}
   }
+
+  /// The lengths that a packet can have, in ticks of 48 kHz, shortest first.
+  package static let packetLengths = [120, 240, 480, 960, 1_920, 2_880, 3_840, 4_800, 5_760]
 
   package let channels: Int
   /// How far the decoded sound lags behind what went in, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
@@ -43,6 +48,7 @@ package final class OpusEncoder {
       chatbot_opus_encoder_set_inband_fec(made, settings.correctsErrors ? 1 : 0),
       chatbot_opus_encoder_set_packet_loss(made, Int32(clamping: settings.expectedLoss)),
       chatbot_opus_encoder_set_dtx(made, settings.isDiscontinuous ? 1 : 0),
+      chatbot_opus_encoder_set_prediction_disabled(made, settings.predicts ? 0 : 1),
       chatbot_opus_encoder_get_lookahead(made, &lookahead),
     ]
     self.lookahead = Int(lookahead)
@@ -55,7 +61,7 @@ package final class OpusEncoder {
 
   /// Makes one packet.
   ///
-  /// - Parameter sound: 2.5, 5, 10, 20, 40 or 60 ms with the encoder's channels.
+  /// - Parameter sound: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms with the encoder's channels.
   package func encode(_ sound: Sound) throws(CodecFailure) -> ByteBuffer {
     let action = "encode \(sound.count) ticks of sound"
     guard sound.channels == channels else {

@@ -13,6 +13,9 @@ package struct OpusPacketShape: Sendable, Hashable {
   package let configuration: UInt8
   /// Whether it carries no sound at all: every frame is empty (RFC 6716, 3.2.1; discontinuous transmission).
   package let isSilent: Bool
+  /// Whether it carries a copy, at lower quality, of the frame before its first one (RFC 6716, 2.1.7), so that a lost
+  /// packet can be rebuilt from it.
+  package let carriesCopy: Bool
 
   /// Reads the table of contents and checks all frame lengths.
   package init(parsing packet: ByteBuffer) throws(CodecFailure) {
@@ -23,14 +26,22 @@ package struct OpusPacketShape: Sendable, Hashable {
     var frames: Int32 = 0
     var samples: Int32 = 0
     var isSilent = false
+    var carriesCopy = false
     packet.withUnsafeReadableBytes { bytes in
       guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
       let count = opus_int32(clamping: bytes.count)
       samples = opus_packet_get_nb_samples(start, count, 48_000)
+      var place: UnsafePointer<UInt8>?
       withUnsafeTemporaryAllocation(of: Int16.self, capacity: 48) { sizes in
         guard let firstSize = sizes.baseAddress else { return }
-        frames = opus_packet_parse(start, count, nil, nil, firstSize, nil)
+        withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: 48) { places in
+          frames = opus_packet_parse(start, count, nil, places.baseAddress, firstSize, nil)
+          if frames > 0 { place = places[0] }
+        }
         isSilent = sizes.prefix(max(0, Int(frames))).allSatisfy { $0 == 0 }
+        if frames > 0, firstSize.pointee > 0, let header = place?.pointee {
+          carriesCopy = Self.announcesCopy(header: header, first: first, ticks: Int(samples) / Int(frames))
+        }
       }
     }
     if frames < 0 { throw CodecFailure(action, opus: frames) }
@@ -40,5 +51,17 @@ package struct OpusPacketShape: Sendable, Hashable {
     self.duration = Int(samples)
     self.configuration = first >> 3
     self.isSilent = isSilent
+    self.carriesCopy = carriesCopy
+  }
+
+  /// Reads the header bits of a frame's SILK layer: for each channel a flag of voice for every 20 ms, and then the one that
+  /// announces a copy of the frame before (RFC 6716, 4.2.3). They are coded evenly, so they are plain bits from the top.
+  private static func announcesCopy(header: UInt8, first: UInt8, ticks: Int) -> Bool {
+    // From configuration 16 on there is no SILK layer.
+    if first >> 3 >= 16 { return false }
+    let voices = max(1, ticks / 960)
+    let middle = header >> (7 - voices) & 1
+    let side = first & 0b100 == 0 ? 0 : header >> (6 - 2 * voices) & 1
+    return middle | side != 0
   }
 }

@@ -17,11 +17,12 @@ struct CheckTransaction: Sendable {
   private(set) var transmissions = 1
   private var timeout: Duration
   private let longestTimeout: Duration
+  private let lifetime: Duration
   private(set) var nextTransmission: ContinuousClock.Instant?
 
   init(
     id: STUNTransactionID, pair: Int, path: Path, role: ICEAgent.Role, nominates: Bool, isConsent: Bool,
-    datagram: ByteBuffer, timeout: Duration, longestTimeout: Duration, now: ContinuousClock.Instant
+    datagram: ByteBuffer, timeout: Duration, longestTimeout: Duration, lifetime: Duration, now: ContinuousClock.Instant
   ) {
     self.id = id
     self.pair = pair
@@ -32,6 +33,7 @@ struct CheckTransaction: Sendable {
     self.datagram = datagram
     self.timeout = timeout
     self.longestTimeout = longestTimeout
+    self.lifetime = lifetime
     firstSent = now
     lastSent = now
     nextTransmission = isConsent ? nil : now + timeout
@@ -39,7 +41,7 @@ struct CheckTransaction: Sendable {
 
   /// When it counts as unanswered.
   var expiry: ContinuousClock.Instant {
-    firstSent + (isConsent ? ICETiming.silence : ICETiming.checkLifetime)
+    firstSent + lifetime
   }
 
   var deadline: ContinuousClock.Instant { min(expiry, nextTransmission ?? expiry) }

@@ -93,9 +93,11 @@ extension ICEAgent {
 
   /// Adds a remote candidate and its pairs, or what is new about a known one.
   ///
+  /// - Parameter isProven: the other side has just sent from there: when the list is full, one that it was never heard at makes
+  ///   room.
   /// - Returns: whether it is in the list now.
   @discardableResult
-  mutating func insertRemote(_ candidate: RemoteCandidate) -> Bool {
+  mutating func insertRemote(_ candidate: RemoteCandidate, isProven: Bool = false) -> Bool {
     if let index = remoteCandidates.firstIndex(where: { $0.address == candidate.address }) {
       // Told candidates are better known than discovered ones.
       if remoteCandidates[index].type == .peerReflexive, candidate.type != .peerReflexive {
@@ -106,7 +108,8 @@ extension ICEAgent {
       return true
     }
     if remoteCandidates.count >= Self.maximumRemoteCandidates {
-      guard let useless = remoteCandidates.firstIndex(where: isUseless) else {
+      guard let useless = remoteCandidates.firstIndex(where: isUseless) ?? (isProven ? leastUnheardCandidate : nil)
+      else {
         statistics.ignoredCandidates += 1
         return false
       }
@@ -138,6 +141,17 @@ extension ICEAgent {
       && checkList.pairs.allSatisfy {
         $0.path.remote != candidate.address || $0.state == .failed && !$0.isRevoked
       }
+  }
+
+  /// Of the candidates that the other side was never heard at, the one of lowest priority.
+  private var leastUnheardCandidate: Int? {
+    let heard = Set(
+      checkList.pairs.filter {
+        $0.hasAuthenticRequest || $0.state == .succeeded || $0.isRevoked || $0.id == selection?.pair
+      }
+      .map(\.path.remote))
+    return remoteCandidates.indices.filter { !heard.contains(remoteCandidates[$0].address) }
+      .min { remoteCandidates[$0].priority < remoteCandidates[$1].priority }
   }
 
   /// Equal for candidates of one type from one base address (RFC 8445, 5.1.1.3): FNV-1a over both.

@@ -77,9 +77,18 @@ extension ICEAgent {
         id: request.transactionID, pair: pair.id, path: pair.path, role: role, nominates: nominates,
         isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
         longestTimeout: pair.id == selection?.pair ? ICETiming.longestDoubtTimeout : ICETiming.longestTimeout,
-        now: now))
+        lifetime: lifetime(ofCheckOf: pair.id, isConsent: isConsent), now: now))
     statistics.checksSent += 1
     send(datagram, pair.path)
+  }
+
+  /// How long a check is sent again and again.
+  ///
+  /// Once a pair is agreed, another one is checked because a request came from there, and will be again with the next: nobody
+  /// shall make us send for long to an address that they borrowed.
+  private func lifetime(ofCheckOf pair: Int, isConsent: Bool) -> Duration {
+    if isConsent { return ICETiming.silence }
+    return isConcluded && pair != selection?.pair ? ICETiming.besidesLifetime : ICETiming.checkLifetime
   }
 
   /// Grows with the number of pairs in hand, so that retransmissions keep the pace too (RFC 8445, 14.3).

@@ -119,7 +119,7 @@ extension ICEAgent {
       let discovered = RemoteCandidate(
         address: check.path.remote, priority: check.priority, foundation: "prflx/\(check.path.remote)",
         type: .peerReflexive)
-      if insertRemote(discovered) { candidate = discovered }
+      if insertRemote(discovered, isProven: true) { candidate = discovered }
     }
     guard let candidate, let index = pair(base, with: candidate, isProven: true), !checkList[index].isRevoked else {
       return

@@ -10,6 +10,8 @@ enum ICETiming {
   static let firstTimeout = Duration.milliseconds(200)
   static let longestTimeout = Duration.milliseconds(1_600)
   static let checkLifetime = Duration.milliseconds(39_500)
+  /// The same for a pair besides the agreed one: six transmissions, where RFC 8489, 6.2.1 has seven.
+  static let besidesLifetime = Duration.seconds(5)
 
   /// A check that the other side has just shown to be possible is sent again this long after it was last sent.
   static let hurriedTimeout = Duration.milliseconds(50)

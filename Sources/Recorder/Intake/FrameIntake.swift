@@ -1,15 +1,16 @@
 import Codecs
 import Media
 
-/// What becomes of a participant's frames before they reach a file: the gate (only what can be decoded), the check (decode
-/// it), the timeline (place it) and the counts for the manifest.
+/// What becomes of a participant's frames before they reach a file: the gate (only what can be decoded), the repair of lost
+/// sound, the check (decode it), the timeline (place it) and the counts for the manifest.
 final class FrameIntake {
   private var gate = VideoGate()
-  private var refusedPackets: UInt64 = 0
+  private var soundGate = SoundGate()
+  private var repair = SoundRepair()
   private let check: FrameCheck?
   private var timeline: Timeline
   private var tallies: [MediaKind: TrackTally] = [:]
-  private var statistics: [MediaKind: TrackStatistics] = [:]
+  private var statistics: [MediaKind: StatisticsSum] = [:]
   /// When the first frame of each track was decoded.
   private var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
 
@@ -26,9 +27,14 @@ final class FrameIntake {
   /// Takes what the participant's media brought.
   func receive(_ event: MediaEvent, now: ContinuousClock.Instant) {
     switch event {
-    case .frame(let frame): take(frame, now: now)
+    case .frame(let frame):
+      switch frame.codec {
+      case .vp8: takePicture(frame, now: now)
+      case .opus: takeSound(frame, now: now)
+      }
     case .clock(let report): timeline.add(report)
-    case .statistics(let kind, let counts): statistics[kind] = counts
+    case .recovering(let kind): timeline.recovering(kind, now: now)
+    case .statistics(let kind, let counts): statistics[kind, default: StatisticsSum()].take(counts)
     }
   }
 
@@ -41,34 +47,40 @@ final class FrameIntake {
     return placed
   }
 
-  private func take(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    var frame = frame
-    switch frame.codec {
-    case .vp8:
-      guard let admitted = gate.admit(frame) else { return }
-      frame = admitted
-      firstSize = firstSize ?? frame.size
-    case .opus:
-      guard (try? OpusPacketShape(parsing: frame.payload)) != nil else {
-        refusedPackets += 1
-        return
-      }
+  private func takePicture(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+    guard let frame = gate.admit(frame) else { return }
+    firstSize = firstSize ?? frame.size
+    pass(frame, now: now)
+  }
+
+  private func takeSound(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+    guard let (frame, shape) = soundGate.admit(frame) else { return }
+    for piece in repair.take(frame, shape: shape) {
+      pass(piece.frame, length: Duration(opusTicks: Int64(piece.ticks)), repair: piece.kind, now: now)
     }
+    pass(frame, length: Duration(opusTicks: Int64(shape.duration)), now: now)
+  }
+
+  private func pass(
+    _ frame: EncodedFrame, length: Duration? = nil, repair: SoundRepair.Kind? = nil, now: ContinuousClock.Instant
+  ) {
     if check?.examine(frame) == true {
       firstDecoded[frame.codec.kind] = firstDecoded[frame.codec.kind] ?? now
     }
     firstArrival = firstArrival ?? frame.arrival
-    timeline.add(frame, now: now)
+    timeline.add(frame, length: length, repair: repair, now: now)
   }
 
   private func count(_ placed: PlacedFrame) {
     let codec = placed.frame.codec
     var tally = tallies[codec.kind] ?? TrackTally(codec: codec)
     switch codec {
-    case .vp8: tally.count(placed, length: nil)
+    case .vp8: tally.count(placed)
     case .opus:
       guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
-      tally.count(placed, channels: shape.channels, ticks: shape.duration)
+      tally.count(
+        placed, channels: shape.channels, length: Duration(opusTicks: Int64(shape.duration)),
+        isSilent: SoundGate.isSilent(placed.frame.payload, shape: shape))
     }
     tallies[codec.kind] = tally
   }
@@ -76,14 +88,17 @@ final class FrameIntake {
 
 /// What is known so far.
 extension FrameIntake {
-  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed.
+  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
+  /// some milliseconds earlier within the first 10 s.
   var origin: ContinuousClock.Instant? { timeline.origin }
   /// The tracks that were there when the first frames were placed.
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
   /// From the first frame to the end of the last one whose place is settled.
   var duration: Duration { tallies.values.map(\.end).max() ?? .zero }
   /// Frames whose places are settled, by track.
-  var frames: [MediaKind: UInt64] { tallies.mapValues(\.track.frames) }
+  var frames: [MediaKind: UInt64] { tallies.mapValues(\.frames) }
+  /// Bytes of the frames that wait for their places.
+  var heldBytes: Int { timeline.heldBytes }
   /// Frames that did not decode; nil when nothing is verified.
   var decodeErrors: UInt64? { check.map { $0.audioErrors + $0.videoErrors } }
 
@@ -103,15 +118,19 @@ extension FrameIntake {
   }
 
   private func track(_ kind: MediaKind, clock: WallClock) -> RecordingManifest.Track? {
-    guard var track = tallies[kind]?.track else { return nil }
+    guard var track = tallies[kind]?.entry else { return nil }
     track.timestampBreaks = timeline.breaks(of: kind)
-    track.refused = kind == .video ? gate.refused : refusedPackets
+    track.refused = kind == .video ? gate.refused : soundGate.refused
     track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }
     track.firstDecoded = firstDecoded[kind].map(clock.text)
     if kind == .video, let check, let size = check.lastSize {
       track.lastDecodedSize = .init(time: track.start + track.duration, width: size.width, height: size.height)
     }
-    if let counts = statistics[kind] { track.take(counts) }
+    if kind == .audio {
+      track.repairedByFEC = repair.corrected
+      track.concealed = repair.concealed
+    }
+    if let counts = statistics[kind] { track.take(counts.total) }
     return track
   }
 }

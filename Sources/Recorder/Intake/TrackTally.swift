@@ -1,14 +1,24 @@
 import Media
 
-/// Counts what is written of one track.
+/// Counts what is written of one track, and finds its gaps.
 struct TrackTally: Sendable {
   /// Size changes that are listed; a sender that changes with every frame must not fill the memory.
   private static let longestList = 1_000
+  /// A hole in the sound that nobody named is named when it is longer than this; a sender's timestamps may be off a little.
+  static let shortestSilence = Duration.milliseconds(60)
+  /// The same for pictures, which come as seldom as their sender likes.
+  static let shortestPause = Duration.seconds(1)
 
-  private(set) var track: RecordingManifest.Track
+  private var track: RecordingManifest.Track
+  private var log = GapLog()
   private var first: Duration?
   private var last = Duration.zero
   private var pictureLength = Duration.milliseconds(33)
+  /// When the last frame that came ends; what the recorder made is left out.
+  private var cameUntil: Duration?
+  /// How much the recorder has made since then.
+  private var repaired = Duration.zero
+  private var wasSilent = false
   /// When the last frame ends.
   private(set) var end = Duration.zero
 
@@ -20,19 +30,25 @@ struct TrackTally: Sendable {
     }
   }
 
-  /// Counts a frame.
-  ///
-  /// - Parameter length: how long it is heard; nil for a picture, which is taken to last as long as the one before it.
-  mutating func count(_ placed: PlacedFrame, length: Duration?) {
+  /// The track's entry so far.
+  var entry: RecordingManifest.Track {
+    var entry = track
+    entry.start = (first ?? .zero).roundedSeconds
+    entry.duration = (end - (first ?? .zero)).roundedSeconds
+    entry.gaps = log.gaps
+    entry.gapTotals = log.totals
+    return entry
+  }
+
+  /// Frames written.
+  var frames: UInt64 { track.frames }
+
+  /// Counts a picture, which is taken to last as long as the one before it.
+  mutating func count(_ placed: PlacedFrame) {
     let frame = placed.frame
-    if first != nil, length == nil { pictureLength = min(placed.position - last, .seconds(1)) }
-    let begin = first ?? placed.position
-    first = begin
-    last = placed.position
-    end = max(end, placed.position + (length ?? pictureLength))
-    track.frames += 1
-    track.start = begin.roundedSeconds
-    track.duration = (end - begin).roundedSeconds
+    findGap(before: placed)
+    if first != nil, frame.gap == nil { pictureLength = min(placed.position - last, .seconds(1)) }
+    advance(to: placed, length: pictureLength)
     guard frame.codec.kind == .video, frame.isKeyframe else { return }
     track.keyframes = (track.keyframes ?? 0) + 1
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.longestList else { return }
@@ -42,8 +58,45 @@ struct TrackTally: Sendable {
   }
 
   /// Counts a packet of sound, and with it the most channels seen.
-  mutating func count(_ placed: PlacedFrame, channels: Int, ticks: Int) {
-    count(placed, length: Duration(opusTicks: Int64(ticks)))
+  ///
+  /// - Parameters:
+  ///   - length: how long it is heard.
+  ///   - isSilent: whether it only says that there is silence.
+  mutating func count(_ placed: PlacedFrame, channels: Int, length: Duration, isSilent: Bool) {
+    if placed.repair == nil {
+      findGap(before: placed)
+      repaired = .zero
+      wasSilent = isSilent
+    } else {
+      repaired += length
+    }
+    advance(to: placed, length: length)
     track.channels = max(track.channels ?? 0, channels)
+  }
+
+  private mutating func advance(to placed: PlacedFrame, length: Duration) {
+    first = first ?? placed.position
+    last = placed.position
+    end = max(end, placed.position + length)
+    track.frames += 1
+    if placed.repair == nil { cameUntil = placed.position + length }
+  }
+
+  private mutating func findGap(before placed: PlacedFrame) {
+    let begin = min(cameUntil ?? placed.position, placed.position)
+    let hole = placed.position - begin
+    if let gap = placed.frame.gap {
+      // Where nothing is missing the gap is the wait, and that is not seen on the time line.
+      if gap.reason == .recoveredLate {
+        log.add(gap, start: placed.position, duration: gap.delay)
+      } else {
+        log.add(gap, start: begin, duration: hole, repaired: min(repaired, hole))
+      }
+    } else if placed.frame.codec.kind == .audio {
+      guard hole > Self.shortestSilence else { return }
+      log.add(MediaGap(wasSilent ? .dtx : .senderPaused), start: begin, duration: hole)
+    } else if hole > max(Self.shortestPause, pictureLength * 3) {
+      log.add(MediaGap(.senderPaused), start: begin, duration: hole)
+    }
   }
 }

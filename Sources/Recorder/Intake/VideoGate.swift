@@ -2,9 +2,12 @@ import Codecs
 import Media
 import NIOCore
 
-/// Lets no picture through before a keyframe that can be read: what comes out can be decoded from its first frame on.
+/// Lets no picture through before a keyframe that can be read, nor a keyframe above 4096x4096, nor what depends on one: what
+/// comes out can be decoded from its first frame on, and no decoder is asked to set memory aside for an absurd size.
 struct VideoGate: Sendable {
   private var isOpen = false
+  private var hasBegun = false
+  private var gap = RefusedGap()
   /// Frames that did not come through.
   private(set) var refused: UInt64 = 0
 
@@ -19,8 +22,12 @@ struct VideoGate: Sendable {
     } catch {
       isOpen = false
     }
-    if isOpen { return frame }
-    refused += 1
-    return nil
+    guard isOpen else {
+      refused += 1
+      if hasBegun { gap.add(frame) }
+      return nil
+    }
+    hasBegun = true
+    return gap.settle(frame)
   }
 }

@@ -10,9 +10,10 @@ extension RecordingManifest {
     /// Where the first frame lies, and how long after it the last one ends.
     public var start: Double = 0
     public var duration: Double = 0
-    /// Frames written.
+    /// Frames written, those that the recorder made in the place of lost sound included.
     public var frames: UInt64 = 0
-    /// Frames that came but were not written: pictures before the first keyframe, and what is not VP8 or Opus.
+    /// Frames that came but were not written: pictures before the first keyframe or after one that was refused, pictures
+    /// larger than 4096x4096, and what is not VP8 or Opus.
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
@@ -30,12 +31,25 @@ extension RecordingManifest {
     /// Audio: 1 or 2.
     public var channels: Int?
 
-    /// RTP packets with media, retransmissions that filled a hole included.
-    public var packets: UInt64 = 0
-    /// Packets that never came.
-    public var lost: UInt64 = 0
+    /// Audio: lost packets that were rebuilt from the copy in the packet after them (in-band FEC).
+    public var repairedByFEC: UInt64?
+    /// Audio: packets that libopus invented in place of lost ones. Of one hole at most 5 s are repaired.
+    public var concealed: UInt64?
+
+    /// RTP packets with media that the sender sent: `received` + `recovered` + `lost`, once the call is over.
+    public var sent: UInt64 = 0
+    /// Packets that came at the first try.
+    public var received: UInt64 = 0
     /// Packets that came after they were asked for again.
     public var recovered: UInt64 = 0
+    /// Packets that never came.
+    public var lost: UInt64 = 0
+    /// Packets among `received` and `recovered` that came too late to be of use.
+    public var late: UInt64 = 0
+    /// Packets that carried nothing but padding; they are in none of the other counts.
+    public var padding: UInt64 = 0
+    /// All packets that came: `received` + `recovered`.
+    public var packets: UInt64 = 0
     /// Packets that came more than once.
     public var duplicated: UInt64 = 0
     /// Bytes of media payload.
@@ -44,6 +58,11 @@ extension RecordingManifest {
     public var dropped: UInt64 = 0
     /// Keyframes asked of the sender.
     public var keyframeRequests: UInt64 = 0
+
+    /// Each place where the track did not simply go on, in order; the first 1,000.
+    public var gaps: [Gap] = []
+    /// All gaps by reason, those beyond the list included.
+    public var gapTotals: [String: GapTotal] = [:]
 
     public init(codec: Codec) {
       kind = codec.kind.rawValue
@@ -66,12 +85,55 @@ extension RecordingManifest {
     /// Takes over what the network side counted.
     mutating func take(_ statistics: TrackStatistics) {
       packets = statistics.packetsReceived
+      recovered = min(statistics.packetsRecovered, packets)
+      received = packets - recovered
       lost = statistics.packetsLost
-      recovered = statistics.packetsRecovered
+      late = statistics.packetsLate
+      padding = statistics.packetsPadding
+      // Who counts no expected packets still knows what came and what did not.
+      sent =
+        statistics.packetsExpected == 0
+        ? packets &+ lost : statistics.packetsExpected - min(padding, statistics.packetsExpected)
       duplicated = statistics.packetsDuplicated
       bytes = statistics.bytesReceived
       dropped = statistics.framesDropped
       keyframeRequests = statistics.keyframeRequests
     }
+  }
+}
+
+extension RecordingManifest.Track {
+  /// Reads a track's entry. Fields that later programs added may be missing.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func count(_ key: CodingKeys) throws -> UInt64 { try fields.decodeIfPresent(UInt64.self, forKey: key) ?? 0 }
+    kind = try fields.decode(String.self, forKey: .kind)
+    codec = try fields.decode(String.self, forKey: .codec)
+    start = try fields.decode(Double.self, forKey: .start)
+    duration = try fields.decode(Double.self, forKey: .duration)
+    frames = try fields.decode(UInt64.self, forKey: .frames)
+    refused = try count(.refused)
+    decodeErrors = try fields.decodeIfPresent(UInt64.self, forKey: .decodeErrors)
+    firstDecoded = try fields.decodeIfPresent(String.self, forKey: .firstDecoded)
+    timestampBreaks = try fields.decodeIfPresent(Int.self, forKey: .timestampBreaks) ?? 0
+    keyframes = try fields.decodeIfPresent(UInt64.self, forKey: .keyframes)
+    sizes = try fields.decodeIfPresent([Size].self, forKey: .sizes)
+    lastDecodedSize = try fields.decodeIfPresent(Size.self, forKey: .lastDecodedSize)
+    channels = try fields.decodeIfPresent(Int.self, forKey: .channels)
+    repairedByFEC = try fields.decodeIfPresent(UInt64.self, forKey: .repairedByFEC)
+    concealed = try fields.decodeIfPresent(UInt64.self, forKey: .concealed)
+    recovered = try count(.recovered)
+    lost = try count(.lost)
+    late = try count(.late)
+    padding = try count(.padding)
+    packets = try count(.packets)
+    received = try fields.decodeIfPresent(UInt64.self, forKey: .received) ?? packets - min(recovered, packets)
+    sent = try fields.decodeIfPresent(UInt64.self, forKey: .sent) ?? packets &+ lost
+    duplicated = try count(.duplicated)
+    bytes = try count(.bytes)
+    dropped = try count(.dropped)
+    keyframeRequests = try count(.keyframeRequests)
+    gaps = try fields.decodeIfPresent([RecordingManifest.Gap].self, forKey: .gaps) ?? []
+    gapTotals = try fields.decodeIfPresent([String: RecordingManifest.GapTotal].self, forKey: .gapTotals) ?? [:]
   }
 }

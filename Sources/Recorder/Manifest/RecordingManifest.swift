@@ -8,14 +8,15 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var version = RecordingManifest.currentVersion
   /// The program that wrote it.
   public var writer = "chatbot"
-  /// False while the recording grows, and for ever if the program was killed.
+  /// False while the recording grows, and until it is repaired if the program was killed.
   public var finished = false
   public var room: String
   /// The participant's id, as the server gave it.
   public var user: String
   /// The participant's name, where one is known.
   public var name: String?
-  /// The wall clock at the first frame of either track: ISO 8601 in UTC with milliseconds.
+  /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have come
+  /// had it been as fast as the fastest of the first 10 s. Files of one room are laid side by side by it.
   public var start: String
   /// From `start` to the end of the last frame.
   public var duration: Double = 0
@@ -24,6 +25,10 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var alignment: Alignment
   public var files: [File] = []
   public var tracks: [Track] = []
+  /// What the disk cost; absent when it took everything in time.
+  public var disk: Disk?
+  /// Whether the files were completed later, by a repair; absent when they were not.
+  public var repaired: Bool?
   /// What went wrong, one sentence each.
   public var problems: [String] = []
 
@@ -39,9 +44,10 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public struct Alignment: Sendable, Hashable, Codable {
     /// `senderReports`, `arrivals` (no reports came) or `single` (there was one track only).
     public var source = "single"
-    /// The largest error that was measured; while only arrivals told, the spread of their delays.
+    /// The largest error that was measured, in seconds: between the offset in use and the one that reports told. While only
+    /// arrivals told, the spread of their delays, or what they changed later if that is more.
     public var error: Double = 0
-    /// By how much video was moved against audio after the start, because later reports said so.
+    /// By how much video was moved against audio in all after the start, because later reports or arrivals said so.
     public var correction: Double = 0
     /// Sender reports that came.
     public var reports = 0
@@ -61,14 +67,19 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
     public var bytes: Int64
     /// Whether it was closed in good order.
     public var complete: Bool
+    /// Which of the recording's segments it belongs to, from 1; absent when there is only one.
+    public var segment: Int?
 
-    public init(name: String, kind: String, start: Double, duration: Double, bytes: Int64, complete: Bool) {
+    public init(
+      name: String, kind: String, start: Double, duration: Double, bytes: Int64, complete: Bool, segment: Int? = nil
+    ) {
       self.name = name
       self.kind = kind
       self.start = start
       self.duration = duration
       self.bytes = bytes
       self.complete = complete
+      self.segment = segment
     }
   }
 }

@@ -3,7 +3,7 @@ import NIOCore
 /// Makes an Ogg Opus file (RFC 7845) of Opus packets, touching none: every call gives the bytes to be written and where.
 ///
 /// Each packet is put where its time says: a gap is filled with packets that ask for concealment. The last packet waits for
-/// its successor, because the one that ends the stream must say so.
+/// its successor, because the one that ends the stream must say so; where it cannot wait, its page is marked later.
 struct OggOpusWriter {
   private let serial: Int32
   private let stream: OggStream
@@ -11,6 +11,12 @@ struct OggOpusWriter {
   /// Ticks of 48 kHz in all packets so far, the waiting one included.
   private var granule: Int64 = 0
   private var waiting: ByteBuffer?
+  /// The first byte of the last packet.
+  private var lastFirstByte: UInt8?
+  /// The last page that was given, and its place.
+  private var lastPage: (offset: Int64, page: OggPage)?
+  /// Bytes of packets that no write holds yet.
+  private(set) var unwrittenBytes = 0
   /// Where the next page goes.
   private var end: Int64 = 0
 
@@ -31,8 +37,8 @@ struct OggOpusWriter {
     stream.add(OpusHeader.identification(channels: channels), granule: 0)
     var pages = stream.pages(all: true)
     stream.add(OpusHeader.comments, granule: 0)
-    pages.writeImmutableBuffer(stream.pages(all: true))
-    return [append(pages)]
+    pages += stream.pages(all: true)
+    return append(pages)
   }
 
   /// Takes note of more channels: the first page is written again.
@@ -41,7 +47,7 @@ struct OggOpusWriter {
     self.channels = channels
     let again = try OggStream(serial: serial)
     again.add(OpusHeader.identification(channels: channels), granule: 0)
-    return [FileWrite(offset: 0, bytes: again.pages(all: true))]
+    return again.pages(all: true).map { FileWrite(offset: 0, bytes: $0) }
   }
 
   /// Takes the next packet.
@@ -53,37 +59,53 @@ struct OggOpusWriter {
   ///     before it, it follows that one without a gap.
   mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
     let gap = position - granule
-    if gap >= OpusGap.shortest, let last = waiting, let first = last.getInteger(at: last.readerIndex, as: UInt8.self) {
-      for packet in OpusGap.packets(filling: gap, after: first) {
+    if gap >= OpusGap.shortest, let lastFirstByte {
+      for packet in OpusGap.packets(filling: gap, after: lastFirstByte) {
         put(packet.payload, duration: packet.duration)
       }
     }
     put(payload, duration: duration)
-    let pages = stream.pages(all: false)
-    return pages.readableBytes == 0 ? [] : [append(pages)]
+    lastFirstByte = payload.getInteger(at: payload.readerIndex)
+    return append(stream.pages(all: false))
   }
 
   /// Writes what has come so far, but for the packet that waits.
-  mutating func flush() -> [FileWrite] {
-    let pages = stream.pages(all: true)
-    return pages.readableBytes == 0 ? [] : [append(pages)]
+  ///
+  /// - Parameter everything: whether that one cannot wait any longer, either.
+  mutating func flush(everything: Bool = false) -> [FileWrite] {
+    if everything, let waiting {
+      stream.add(waiting, granule: granule)
+      self.waiting = nil
+    }
+    return append(stream.pages(all: true))
   }
 
   /// Ends the stream.
   mutating func finish() -> [FileWrite] {
-    if let waiting { stream.add(waiting, granule: granule, isLast: true) }
-    waiting = nil
-    return flush()
+    if let waiting {
+      stream.add(waiting, granule: granule, isLast: true)
+      self.waiting = nil
+      return append(stream.pages(all: true))
+    }
+    return lastPage.map { [FileWrite(offset: $0.offset, bytes: $0.page.asLast.bytes)] } ?? []
   }
 
   private mutating func put(_ payload: ByteBuffer, duration: Int64) {
     if let waiting { stream.add(waiting, granule: granule) }
     waiting = payload
+    unwrittenBytes += payload.readableBytes
     granule += duration
   }
 
-  private mutating func append(_ bytes: ByteBuffer) -> FileWrite {
-    defer { end += Int64(bytes.readableBytes) }
-    return FileWrite(offset: end, bytes: bytes)
+  /// - Returns: one write for all pages, or none.
+  private mutating func append(_ pages: [ByteBuffer]) -> [FileWrite] {
+    guard let last = pages.last else { return [] }
+    let offset = end
+    var bytes = ByteBuffer()
+    for page in pages { bytes.writeImmutableBuffer(page) }
+    end += Int64(bytes.readableBytes)
+    lastPage = OggPage(parsing: last).map { (end - Int64(last.readableBytes), $0) }
+    unwrittenBytes = waiting?.readableBytes ?? 0
+    return [FileWrite(offset: offset, bytes: bytes)]
   }
 }

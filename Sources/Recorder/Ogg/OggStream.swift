@@ -46,13 +46,15 @@ final class OggStream {
   }
 
   /// The pages that are full; with `all`, a last one that is not.
-  func pages(all: Bool) -> ByteBuffer {
-    var bytes = ByteBuffer()
+  func pages(all: Bool) -> [ByteBuffer] {
+    var pages: [ByteBuffer] = []
     var page = ogg_page()
     while (all ? ogg_stream_flush(state, &page) : ogg_stream_pageout(state, &page)) != 0 {
+      var bytes = ByteBuffer()
       bytes.writeBytes(UnsafeRawBufferPointer(start: page.header, count: page.header_len))
       bytes.writeBytes(UnsafeRawBufferPointer(start: page.body, count: page.body_len))
+      pages.append(bytes)
     }
-    return bytes
+    return pages
   }
 }

@@ -1,39 +1,41 @@
 import Media
 
 /// One file of a recording that takes frames in order of their places.
+///
+/// Nothing that it does touches the disk: what is to be written goes into line in `file`.
 protocol MediaFile: AnyObject {
   /// `webm` or `ogg`.
   static var ending: String { get }
-  var output: OutputFile { get }
+  var file: GrowingFile { get }
+  /// Which of the recording's segments it is, from 1; nil when there is only one.
+  var segment: Int? { get }
   /// Where its time zero lies on the participant's time line.
   var start: Duration { get }
   /// From its time zero to the end of its last frame.
   var duration: Duration { get }
-  /// Whether it was closed in good order.
-  var isComplete: Bool { get }
+  /// Bytes of frames that are not even in line yet.
+  var unwrittenBytes: Int { get }
 
-  /// Takes a frame that lies at or after `start`.
-  func add(_ placed: PlacedFrame, now: ContinuousClock.Instant) throws(Recorder.DiskError)
-  /// Writes what has waited for long enough.
-  func flush(now: ContinuousClock.Instant) throws(Recorder.DiskError)
-  /// Writes the rest and closes the file.
-  func finish() throws(Recorder.DiskError)
+  /// Takes the next frame.
+  func add(_ placed: PlacedFrame)
+  /// Puts into line what has waited for long enough.
+  func flush(now: ContinuousClock.Instant)
+  /// Puts the rest into line, and the end.
+  func finish()
 }
 
 extension MediaFile {
-  /// How long a frame may wait in memory once its place is settled.
+  /// How old a frame may get, from its arrival on, before it goes into line.
   ///
-  /// Together with the wait for the other track (`Timeline.patience`) and two looks at the clock (`Recorder.tick`) this
-  /// stays below the second that a killed program may lose.
-  static var longestWait: Duration { .milliseconds(500) }
+  /// With two looks at the clock (`Recorder.tick`) this stays below the second that a killed program may lose.
+  static var longestWait: Duration { .milliseconds(600) }
 
   var entry: RecordingManifest.File {
     RecordingManifest.File(
-      name: output.name, kind: Self.ending, start: start.roundedSeconds, duration: duration.roundedSeconds,
-      bytes: output.size, complete: isComplete)
+      name: file.name, kind: Self.ending, start: start.roundedSeconds, duration: duration.roundedSeconds,
+      bytes: file.size, complete: file.isComplete, segment: segment)
   }
 
-  func write(_ writes: [FileWrite]) throws(Recorder.DiskError) {
-    for write in writes { try output.write(write) }
-  }
+  /// Bytes that are on their way to the disk.
+  var heldBytes: Int { unwrittenBytes + file.waitingBytes }
 }

@@ -2,49 +2,65 @@ import Codecs
 import Media
 import NIOCore
 
-/// The Ogg file of a participant: all sound.
+/// An Ogg file of a participant: all sound.
 final class OggFile: MediaFile {
   static let ending = "ogg"
 
-  let output: OutputFile
+  let file: GrowingFile
+  let segment: Int?
   let start: Duration
-  private(set) var isComplete = false
   private var writer: OggOpusWriter
-  private var waitingSince: ContinuousClock.Instant?
+  /// The stream's heads, until the first page goes into line: a file without sound cannot be opened.
+  private var heads: [FileWrite]
+  /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
+  private var oldestArrival: ContinuousClock.Instant?
+  private var newestArrival: ContinuousClock.Instant?
 
   /// Begins the file.
   ///
   /// - Parameters:
   ///   - writer: not started.
   ///   - start: where the first packet lies.
-  init(output: OutputFile, writer: OggOpusWriter, start: Duration) throws(Recorder.DiskError) {
-    self.output = output
+  init(file: GrowingFile, writer: OggOpusWriter, segment: Int?, start: Duration) {
+    self.file = file
+    self.segment = segment
     self.start = start
     self.writer = writer
-    try write(self.writer.start())
+    heads = self.writer.start()
   }
 
   var duration: Duration { writer.duration }
+  var unwrittenBytes: Int { writer.unwrittenBytes }
 
-  func add(_ placed: PlacedFrame, now: ContinuousClock.Instant) throws(Recorder.DiskError) {
+  func add(_ placed: PlacedFrame) {
     guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
-    let writes = writer.add(
-      placed.frame.payload, duration: Int64(shape.duration), position: (placed.position - start).opusTicks)
-    waitingSince = waitingSince ?? now
     // A stream of which no more is known than its first page says can still turn out to have two channels.
     let heading = (try? writer.declare(channels: shape.channels)) ?? []
-    try write(heading + writes)
+    if heads.isEmpty { file.put(heading) } else { heads += heading }
+    let writes = writer.add(
+      placed.frame.payload, duration: Int64(shape.duration), position: (placed.position - start).opusTicks)
+    if !writes.isEmpty { oldestArrival = nil }
+    oldestArrival = min(oldestArrival ?? placed.frame.arrival, placed.frame.arrival)
+    newestArrival = placed.frame.arrival
+    put(writes)
   }
 
-  func flush(now: ContinuousClock.Instant) throws(Recorder.DiskError) {
-    guard let waitingSince, now - waitingSince >= Self.longestWait else { return }
-    self.waitingSince = nil
-    try write(writer.flush())
+  func flush(now: ContinuousClock.Instant) {
+    guard let oldestArrival, now - oldestArrival >= Self.longestWait else { return }
+    let isNewestDue = newestArrival.map { now - $0 >= Self.longestWait } ?? false
+    // The packet that is kept back is the oldest now.
+    self.oldestArrival = isNewestDue ? nil : newestArrival
+    put(writer.flush(everything: isNewestDue))
   }
 
-  func finish() throws(Recorder.DiskError) {
-    try write(writer.finish())
-    try output.close(durably: true)
-    isComplete = true
+  func finish() {
+    put(writer.finish())
+    if heads.isEmpty { file.putEnd() }
+  }
+
+  private func put(_ writes: [FileWrite]) {
+    if writes.isEmpty { return }
+    file.put(heads + writes)
+    heads = []
   }
 }

@@ -1,12 +1,7 @@
-import Codecs
 import Media
-import NIOCore
 
-/// All files of one participant, from the first frame to the end.
-///
-/// Frames go through the gate (only what can be decoded), the check (decode it) and the timeline (place it), and then into the
-/// files. The `.ogg` holds all sound from the first packet on. The `.webm` begins with the recording when there was video
-/// within the hold; when video comes later, it begins with that video's first keyframe and holds the sound from there on.
+/// The recording of one participant, from the first frame to the end: what comes goes through the intake, which places it,
+/// into the files; the manifest says what became of it.
 final class ParticipantRecording {
   /// What all recordings of a recorder share.
   struct Surroundings {
@@ -14,26 +9,34 @@ final class ParticipantRecording {
     let room: String
     let hold: Duration
     let verifies: Bool
+    let segment: SegmentLimit?
+    let health: DiskHealth
     /// Told each problem as it arises.
     let report: (Recorder.Problem) -> Void
+    /// Told when somebody's next frame should be a keyframe.
+    let wantKeyframe: (ParticipantID) -> Void
   }
+
+  /// How often the manifest is brought up to date while the recording grows.
+  private static let manifestInterval = Duration.seconds(10)
 
   let participant: ParticipantID
   private let name: String?
   private let clock: WallClock
   private let surroundings: Surroundings
-
   private let intake: FrameIntake
-  private var hasPlaced = false
+  private let files: RecordingFiles
 
-  /// The files' common name; nil until the first frame.
-  private var base: String?
-  private var hasTriedName = false
-  private var webM: WebMFile?
-  private var ogg: OggFile?
-  /// The endings of files that are not to be written any more.
-  private var abandoned: Set<String> = []
-  private var problems: [String] = []
+  private var manifestFile: OutputFile?
+  private var manifestDue: ContinuousClock.Instant?
+  private var manifestChanges = 0
+  private var claimDue: ContinuousClock.Instant?
+  private var hasGivenUp = false
+  private var ending: LeaveReason?
+  /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
+  private(set) var summary: RecordingSummary?
+  /// Whether it has ended and nothing is to be done any more.
+  private(set) var isClosed = false
 
   init(_ participant: ParticipantID, name: String?, clock: WallClock, surroundings: Surroundings) {
     self.participant = participant
@@ -41,155 +44,175 @@ final class ParticipantRecording {
     self.clock = clock
     self.surroundings = surroundings
     intake = FrameIntake(hold: surroundings.hold, verifies: surroundings.verifies)
+    files = RecordingFiles(of: participant, intake: intake, clock: clock, surroundings: surroundings)
   }
 
   /// Takes what the participant's media brought.
   func receive(_ event: MediaEvent, now: ContinuousClock.Instant) {
+    if case .frame(let frame) = event, let gap = frame.gap, gap.reason == .diskStalled {
+      files.countDropped(frame.codec.kind, UInt64(max(0, gap.framesDropped)))
+    }
     intake.receive(event, now: now)
-    if intake.firstArrival != nil, base == nil, !hasTriedName { claimName() }
     advance(now: now)
   }
 
-  /// Writes what has waited for long enough.
+  /// Writes what has waited for long enough, and tries again what the disk did not take.
   func advance(now: ContinuousClock.Instant, everything: Bool = false) {
-    for placed in intake.release(now: now, everything: everything) { write(placed, now: now) }
-    attempt(webM) { file throws(Recorder.DiskError) in try file.flush(now: now) }
-    attempt(ogg) { file throws(Recorder.DiskError) in try file.flush(now: now) }
+    if isClosed { return }
+    if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
+    for placed in intake.release(now: now, everything: everything) where !hasGivenUp { files.write(placed, now: now) }
+    files.advance(now: now)
+    if ending != nil {
+      close(now: now)
+    } else if manifestChanges != files.changes || manifestDue.map({ now >= $0 }) ?? false {
+      storeManifest(now: now)
+    }
   }
 
-  /// Ends the recording and closes its files; nil when there was nothing to record.
-  func end(_ reason: LeaveReason, now: ContinuousClock.Instant) -> RecordingSummary? {
+  /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
+  ///
+  /// - Parameter dropped: frames that are in no file because the memory was full, and that no later frame told of.
+  func end(_ reason: LeaveReason, dropped: [MediaKind: Int] = [:], now: ContinuousClock.Instant) {
+    if ending != nil { return }
+    ending = reason
+    for (kind, count) in dropped { files.countDropped(kind, UInt64(max(0, count))) }
     advance(now: now, everything: true)
-    attempt(webM) { file throws(Recorder.DiskError) in try file.finish() }
-    attempt(ogg) { file throws(Recorder.DiskError) in try file.finish() }
-    guard let base else { return nil }
-    var manifest = self.manifest
-    manifest.finished = true
-    manifest.left = reason
-    store(manifest, as: base, durably: true)
-    manifest.problems = problems
-    return RecordingSummary(participant: participant, folder: surroundings.folder.path, base: base, manifest: manifest)
   }
+
+  /// Leaves an ended recording as it is on the disk.
+  func giveUp(now: ContinuousClock.Instant) {
+    if isClosed { return }
+    files.abandon(now: now)
+    surroundings.health.forget(claimKey)
+    let sentence =
+      "The recording of “\(participant)” could not be finished: the disk did not take the rest of it. "
+      + "Its files can be read as far as they go; a repair completes them."
+    files.note(sentence)
+    surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    storeManifest(now: now, isLast: true, isFinished: false)
+    isClosed = true
+    summarise(isFinished: false)
+  }
+
+  // MARK: Standing
+
+  /// Bytes of frames that are not on the disk.
+  var heldBytes: Int { intake.heldBytes + files.heldBytes }
 
   /// How it stands now.
   var status: RecordingStatus {
-    let files = [webM?.output, ogg?.output].compactMap(\.self)
+    let entries = files.entries
     return RecordingStatus(
-      participant: participant, files: files.map(\.path), bytes: files.reduce(0) { $0 + $1.size },
-      duration: intake.duration, frames: intake.frames, decodeErrors: intake.decodeErrors, problems: problems)
+      participant: participant, files: entries.map { "\(surroundings.folder.path)/\($0.name)" },
+      bytes: entries.reduce(0) { $0 + $1.bytes }, duration: intake.duration, frames: intake.frames,
+      decodeErrors: intake.decodeErrors, isStalled: files.isStalled, problems: files.problems)
   }
 
-  // MARK: Frames
+  // MARK: The end
 
-  private func write(_ placed: PlacedFrame, now: ContinuousClock.Instant) {
-    if !hasPlaced {
-      hasPlaced = true
-      if intake.firstTracks.contains(.video) { beginWebM(at: .zero) }
+  private func close(now: ContinuousClock.Instant) {
+    files.finish(now: now)
+    guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
+    if files.base != nil {
+      if let manifestDue, manifestFailed, now < manifestDue { return }
+      guard storeManifest(now: now, isLast: true, isFinished: true) else { return }
     }
-    let frame = placed.frame
-    switch frame.codec {
-    case .vp8:
-      if webM == nil { beginWebM(at: placed.position) }
-    case .opus:
-      guard let shape = try? OpusPacketShape(parsing: frame.payload) else { return }
-      if ogg == nil { beginOgg(at: placed.position, channels: shape.channels) }
-      attempt(ogg) { file throws(Recorder.DiskError) in try file.add(placed, now: now) }
-    }
-    if let webM, placed.position >= webM.start {
-      attempt(webM) { file throws(Recorder.DiskError) in try file.add(placed, now: now) }
-    }
+    isClosed = true
+    manifestFile = nil
+    summarise(isFinished: true)
   }
 
-  // MARK: Files
+  private func summarise(isFinished: Bool) {
+    manifestFile = nil
+    guard let base = files.base else { return }
+    summary = RecordingSummary(
+      participant: participant, folder: surroundings.folder.path, base: base, manifest: manifest(isFinished: isFinished))
+  }
+
+  // MARK: Name and manifest
 
   /// Takes a name that none of the three files has yet, by making the manifest under it.
-  private func claimName() {
-    hasTriedName = true
+  private func claimName(now: ContinuousClock.Instant) {
+    if hasGivenUp { return }
+    if let claimDue, now < claimDue { return }
     let wanted = SafeName(of: name ?? participant.text).description
-    for number in 1...10_000 {
-      let base = number == 1 ? wanted : "\(wanted)-\(number)"
-      if surroundings.folder.contains("\(base).webm") || surroundings.folder.contains("\(base).ogg") { continue }
-      do {
-        try surroundings.folder.create("\(base).json").close(durably: false)
-      } catch  where error.isNameTaken {
-        continue
-      } catch {
-        note(error.description)
+    let first = surroundings.segment == nil ? nil : 1
+    do {
+      for number in 1...10_000 {
+        let base = number == 1 ? wanted : "\(wanted)-\(number)"
+        let media = [WebMFile.ending, OggFile.ending].map { SafeName.file(base, segment: first, ending: $0) }
+        if media.contains(where: surroundings.folder.contains) { continue }
+        do {
+          manifestFile = try surroundings.folder.create("\(base).json", containing: manifest(isFinished: false).json)
+        } catch let error as Recorder.DiskError where error.isNameTaken {
+          continue
+        }
+        surroundings.health.settled(claimKey, of: participant, now: now)
+        files.base = base
+        manifestDue = now + Self.manifestInterval
         return
       }
-      self.base = base
-      storeProgress()
-      return
-    }
-    note("Cannot find a free file name for “\(wanted)”: 10000 are taken.")
-  }
-
-  private func beginWebM(at start: Duration) {
-    guard let size = intake.firstSize else { return }
-    let date = clock.nanosecondsSince2001(at: (intake.origin ?? clock.moment) + start)
-    webM = begin { output throws(Recorder.DiskError) in
-      try WebMFile(output: output, size: size, start: start, date: date)
-    }
-    storeProgress()
-  }
-
-  private func beginOgg(at start: Duration, channels: Int) {
-    guard let writer = try? OggOpusWriter(serial: Int32.random(in: 1...Int32.max), channels: channels) else { return }
-    ogg = begin { output throws(Recorder.DiskError) in try OggFile(output: output, writer: writer, start: start) }
-    storeProgress()
-  }
-
-  private func begin<File: MediaFile>(_ open: (OutputFile) throws(Recorder.DiskError) -> File) -> File? {
-    guard let base, !abandoned.contains(File.ending) else { return nil }
-    do {
-      let file = try open(surroundings.folder.create("\(base).\(File.ending)"))
-      return file
+      refuse("Cannot find a free file name for “\(wanted)”: 10000 are taken.")
+    } catch let error as Recorder.DiskError {
+      if claimDue == nil { files.note(error.description) }
+      claimDue = now + DiskHealth.pause
+      surroundings.health.failed(claimKey, of: participant, error: error, now: now)
     } catch {
-      abandoned.insert(File.ending)
-      note(error.description)
-      return nil
+      refuse("\(error)")
     }
   }
 
-  /// Does something with a file, as long as nothing went wrong with it; the other files go on whatever happens.
-  private func attempt<File: MediaFile>(_ file: File?, _ work: (File) throws(Recorder.DiskError) -> Void) {
-    guard let file, !abandoned.contains(File.ending) else { return }
-    do {
-      try work(file)
-    } catch {
-      abandoned.insert(File.ending)
-      note(error.description)
-    }
+  private var claimKey: String { "\(participant)/name" }
+  private var manifestKey: String { "\(participant)/manifest" }
+  private var manifestFailed = false
+
+  /// Nothing of this participant will be recorded.
+  private func refuse(_ sentence: String) {
+    hasGivenUp = true
+    files.note(sentence)
+    surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
   }
 
-  private func note(_ sentence: String) {
-    problems.append(sentence)
-    surroundings.report(Recorder.Problem(participant: participant, sentence: sentence))
-  }
-
-  // MARK: Manifest
-
-  private var manifest: RecordingManifest {
+  private func manifest(isFinished: Bool) -> RecordingManifest {
     let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
+    manifest.finished = isFinished
+    manifest.left = ending
     manifest.duration = intake.duration.roundedSeconds
     manifest.alignment = intake.alignment
-    manifest.files = [webM?.entry, ogg?.entry].compactMap(\.self)
+    manifest.files = files.entries
     manifest.tracks = intake.tracks(clock: clock)
-    manifest.problems = problems
+    manifest.disk = files.disk == RecordingManifest.Disk() ? nil : files.disk
+    manifest.problems = files.problems
     return manifest
   }
 
-  private func storeProgress() {
-    if let base { store(manifest, as: base, durably: false) }
-  }
-
-  private func store(_ manifest: RecordingManifest, as base: String, durably: Bool) {
+  /// Brings the manifest up to date.
+  ///
+  /// - Returns: whether it is.
+  @discardableResult
+  private func storeManifest(now: ContinuousClock.Instant, isLast: Bool = false, isFinished: Bool = false) -> Bool {
+    guard let base = files.base else { return false }
+    if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {
-      try surroundings.folder.replace("\(base).json", with: manifest.json, durably: durably)
+      manifestFile = try surroundings.folder.replace(
+        "\(base).json", with: manifest(isFinished: isFinished).json, durably: isLast)
+      manifestChanges = files.changes
+      manifestDue = now + Self.manifestInterval
+      manifestFailed = false
+      surroundings.health.settled(manifestKey, of: participant, now: now)
+      return true
+    } catch let error as Recorder.DiskError {
+      if !manifestFailed { files.note(error.description) }
+      manifestFailed = true
+      manifestDue = now + DiskHealth.pause
+      surroundings.health.failed(manifestKey, of: participant, error: error, now: now)
     } catch {
-      note("\(error)")
+      files.note("\(error)")
+      manifestChanges = files.changes
+      return true
     }
+    return false
   }
 }

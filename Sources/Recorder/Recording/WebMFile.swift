@@ -2,65 +2,80 @@ import Codecs
 import Media
 import NIOCore
 
-/// The WebM file of a participant: picture and sound.
+/// A WebM file of a participant: picture and sound.
 final class WebMFile: MediaFile {
   static let ending = "webm"
 
-  let output: OutputFile
+  let file: GrowingFile
+  let segment: Int?
   let start: Duration
-  private(set) var isComplete = false
   private var writer: WebMWriter
-  private var waitingSince: ContinuousClock.Instant?
+  /// Whether the header is in line; it goes there together with the first cluster.
+  private var hasBegun = false
+  /// When the oldest frame came that no write holds.
+  private var oldestArrival: ContinuousClock.Instant?
 
   /// Begins the file.
   ///
   /// - Parameters:
-  ///   - size: of the first picture.
   ///   - start: where the file's time zero lies.
   ///   - date: when that was, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(
-    output: OutputFile, size: PictureSize, start: Duration, date: Int64
-  ) throws(Recorder.DiskError) {
-    self.output = output
+  init(file: GrowingFile, segment: Int?, start: Duration, date: Int64) {
+    self.file = file
+    self.segment = segment
     self.start = start
-    writer = WebMWriter(video: size, audio: nil, date: date)
-    try write(writer.start())
+    writer = WebMWriter(video: nil, audio: nil, date: date)
   }
 
   var duration: Duration { .milliseconds(writer.duration) }
+  var unwrittenBytes: Int { writer.unwrittenBytes }
 
-  func add(_ placed: PlacedFrame, now: ContinuousClock.Instant) throws(Recorder.DiskError) {
+  func add(_ placed: PlacedFrame) {
     let frame = placed.frame
     var block = WebMBlock(
       kind: frame.codec.kind, time: placed.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
+    var heading: [FileWrite] = []
     switch frame.codec {
     case .vp8:
-      if let size = frame.size { try write(writer.declare(video: size)) }
+      if let size = frame.size { heading = writer.declare(video: size) }
       // The header's show_frame bit (RFC 6386, 9.1).
       let first = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt8.self) ?? 0
       block.isShown = first & 0x10 != 0
     case .opus:
       guard let shape = try? OpusPacketShape(parsing: frame.payload) else { return }
-      try write(writer.declare(channels: shape.channels))
+      heading = writer.declare(channels: shape.channels)
       block.duration = Duration(opusTicks: Int64(shape.duration))
       block.isKeyframe = true
     }
+    if hasBegun { file.put(heading) }
     let writes = writer.add(block)
-    if !writes.isEmpty { waitingSince = nil }
-    waitingSince = waitingSince ?? now
-    try write(writes)
+    if !writes.isEmpty { oldestArrival = nil }
+    oldestArrival = min(oldestArrival ?? frame.arrival, frame.arrival)
+    put(writes)
   }
 
-  func flush(now: ContinuousClock.Instant) throws(Recorder.DiskError) {
-    guard let waitingSince, now - waitingSince >= Self.longestWait else { return }
-    self.waitingSince = nil
-    try write(writer.endCluster())
+  func flush(now: ContinuousClock.Instant) {
+    guard let oldestArrival, now - oldestArrival >= Self.longestWait else { return }
+    self.oldestArrival = nil
+    put(writer.endCluster())
   }
 
-  func finish() throws(Recorder.DiskError) {
-    try write(writer.finish())
-    try output.close(durably: true)
-    isComplete = true
+  func finish() {
+    put(writer.endCluster())
+    guard hasBegun else { return }
+    let writes = writer.finish()
+    file.put(Array(writes.dropLast()))
+    // The last one says that the file is whole.
+    file.putBarrier()
+    file.put(writes.suffix(1))
+    file.putEnd()
+  }
+
+  private func put(_ writes: [FileWrite]) {
+    if writes.isEmpty { return }
+    if !hasBegun { file.put(writer.start()) }
+    hasBegun = true
+    file.put(writes)
   }
 }

@@ -4,66 +4,105 @@ import NIOCore
 /// The folder that recordings go to, held open: files are made inside it whatever happens to its path meanwhile.
 final class Folder {
   let path: String
-  private let descriptor: CInt
+  private let disk: any Disk
+  private let handle: Disk.Handle
 
   /// Opens the folder; where there is none, it is made, readable by its owner alone.
-  init(path: String) throws(Recorder.DiskError) {
+  init(path: String, disk: any Disk = RealDisk()) throws(Recorder.DiskError) {
     self.path = path
-    try Self.make(path)
-    let opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    descriptor = opened
-    if opened < 0 { throw Recorder.DiskError("open the folder", path) }
-    if faccessat(opened, ".", W_OK | X_OK, AT_EACCESS) != 0 { throw Recorder.DiskError("write into the folder", path) }
+    self.disk = disk
+    handle = try disk.openFolder(path)
   }
 
   deinit {
-    if descriptor >= 0 { close(descriptor) }
+    try? disk.close(handle)
   }
 
-  /// Makes a file that was not there, readable by its owner alone. Links are not followed.
+  /// Makes an empty file that was not there, readable by its owner alone. Links are not followed.
   func create(_ name: String) throws(Recorder.DiskError) -> OutputFile {
-    let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    if file < 0 { throw Recorder.DiskError("create", "\(path)/\(name)") }
-    return OutputFile(descriptor: file, name: name, path: "\(path)/\(name)")
+    do {
+      return OutputFile(descriptor: try disk.create(name, in: handle), name: name, path: path(of: name), disk: disk)
+    } catch {
+      throw Recorder.DiskError("create", path(of: name), code: error.code)
+    }
+  }
+
+  /// Makes a file that was not there and that nobody sees before it holds its first content.
+  func create(_ name: String, containing content: ByteBuffer) throws(Recorder.DiskError) -> OutputFile {
+    let draft = try draft(of: name, containing: content)
+    do {
+      try publish(draft.name, as: name)
+    } catch {
+      try? disk.remove(draft.name, in: handle)
+      throw Recorder.DiskError("create", path(of: name), code: error.code)
+    }
+    return draft.file.named(name, path: path(of: name))
   }
 
   /// Whether the name is taken, be it by a link to nowhere.
   func contains(_ name: String) -> Bool {
-    var about = stat()
-    return fstatat(descriptor, name, &about, AT_SYMLINK_NOFOLLOW) == 0
+    disk.contains(name, in: handle)
   }
 
   /// Puts other content into a file of ours so that a reader sees the old one or the new one, never a part.
   ///
   /// - Parameter durably: whether it must be on the disk before this returns.
-  func replace(_ name: String, with content: ByteBuffer, durably: Bool) throws(Recorder.DiskError) {
-    let draft = ".\(name).part"
-    unlinkat(descriptor, draft, 0)
+  /// - Returns: the new file, which is marked as being written for as long as it is kept.
+  @discardableResult
+  func replace(_ name: String, with content: ByteBuffer, durably: Bool) throws(Recorder.DiskError) -> OutputFile {
+    let draft = try draft(of: name, containing: content)
     do throws(Recorder.DiskError) {
-      let file = try create(draft)
-      try file.write(FileWrite(offset: 0, bytes: content))
-      try file.close(durably: durably)
-      if renameat(descriptor, draft, descriptor, name) != 0 {
-        throw Recorder.DiskError("replace", "\(path)/\(name)")
+      if durably { try draft.file.sync() }
+      do throws(SystemError) {
+        try disk.rename(draft.name, to: name, in: handle)
+        if durably { try? disk.sync(handle) }
+      } catch {
+        throw Recorder.DiskError("replace", path(of: name), code: error.code)
       }
-      if durably { fsync(descriptor) }
     } catch {
-      unlinkat(descriptor, draft, 0)
+      try? disk.remove(draft.name, in: handle)
       throw error
     }
+    return draft.file.named(name, path: path(of: name))
   }
 
-  func remove(_ name: String) {
-    unlinkat(descriptor, name, 0)
-  }
+  private func path(of name: String) -> String { "\(path)/\(name)" }
 
-  private static func make(_ path: String) throws(Recorder.DiskError) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    let parent = path.split(separator: "/").dropLast().joined(separator: "/")
-    if errno == ENOENT, !parent.isEmpty {
-      try make((path.hasPrefix("/") ? "/" : "") + parent)
-      if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+  /// A hidden file that is to become another one. What a killed program left under its name is thrown away.
+  private func draft(
+    of name: String, containing content: ByteBuffer
+  ) throws(Recorder.DiskError) -> (name: String, file: OutputFile) {
+    let draft = ".\(name).part"
+    try? disk.remove(draft, in: handle)
+    let file: OutputFile
+    do {
+      file = OutputFile(descriptor: try disk.create(draft, in: handle), name: name, path: path(of: name), disk: disk)
+    } catch {
+      throw Recorder.DiskError("create", path(of: name), code: error.code)
     }
-    throw Recorder.DiskError("create the folder", path)
+    do {
+      try file.write(FileWrite(offset: 0, bytes: content))
+    } catch {
+      try? disk.remove(draft, in: handle)
+      throw error
+    }
+    return (draft, file)
+  }
+
+  /// Gives a draft its name, unless that is taken.
+  private func publish(_ draft: String, as name: String) throws(SystemError) {
+    do {
+      try disk.link(draft, as: name, in: handle)
+      try? disk.remove(draft, in: handle)
+    } catch where Self.meansNoLinks(error.code) {
+      // A file system without hard links: take the name first, and then put the draft in its place.
+      let placeholder = try disk.create(name, in: handle)
+      try? disk.close(placeholder)
+      try disk.rename(draft, to: name, in: handle)
+    }
+  }
+
+  private static func meansNoLinks(_ code: Int32) -> Bool {
+    [EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK].contains(code)
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 
 /// One file being written.
@@ -7,36 +6,54 @@ final class OutputFile {
   let path: String
   /// Bytes that are written and good.
   private(set) var size: Int64 = 0
-  private var descriptor: CInt
+  private let disk: any Disk
+  private var descriptor: Disk.Handle
 
   /// - Parameter descriptor: open for writing; owned from here on.
-  init(descriptor: CInt, name: String, path: String) {
+  init(descriptor: Disk.Handle, name: String, path: String, disk: any Disk = RealDisk()) {
     self.descriptor = descriptor
     self.name = name
     self.path = path
+    self.disk = disk
   }
 
   deinit {
-    if descriptor >= 0 { Glibc.close(descriptor) }
+    if descriptor >= 0 { try? disk.close(descriptor) }
+  }
+
+  /// The same open file under the name that it has got; this object gives it away.
+  func named(_ name: String, path: String) -> OutputFile {
+    let file = OutputFile(descriptor: descriptor, name: name, path: path, disk: disk)
+    file.size = size
+    descriptor = -1
+    return file
   }
 
   /// Writes all bytes or throws; then the file is as long as it was before.
   func write(_ write: FileWrite) throws(Recorder.DiskError) {
     var done = 0
     let total = write.bytes.readableBytes
-    while done < total {
-      let written = write.bytes.withUnsafeReadableBytes { bytes in
-        pwrite(descriptor, bytes.baseAddress.map { $0 + done }, total - done, off_t(write.offset) + off_t(done))
+    do throws(SystemError) {
+      while done < total {
+        done += try write.bytes.withUnsafeReadableBytes { (bytes) throws(SystemError) -> Int in
+          try disk.write(
+            UnsafeRawBufferPointer(rebasing: bytes[done...]), at: write.offset + Int64(done), of: descriptor)
+        }
       }
-      if written > 0 {
-        done += written
-      } else if written == 0 || errno != EINTR {
-        let error = Recorder.DiskError("write to", path, code: written == 0 ? EIO : errno)
-        if write.offset + Int64(done) > size { ftruncate(descriptor, off_t(size)) }
-        throw error
-      }
+    } catch {
+      if write.offset + Int64(done) > size { try? disk.truncate(descriptor, to: size) }
+      throw Recorder.DiskError("write to", path, code: error.code)
     }
     size = max(size, write.offset + Int64(total))
+  }
+
+  /// Waits until all that was written lies on the disk.
+  func sync() throws(Recorder.DiskError) {
+    do {
+      try disk.sync(descriptor)
+    } catch {
+      throw Recorder.DiskError("store", path, code: error.code)
+    }
   }
 
   /// Closes the file.
@@ -44,12 +61,14 @@ final class OutputFile {
   /// - Parameter durably: whether it must be on the disk before this returns.
   func close(durably: Bool) throws(Recorder.DiskError) {
     guard descriptor >= 0 else { return }
-    let synced = durably ? fsync(descriptor) : 0
-    let code = errno
-    let closed = Glibc.close(descriptor)
+    if durably { try sync() }
+    let closing = descriptor
+    // After an error, too, nothing is left to be closed (close(2)).
     descriptor = -1
-    // Some file systems, pipes among them, cannot be synced; that is no loss.
-    if synced != 0, code != EINVAL, code != ENOTSUP { throw Recorder.DiskError("store", path, code: code) }
-    if closed != 0 { throw Recorder.DiskError("close", path) }
+    do {
+      try disk.close(closing)
+    } catch {
+      throw Recorder.DiskError("close", path, code: error.code)
+    }
   }
 }

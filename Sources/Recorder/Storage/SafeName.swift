@@ -41,3 +41,16 @@ struct SafeName: Sendable, Hashable, CustomStringConvertible {
     return stem.utf8.count == 4 && (stem.hasPrefix("COM") || stem.hasPrefix("LPT")) && stem.last?.isNumber == true
   }
 }
+
+extension SafeName {
+  /// The name of a recording's media file.
+  ///
+  /// - Parameters:
+  ///   - base: the recording's name.
+  ///   - segment: from 1; names with it sort up to 9,999. Nil when there is only one.
+  static func file(_ base: String, segment: Int?, ending: String) -> String {
+    guard let segment else { return "\(base).\(ending)" }
+    let digits = "\(segment)"
+    return "\(base).\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits).\(ending)"
+  }
+}

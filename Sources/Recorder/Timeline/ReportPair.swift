@@ -4,6 +4,8 @@ import Media
 struct ReportPair: Sendable {
   /// Reports whose arrivals and wall clocks differ by more than this were not written by one clock.
   private static let largestDisagreement = Duration.seconds(1)
+  /// Reports that are further apart than this tell nothing exact: a clock that runs 200 ppm fast is 12 ms on by then.
+  private static let largestDistance = Duration.seconds(60)
 
   var audio: ClockReport
   var video: ClockReport
@@ -16,7 +18,9 @@ struct ReportPair: Sendable {
       let audioPosition = audioLine.position(of: audio), let videoPosition = videoLine.position(of: video)
     else { return nil }
     let atSender = Self.duration(from: audio.ntp, to: video.ntp)
-    let disagreement = atSender - (video.arrival - audio.arrival)
+    let distance = video.arrival - audio.arrival
+    if distance > Self.largestDistance || distance < .zero - Self.largestDistance { return nil }
+    let disagreement = atSender - distance
     let limit = Self.largestDisagreement
     if disagreement > limit || disagreement < .zero - limit { return nil }
     return audioPosition + atSender - videoPosition

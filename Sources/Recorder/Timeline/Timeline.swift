@@ -5,39 +5,53 @@ import NIOCore
 /// order with their places.
 ///
 /// ```
-///            first frame of a track                reports of both tracks, or `hold` is over
-///   empty ─────────────────────────► holding ─────────────────────────────────────────────► running
-///                                       ▲                                                      │
-///                                       └──────────── first frame of the other track ──────────┘
+///            first frame                    reports of both tracks, or `hold` is over
+///   empty ────────────────► holding both ──────────────────────────────────────────────► running
+///                                                                                          │  ▲
+///                     first frame of the other track, more than `hold` after the first one ▼  │ reports, or `lateHold` is over
+///                                                                                     late track held
 /// ```
 ///
-/// While it holds, nothing comes out. Audio is the master: its frames keep the distances that the sender's media clock
-/// gave them, so that sound is never stretched. Video is laid beside it by sender reports, and moved slowly when later
-/// reports say that the two clocks drift. Position zero is the first frame of either track.
+/// The first frames of a call wait in memory for at most `hold` (3 s), and so does a second track that begins meanwhile. A
+/// track that begins later waits for at most `lateHold`; frames of the other one that belong behind its first are kept
+/// back as long, so that both reach the files in order. Later a frame waits for the other track for at most `patience`, and
+/// for at most `recoveryPatience` while that one waits for a packet that was asked for again.
+///
+/// Audio is the master: its frames keep the distances that the sender's media clock gave them, so that sound is never
+/// stretched. Video is laid beside it by sender reports, or while there are none by the arrivals, and moved when they say
+/// that the two are apart: see `Timeline+Steering`. Position zero is the first frame of either track.
 struct Timeline: Sendable {
   /// How long a frame that is ready waits for an earlier one of the other track.
   static let patience = Duration.milliseconds(200)
-  /// How much faster or slower video may run while it is moved into step.
-  static let correctionSpeed = 0.05
+  /// How long it waits while the other track waits for a missing packet that was asked for: as long as that is, and a little.
+  static let recoveryPatience = Duration.milliseconds(3_200)
+  /// How long the first frames of a track that begins late wait for sender reports. With `MediaFile.longestWait` counted
+  /// from a frame's arrival, less than the second that a killed program may lose.
+  static let lateHold = Duration.milliseconds(400)
+  /// How long `origin` is made more exact by frames that came faster than the first ones.
+  static let originWindow = Duration.seconds(10)
   /// Bytes that may be held; with more, the hold is over.
   static let largestHold = 16 << 20
 
   private let hold: Duration
-  private var audio = Track()
-  private var video = Track()
-  private var holdingSince: ContinuousClock.Instant?
-  private var heldBytes = 0
-  /// What video's line is to be shifted by beyond audio's, by all reports so far; nil while none told.
-  private var target: Duration?
+  var audio = Track()
+  var video = Track()
+  /// When the hold that is on now began, and when it is over.
+  private var holding: (since: ContinuousClock.Instant, until: ContinuousClock.Instant)?
+  /// Bytes of the frames that wait.
+  private(set) var heldBytes = 0
+  var steering = Steering()
 
   /// How the tracks were aligned.
-  private(set) var alignment = Alignment()
-  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed.
+  var alignment = Alignment()
+  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
+  /// a little earlier within the first 10 s, as faster frames come.
   private(set) var origin: ContinuousClock.Instant?
+  private var originIsSettledAt: ContinuousClock.Instant?
   /// The tracks that were there when the first frames were placed.
   private(set) var firstTracks: Set<MediaKind> = []
 
-  /// - Parameter hold: how long the first frames of a track wait for sender reports.
+  /// - Parameter hold: how long the first frames of the call wait for sender reports.
   init(hold: Duration) {
     self.hold = hold
   }
@@ -46,63 +60,64 @@ struct Timeline: Sendable {
   func breaks(of kind: MediaKind) -> Int { self[kind].line.breaks }
 
   /// Takes the next frame of a track.
-  mutating func add(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    let position = self[frame.codec.kind].line.place(frame.time, arrival: frame.arrival)
-    self[frame.codec.kind].delays.add(arrival: frame.arrival, position: position)
-    self[frame.codec.kind].queue.append(Held(frame: frame, position: position, received: now))
+  ///
+  /// - Parameters:
+  ///   - length: how long it is heard; nil for a picture, or where that is not known.
+  ///   - repair: how the recorder made it; nil for one that came.
+  mutating func add(
+    _ frame: EncodedFrame, length: Duration? = nil, repair: SoundRepair.Kind? = nil, now: ContinuousClock.Instant
+  ) {
+    let kind = frame.codec.kind
+    let entry = TrackLine.Entry(
+      time: frame.time, arrival: frame.arrival, length: length,
+      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil)
+    if !self[kind].line.hasStarted { begin(now: now) }
+    let wasBelieved = self[kind].line.isBelieved
+    let position = self[kind].line.place(entry)
+    if let move = self[kind].line.takeMove() { self[kind].moveHeld(move.frames, by: move.by) }
+    self[kind].recoveringSince = nil
+    self[kind].queue.append(Held(frame: frame, entry: entry, repair: repair, position: position, received: now))
     heldBytes += frame.payload.readableBytes
-    if self[frame.codec.kind].shift == nil, holdingSince == nil { holdingSince = now }
+    if wasBelieved, !self[kind].line.isBelieved { self[kind].replaceHeld() }
+    refineOrigin(by: kind, now: now)
+    if kind == .video { steerByArrivals() }
   }
 
-  /// Takes a sender report.
-  mutating func add(_ report: ClockReport) {
-    self[report.codec.kind].report = report
-    alignment.reports += 1
-    guard let audioShift = audio.shift, let videoShift = video.shift, let offset = reportedOffset else { return }
-    let applied = videoShift - audioShift
-    let distance = offset - applied
-    if distance > TrackLine.tolerance || distance < .zero - TrackLine.tolerance { return }
-    // One report is a few milliseconds off; what all of them say together is not.
-    let smoothed = target.map { $0 + (offset - $0) / 8 } ?? offset
-    target = smoothed
-    let measured = smoothed - applied
-    let wrong = measured < .zero ? .zero - measured : measured
-    alignment.error =
-      alignment.source == .senderReports ? max(alignment.error, wrong) : wrong
-    alignment.source = .senderReports
+  /// A packet of a track is missing and has been asked for: its next frame comes late.
+  mutating func recovering(_ kind: MediaKind, now: ContinuousClock.Instant) {
+    self[kind].recoveringSince = self[kind].recoveringSince ?? now
   }
 
   /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
   ///
   /// - Parameter everything: whether nothing may stay behind, as at the end.
   mutating func release(now: ContinuousClock.Instant, everything: Bool = false) -> [PlacedFrame] {
-    if let holdingSince {
-      let isOver = everything || now - holdingSince >= hold || heldBytes > Self.largestHold
-      let isReady = audio.line.hasStarted && video.line.hasStarted && reportedOffset != nil
-      if !isOver && !isReady { return [] }
-      settle()
+    if let holding {
+      let isOver = everything || now >= holding.until || heldBytes > Self.largestHold
+      if isOver || isReady { settle(now: now) }
     }
     var placed: [PlacedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
       let held = self[kind].queue.removeFirst()
       heldBytes -= held.frame.payload.readableBytes
-      placed.append(PlacedFrame(frame: held.frame, position: finalPosition(of: held, kind)))
+      placed.append(PlacedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
     }
     return placed
   }
 
-  // MARK: Placing
+  // MARK: Holding
 
-  private struct Held: Sendable {
+  struct Held: Sendable {
     var frame: EncodedFrame
+    var entry: TrackLine.Entry
+    var repair: SoundRepair.Kind?
     /// On the track's own line.
     var position: Duration
     var received: ContinuousClock.Instant
   }
 
-  private struct Track: Sendable {
+  struct Track: Sendable {
     var line = TrackLine()
-    var delays = DelayWindow()
     var report: ClockReport?
     /// What turns a position of the line into one of the recording; nil until that is settled.
     var shift: Duration?
@@ -110,23 +125,56 @@ struct Timeline: Sendable {
     var lastPlaced = Duration.zero
     /// The line's position of the last placed frame.
     var lastLine = Duration.zero
+    /// Since when a missing packet has been waited for.
+    var recoveringSince: ContinuousClock.Instant?
+
+    /// Places all frames anew by their arrivals, if none has been given away.
+    mutating func replaceHeld() {
+      guard shift == nil, let first = queue.first else { return }
+      line = .byArrivals(from: first.entry.arrival)
+      for index in queue.indices { queue[index].position = line.place(queue[index].entry) }
+    }
+
+    /// Places the last frames later, as far as they have not been given away.
+    mutating func moveHeld(_ frames: Int, by distance: Duration) {
+      for index in queue.indices.suffix(frames) { queue[index].position += distance }
+    }
+
+    /// How long the other track's frames wait for this one's.
+    func patience(now: ContinuousClock.Instant) -> Duration {
+      guard let recoveringSince, now - recoveringSince < Timeline.recoveryPatience else { return Timeline.patience }
+      return Timeline.recoveryPatience
+    }
+
+    /// Where its next frame lies, if its place is settled.
+    func next(now: ContinuousClock.Instant, everything: Bool) -> Duration? {
+      guard let shift, let first = queue.first, everything || !line.isUndecided(now: now) else { return nil }
+      return first.position + shift
+    }
   }
 
-  private subscript(kind: MediaKind) -> Track {
+  subscript(kind: MediaKind) -> Track {
     get { kind == .audio ? audio : video }
     _modify {
       if kind == .audio { yield &audio } else { yield &video }
     }
   }
 
-  private var reportedOffset: Duration? {
-    guard let first = audio.report, let second = video.report else { return nil }
-    return ReportPair(audio: first, video: second).offset(audioLine: audio.line, videoLine: video.line)
+  /// A track has its first frame.
+  private mutating func begin(now: ContinuousClock.Instant) {
+    if holding != nil { return }
+    let isFirst = !audio.line.hasStarted && !video.line.hasStarted
+    holding = (now, now + (isFirst ? hold : min(hold, Self.lateHold)))
+  }
+
+  private var isReady: Bool {
+    audio.line.hasStarted && video.line.hasStarted && reportedOffset != nil && !audio.line.isSuspicious
+      && !video.line.isSuspicious
   }
 
   /// Ends a hold: gives every track that has frames its shift.
-  private mutating func settle() {
-    holdingSince = nil
+  private mutating func settle(now: ContinuousClock.Instant) {
+    holding = nil
     switch (audio.line.hasStarted, video.line.hasStarted) {
     case (true, true):
       let offset = measureOffset()
@@ -144,40 +192,37 @@ struct Timeline: Sendable {
     case (false, false): return
     }
     if origin != nil { return }
-    origin = [audio, video].compactMap { track in
-      track.shift.flatMap { shift in track.delays.earliest.map { $0 - shift } }
-    }.min()
     firstTracks = Set(MediaKind.allCases.filter { self[$0].shift != nil })
+    originIsSettledAt = now + Self.originWindow
+    for kind in MediaKind.allCases { refineOrigin(by: kind, now: now) }
   }
 
-  /// The offset between the two lines by the best that is known, noted in `alignment`.
-  private mutating func measureOffset() -> Duration {
-    if let offset = reportedOffset {
-      alignment.source = .senderReports
-      target = offset
-      return offset
-    }
-    alignment.source = .arrivals
-    alignment.error = max(audio.delays.spread, video.delays.spread)
-    guard let first = audio.delays.earliest, let second = video.delays.earliest else { return .zero }
-    return second - first
+  private mutating func refineOrigin(by kind: MediaKind, now: ContinuousClock.Instant) {
+    guard let originIsSettledAt, now <= originIsSettledAt, let shift = self[kind].shift,
+      let earliest = self[kind].line.delays.earliest
+    else { return }
+    let measured = earliest - shift
+    origin = origin.map { min($0, measured) } ?? measured
   }
+
+  // MARK: Giving
 
   /// The track whose next frame may come out.
   private func nextKind(now: ContinuousClock.Instant, everything: Bool) -> MediaKind? {
-    let firstAudio = audio.queue.first.map { $0.position + (audio.shift ?? .zero) }
-    let firstVideo = video.queue.first.map { $0.position + (video.shift ?? .zero) }
+    let firstAudio = audio.next(now: now, everything: everything)
+    let firstVideo = video.next(now: now, everything: everything)
     let kind: MediaKind
+    let position: Duration
     switch (firstAudio, firstVideo) {
     case (nil, nil): return nil
     case (let audio?, let video?): return video <= audio ? .video : .audio
-    case (_?, nil): kind = .audio
-    case (nil, _?): kind = .video
+    case (let audio?, nil): (kind, position) = (.audio, audio)
+    case (nil, let video?): (kind, position) = (.video, video)
     }
     let other = self[kind == .audio ? .video : .audio]
-    guard !everything, other.shift != nil, let next = self[kind].queue.first else { return kind }
-    let position = next.position + (self[kind].shift ?? .zero)
-    return other.lastPlaced >= position || now - next.received >= Self.patience ? kind : nil
+    guard !everything, let next = self[kind].queue.first else { return kind }
+    if other.shift == nil { return holding.map { next.received < $0.since } ?? true ? kind : nil }
+    return other.lastPlaced >= position || now - next.received >= other.patience(now: now) ? kind : nil
   }
 
   private mutating func finalPosition(of held: Held, _ kind: MediaKind) -> Duration {
@@ -186,15 +231,5 @@ struct Timeline: Sendable {
     self[kind].lastLine = held.position
     self[kind].lastPlaced = position
     return position
-  }
-
-  /// Moves video towards where the reports want it, as far as the time since the last frame allows.
-  private mutating func moveVideo(to position: Duration) {
-    guard let target, let audioShift = audio.shift, let shift = video.shift else { return }
-    let wanted = audioShift + target - shift
-    let step = min(max(.zero, position - video.lastLine), .seconds(1)) * Self.correctionSpeed
-    let moved = min(max(wanted, .zero - step), step)
-    video.shift = shift + moved
-    alignment.correction += moved
   }
 }

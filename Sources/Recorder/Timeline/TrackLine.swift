@@ -2,15 +2,43 @@ import Media
 
 /// One track's own line of time: seconds since its first frame, by the sender's media clock.
 ///
-/// The media clock is believed as long as it goes roughly as the arrivals do. Where it jumps away from them by more than
-/// `tolerance`, or runs at another speed until it is that far off, the line goes on from the arrivals instead: no
-/// timestamp can make a recording much longer or shorter than the call was. A slow drift, as between two quartz clocks,
-/// is followed and never counts as a jump.
+/// ```
+///              10 frames, ½ s: the clock is wrong; or it crept `tolerance` away
+///   by clock ────────────────────────────────────────────────────────────────► by arrivals
+///       ▲                                                                           │
+///       └───────────────────── 5 s of steps that agree with the arrivals ───────────┘
+/// ```
+///
+/// The media clock is believed as long as it goes roughly as the arrivals do. A single timestamp that does not fit is
+/// passed over; two that fit each other are a jump, and the line goes on from them where the arrivals say. A clock that is
+/// wrong altogether (`ClockJudge`) is left aside for evenly paced arrivals (`ArrivalPace`). So no timestamp can make a
+/// recording longer, shorter, faster or slower than the call was. A slow drift, as between two quartz clocks, is followed
+/// and never counts as a jump; nor do frames that come up to 3 s late.
+///
+/// Some senders stop their clock while they send nothing: a microphone that is switched off and on counts on where it
+/// stopped. That looks at first like a burst of late packets; a fifth of a second later it does not (`isUndecided`).
 struct TrackLine: Sendable {
   /// How far media time and arrivals may part: more than any delay that a recovered packet can have.
   static let tolerance = Duration.seconds(5)
   /// How much faster or slower than ours a sender's clock may run for ever: 1,000 ppm.
   static let largestDrift = 0.001
+  /// How far the clock may be ahead of the fastest frames of the last half minute, once they have told for 10 s: a frame can
+  /// come late, but not before it was sent.
+  static let largestLead = Duration.milliseconds(600)
+  /// By how much more than the arrivals a step of the clock is sudden.
+  static let largestJump = Duration.seconds(1)
+  /// How far a report may be behind the fastest frames. One that is further behind took long on its way, or tells of a clock
+  /// that stands still.
+  static let largestReportDelay = Duration.milliseconds(300)
+  /// A frame as the line needs it.
+  struct Entry: Sendable {
+    var time: MediaTime
+    var arrival: ContinuousClock.Instant
+    /// How long it is heard; nil for a picture.
+    var length: Duration?
+    /// Whether no packet between it and the one before was lost.
+    var follows = true
+  }
 
   private struct Anchor: Sendable {
     var time: MediaTime
@@ -18,10 +46,26 @@ struct TrackLine: Sendable {
   }
 
   private var start: ContinuousClock.Instant?
+  private var last: Entry?
   private var anchor: Anchor?
+  /// Where the next frame would continue from if the last odd one was the first of a new count.
+  private var doubt: Anchor?
+  /// The position of the last frame that the clock placed.
+  private var clockPosition = Duration.zero
   /// How far the line has run ahead of the arrivals since the start, slowly followed.
   private var drift = Duration.zero
-  private var lastArrival: ContinuousClock.Instant?
+  private var judge = ClockJudge()
+  private var pace = ArrivalPace()
+  private var stop = ClockStop()
+  /// When the clock was set anew; what was reported before does not belong to it.
+  private var anchoredAt: ContinuousClock.Instant?
+  /// How many of the last frames belong later than they were placed, and by how much; to be taken after each frame.
+  private var move: (frames: Int, by: Duration)?
+  /// When position zero would have arrived; set while arrivals tell the time.
+  private var beginning: ContinuousClock.Instant?
+
+  /// When the line would have begun, by the frames' delays.
+  private(set) var delays = DelayWindow()
   /// The position of the last frame.
   private(set) var position = Duration.zero
   /// How often the line had to go on from the arrivals.
@@ -29,37 +73,167 @@ struct TrackLine: Sendable {
 
   /// Whether a frame has come.
   var hasStarted: Bool { start != nil }
+  /// Whether the sender's clock tells the time, and not the arrivals.
+  var isBelieved: Bool { beginning == nil }
+  /// Whether the first frames look as if their clock were wrong, so that more should come before they are placed for good.
+  var isSuspicious: Bool { isBelieved && judge.isSuspicious }
+
+  init() {}
+
+  /// A line that is told by arrivals from its first frame on, until its clock has proved right.
+  static func byArrivals(from beginning: ContinuousClock.Instant) -> TrackLine {
+    var line = TrackLine()
+    line.start = beginning
+    line.beginning = beginning
+    line.breaks = 1
+    return line
+  }
 
   /// The line's position of the next frame in decoding order; never before that of the frame before it.
   mutating func place(_ time: MediaTime, arrival: ContinuousClock.Instant) -> Duration {
-    guard let start, let anchor, let lastArrival else {
-      self.start = arrival
-      self.lastArrival = arrival
-      self.anchor = Anchor(time: time, position: .zero)
-      return .zero
-    }
-    let elapsed = arrival - start
-    let candidate = anchor.position + time.duration(since: anchor.time)
-    let surprise = candidate - elapsed - drift
-    if surprise > Self.tolerance || surprise < .zero - Self.tolerance {
-      position = max(position, elapsed + drift)
-      self.anchor = Anchor(time: time, position: position)
-      breaks += 1
+    place(Entry(time: time, arrival: arrival))
+  }
+
+  /// The line's position of the next frame in decoding order; never before that of the frame before it.
+  mutating func place(_ entry: Entry) -> Duration {
+    let start = self.start ?? entry.arrival
+    self.start = start
+    if let last {
+      advance(to: entry, after: last, elapsed: entry.arrival - start)
     } else {
-      let step = max(.zero, arrival - lastArrival) * Self.largestDrift
-      drift += min(max(surprise, .zero - step), step)
-      position = max(position, candidate)
+      anchor = Anchor(time: entry.time, position: .zero)
     }
-    self.lastArrival = max(lastArrival, arrival)
+    delays.add(arrival: entry.arrival, position: position)
+    last = entry
     return position
+  }
+
+  /// Whether the last frames may still turn out to belong later, so that they should not be given away yet.
+  func isUndecided(now: ContinuousClock.Instant) -> Bool { stop.isUndecided(now: now) }
+
+  /// How many of the frames before the last one belong later than they were placed, and by how much; told once.
+  mutating func takeMove() -> (frames: Int, by: Duration)? {
+    defer { move = nil }
+    return move
   }
 
   /// The line's position of a sender report's media time; nil before the first frame and for a report that does not
   /// belong to the line as it runs now.
   func position(of report: ClockReport) -> Duration? {
-    guard let start, let anchor else { return nil }
+    guard let start, let anchor, isBelieved else { return nil }
+    if let anchoredAt, report.arrival < anchoredAt { return nil }
     let candidate = anchor.position + report.time.duration(since: anchor.time)
     let surprise = candidate - (report.arrival - start) - drift
-    return surprise > Self.tolerance || surprise < .zero - Self.tolerance ? nil : candidate
+    if surprise > Self.tolerance || surprise < .zero - Self.tolerance { return nil }
+    return arrivalPosition(report.arrival) - candidate > Self.largestReportDelay ? nil : candidate
+  }
+
+  // MARK: One step
+
+  private mutating func advance(to entry: Entry, after last: Entry, elapsed: Duration) {
+    guard let anchor else { return }
+    let step = entry.time.duration(since: last.time)
+    let arrivalStep = entry.arrival - last.arrival
+    let candidate = anchor.position + entry.time.duration(since: anchor.time)
+    let surprise = candidate - elapsed - drift
+    let isOutside =
+      surprise > Self.tolerance || surprise < .zero - Self.tolerance || isAhead(candidate, at: entry.arrival)
+    let excess = step - arrivalStep
+    let isSudden = excess > Self.largestJump || excess < .zero - Self.largestJump
+    let isOdd =
+      isBelieved
+      ? candidate <= clockPosition || isOutside
+      : step <= .zero || isSudden
+    let verdict = judge.take(
+      .init(media: step, arrival: arrivalStep, length: last.length, follows: entry.follows, isOdd: isOdd),
+      surprise: isBelieved ? surprise : .zero)
+    if !isBelieved {
+      placeByArrival(entry, after: last, step: arrivalStep)
+      if verdict == .right { believe(entry, elapsed: elapsed) }
+    } else if verdict == .wrong || (isOutside && !isSudden && doubt == nil && candidate > clockPosition) {
+      disbelieve(at: entry.arrival)
+      placeByArrival(entry, after: last, step: arrivalStep)
+    } else if isOdd {
+      placeOdd(entry)
+    } else {
+      followDrift(surprise, step: arrivalStep)
+      doubt = nil
+      clockPosition = candidate
+      if candidate > position { position = candidate }
+      watchStop(entry, after: last)
+    }
+  }
+
+  private mutating func followDrift(_ surprise: Duration, step: Duration) {
+    if step <= .zero { return }
+    let most = step * Self.largestDrift
+    drift += min(max(surprise, .zero - most), most)
+  }
+
+  /// Whether a position is ahead of what the fastest frames of the last half minute allow, once they have told for 10 s.
+  private func isAhead(_ position: Duration, at arrival: ContinuousClock.Instant) -> Bool {
+    delays.steps > 2 && position - arrivalPosition(arrival) > Self.largestLead
+  }
+
+  // MARK: Odd timestamps
+
+  private mutating func placeOdd(_ entry: Entry) {
+    if let doubt {
+      let continued = doubt.position + entry.time.duration(since: doubt.time)
+      let excess = continued - arrivalPosition(entry.arrival)
+      if continued > doubt.position, excess <= Self.largestLead / 2, excess >= .zero - Self.largestJump {
+        anchor = doubt
+        anchoredAt = last?.arrival
+        self.doubt = nil
+        clockPosition = continued
+        position = max(position, continued)
+        return
+      }
+    } else {
+      breaks += 1
+    }
+    position = max(position, arrivalPosition(entry.arrival))
+    doubt = Anchor(time: entry.time, position: position)
+  }
+
+  /// Where a frame lies by its arrival alone, had it come as fast as the fastest.
+  private func arrivalPosition(_ arrival: ContinuousClock.Instant) -> Duration {
+    delays.typical.map { arrival - $0 } ?? position
+  }
+
+  // MARK: A clock that stood still
+
+  private mutating func watchStop(_ entry: Entry, after last: Entry) {
+    let late = arrivalPosition(entry.arrival) - clockPosition
+    guard let found = stop.take(entry, after: last, late: late) else { return }
+    breaks += 1
+    move = (found.frames - 1, found.length)
+    position += found.length
+    clockPosition = position
+    anchor = Anchor(time: entry.time, position: position)
+    anchoredAt = found.since
+  }
+
+  // MARK: By arrivals
+
+  private mutating func placeByArrival(_ entry: Entry, after last: Entry, step: Duration) {
+    guard let beginning else { return }
+    position = pace.next(after: position, target: entry.arrival - beginning, step: step, length: last.length)
+  }
+
+  private mutating func disbelieve(at arrival: ContinuousClock.Instant) {
+    breaks += 1
+    beginning = delays.typical ?? arrival - position
+    pace = ArrivalPace()
+    doubt = nil
+    stop = ClockStop()
+  }
+
+  private mutating func believe(_ entry: Entry, elapsed: Duration) {
+    beginning = nil
+    anchor = Anchor(time: entry.time, position: position)
+    anchoredAt = entry.arrival
+    clockPosition = position
+    drift = position - elapsed
   }
 }

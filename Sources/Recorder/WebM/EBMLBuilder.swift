@@ -19,6 +19,12 @@ struct EBMLBuilder: Sendable {
     bytes.writeInteger(value)
   }
 
+  /// An unsigned integer in two bytes, for the same reason.
+  mutating func shortUnsigned(_ element: WebMElement, _ value: UInt16) {
+    start(element, size: 2)
+    bytes.writeInteger(value)
+  }
+
   /// A floating point number in eight bytes (RFC 8794, 7.3).
   mutating func float(_ element: WebMElement, _ value: Double) {
     start(element, size: 8)
@@ -72,6 +78,14 @@ struct EBMLBuilder: Sendable {
   /// Appends elements that are already written.
   mutating func append(_ other: EBMLBuilder) {
     bytes.writeImmutableBuffer(other.bytes)
+  }
+
+  /// Appends elements whose first byte is written as that of a void element when they are hidden. What follows that byte
+  /// has to be a size that covers the elements or leads to further void ones.
+  mutating func append(_ other: EBMLBuilder, hidden: Bool) {
+    let place = bytes.writerIndex
+    append(other)
+    if hidden { bytes.setInteger(UInt8(WebMElement.void.rawValue), at: place) }
   }
 
   /// Appends one block of the cluster (RFC 9559, 10.2).

@@ -3,13 +3,27 @@ import NIOCore
 
 /// Everything in a WebM file before its first cluster.
 ///
-/// It always takes the same number of bytes, so that it can be written again in one go, whenever something about the file
-/// becomes known: a second track, a larger picture, and on close the duration, the cues and the segment's size.
+/// It is written again whenever something about the file becomes known: a second track, a larger picture, and on close the
+/// duration, the cues and the segment's size. A program can be killed in the middle of that, so
+/// - it always takes the same number of bytes, less than a sector of any disk;
+/// - what is not known yet stands there all the same, inside a void element that differs from the real one in its first
+///   byte alone. New values are written while they are hidden (`bytes(showing:)`), and then shown. Any front part of such
+///   a write, followed by the old bytes, is a header that can be read.
 struct WebMHeader: Sendable, Hashable {
   /// What a file says of its sound.
   struct Audio: Sendable, Hashable {
     /// 1 or 2.
     var channels: Int
+  }
+
+  /// What is not hidden.
+  struct Parts: OptionSet, Sendable, Hashable {
+    let rawValue: Int
+
+    static let video = Parts(rawValue: 1)
+    static let audio = Parts(rawValue: 2)
+    static let duration = Parts(rawValue: 4)
+    static let cues = Parts(rawValue: 8)
   }
 
   static let videoNumber: UInt8 = 1
@@ -33,12 +47,29 @@ struct WebMHeader: Sendable, Hashable {
   /// Where the first cluster begins.
   static let length = Int64(segmentStart) + Int64(seekLength + infoLength + tracksLength)
 
-  private static let seekLength = 96
-  private static let infoLength = 104
-  private static let tracksLength = 512
+  private static let seekLength = 108
+  private static let infoLength = 64
+  private static let videoLength = 48
+  private static let audioLength = 96
+  private static let tracksLength = 292
+
+  /// What is known.
+  var known: Parts {
+    var parts: Parts = []
+    if video != nil { parts.insert(.video) }
+    if audio != nil { parts.insert(.audio) }
+    if duration != nil { parts.insert(.duration) }
+    if cues != nil { parts.insert(.cues) }
+    return parts
+  }
 
   /// The header's bytes; `length` of them.
-  var bytes: ByteBuffer {
+  var bytes: ByteBuffer { bytes(showing: known) }
+
+  /// The header with what is not among `parts` hidden.
+  ///
+  /// - Parameter length: more than ``length`` where a file has a longer header.
+  func bytes(showing parts: Parts, length: Int64 = Self.length) -> ByteBuffer {
     var all = EBMLBuilder()
     all.master(.ebml) { ebml in
       ebml.unsigned(.ebmlVersion, 1)
@@ -52,33 +83,43 @@ struct WebMHeader: Sendable, Hashable {
     // The segment's own head is its id of 4 bytes and a size of 8.
     all.fill(to: Int(Self.segmentStart) - 12)
     all.open(.segment, wideSize: fileSize.map { UInt64(max(0, $0 - Self.segmentStart)) })
-    let info = Int64(Self.seekLength)
-    let tracks = info + Int64(Self.infoLength)
-    all.append(seekHead([(.info, info), (.tracks, tracks)] + (cues.map { [(.cues, $0 - Self.segmentStart)] } ?? [])))
-    all.append(self.info)
-    all.append(self.tracks)
+    all.append(seekHead(showingCues: parts.contains(.cues)))
+    all.append(info(showingDuration: parts.contains(.duration)))
+    all.append(tracks(showing: parts))
+    all.fill(to: Int(length))
     return all.bytes
   }
 
-  private func seekHead(_ places: [(WebMElement, Int64)]) -> EBMLBuilder {
+  private func seekHead(showingCues: Bool) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.seekHead) { head in
-      for (element, position) in places {
-        head.master(.seek) { seek in
-          seek.binary(.seekID, EBMLBuilder.identifier(of: element))
-          seek.wideUnsigned(.seekPosition, UInt64(max(0, position)))
-        }
-      }
+      Self.write(place: Int64(Self.seekLength), of: .info, into: &head)
+      Self.write(place: Int64(Self.seekLength + Self.infoLength), of: .tracks, into: &head)
+      var last = EBMLBuilder()
+      Self.write(place: (cues ?? 0) - Self.segmentStart, of: .cues, into: &last)
+      // The second byte of a seek entry's id, 0xBB, is the size of 59 bytes when the first one says “void”.
+      last.fill(to: 2 + 59)
+      head.append(last, hidden: !showingCues)
     }
     area.fill(to: Self.seekLength)
     return area
   }
 
-  private var info: EBMLBuilder {
+  private static func write(place: Int64, of element: WebMElement, into head: inout EBMLBuilder) {
+    head.master(.seek) { seek in
+      seek.binary(.seekID, EBMLBuilder.identifier(of: element))
+      seek.wideUnsigned(.seekPosition, UInt64(max(0, place)))
+    }
+  }
+
+  private func info(showingDuration: Bool) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.info) { info in
       info.unsigned(.timestampScale, 1_000_000)
-      if let duration { info.float(.duration, duration) }
+      var length = EBMLBuilder()
+      // The second byte of its id, 0x89, is the size of the 9 bytes after it when the first one says “void”.
+      length.float(.duration, duration ?? 0)
+      info.append(length, hidden: !showingDuration)
       info.date(.dateUTC, nanosecondsSince2001: date)
       info.text(.muxingApp, "chatbot")
       info.text(.writingApp, "chatbot")
@@ -87,11 +128,18 @@ struct WebMHeader: Sendable, Hashable {
     return area
   }
 
-  private var tracks: EBMLBuilder {
+  private func tracks(showing parts: Parts) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.tracks) { tracks in
-      if let video { Self.write(video, into: &tracks) }
-      if let audio { Self.write(audio, into: &tracks) }
+      // A track entry's id and size have a byte each, like a void's.
+      var first = EBMLBuilder()
+      Self.write(video ?? PictureSize(width: 1, height: 1), into: &first)
+      first.fill(to: Self.videoLength)
+      tracks.append(first, hidden: !parts.contains(.video))
+      var second = EBMLBuilder()
+      Self.write(audio ?? Audio(channels: 1), into: &second)
+      second.fill(to: Self.audioLength)
+      tracks.append(second, hidden: !parts.contains(.audio))
     }
     area.fill(to: Self.tracksLength)
     return area
@@ -101,8 +149,8 @@ struct WebMHeader: Sendable, Hashable {
     tracks.master(.trackEntry) { entry in
       begin(&entry, number: videoNumber, type: 1, codec: "V_VP8")
       entry.master(.video) { picture in
-        picture.unsigned(.pixelWidth, UInt64(max(1, video.width)))
-        picture.unsigned(.pixelHeight, UInt64(max(1, video.height)))
+        picture.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.width)))
+        picture.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.height)))
       }
     }
   }

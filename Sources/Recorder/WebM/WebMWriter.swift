@@ -18,19 +18,17 @@ struct WebMWriter: Sendable {
     var keyframes: [Int64] = []
   }
 
-  private struct Cue: Sendable {
-    let time: Int64
-    /// From the segment's start.
-    let cluster: Int64
-  }
-
   private var header: WebMHeader
+  /// What of the header is not hidden in the file.
+  private var shown: WebMHeader.Parts
   private var cluster: Cluster?
-  private var cues: [Cue] = []
+  private var cues: [WebMCues.Point] = []
   /// Where the next cluster goes.
   private var end = WebMHeader.length
   private var lastTime: [MediaKind: Int64] = [:]
   private var lastPictureLength: Int64 = 33
+  /// Bytes of frames that no write holds yet.
+  var unwrittenBytes: Int { cluster?.blocks.count ?? 0 }
   /// When the last frame ends, in milliseconds.
   private(set) var duration: Int64 = 0
 
@@ -40,24 +38,28 @@ struct WebMWriter: Sendable {
   ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
   init(video: PictureSize?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
+    shown = header.known
   }
 
   /// The header as it is to stand while the file grows.
-  func start() -> [FileWrite] { [headerWrite] }
+  mutating func start() -> [FileWrite] {
+    shown = header.known
+    return [FileWrite(offset: 0, bytes: header.bytes)]
+  }
 
   /// Takes note of a larger picture; the header states the largest.
   mutating func declare(video size: PictureSize) -> [FileWrite] {
     let known = header.video
     header.video = PictureSize(
       width: max(size.width, known?.width ?? 0), height: max(size.height, known?.height ?? 0))
-    return header.video == known ? [] : [headerWrite]
+    return header.video == known ? [] : headerWrites()
   }
 
   /// Takes note of sound, or of more channels.
   mutating func declare(channels: Int) -> [FileWrite] {
     let known = header.audio
     header.audio = WebMHeader.Audio(channels: max(channels, known?.channels ?? 0))
-    return header.audio == known ? [] : [headerWrite]
+    return header.audio == known ? [] : headerWrites()
   }
 
   /// Takes the next frame. Within a track, times go up by at least a millisecond, whatever the frame says.
@@ -90,36 +92,33 @@ struct WebMWriter: Sendable {
       inner.unsigned(.timestamp, UInt64(max(0, cluster.time)))
       inner.append(cluster.blocks)
     }
-    cues += cluster.keyframes.map { Cue(time: $0, cluster: end - WebMHeader.segmentStart) }
+    cues += cluster.keyframes.map { WebMCues.Point(time: $0, cluster: end - WebMHeader.segmentStart) }
     return [append(element)]
   }
 
-  /// Ends the file: the last cluster, the cues, and then the header with duration and sizes.
+  /// Ends the file: the last cluster, the cues, and at last the header with duration and sizes, which may only be written
+  /// when all else is on the disk.
   mutating func finish() -> [FileWrite] {
     var writes = endCluster()
-    if !cues.isEmpty {
-      var element = EBMLBuilder()
-      element.master(.cues) { all in
-        for cue in cues {
-          all.master(.cuePoint) { point in
-            point.unsigned(.cueTime, UInt64(cue.time))
-            point.master(.cueTrackPositions) { position in
-              position.unsigned(.cueTrack, UInt64(WebMHeader.videoNumber))
-              position.unsigned(.cueClusterPosition, UInt64(cue.cluster))
-            }
-          }
-        }
-      }
-      header.cues = end
-      writes.append(append(element))
-    }
+    let cues = WebMCues.element(self.cues)
+    if cues.count > 0 { header.cues = end }
     header.duration = Double(duration)
+    // While the file is not whole, its size stays unknown.
+    let headers = headerWrites()
+    writes += headers.dropLast()
+    if cues.count > 0 { writes.append(append(cues)) }
     header.fileSize = end
-    writes.append(headerWrite)
+    writes.append(FileWrite(offset: 0, bytes: header.bytes))
     return writes
   }
 
-  private var headerWrite: FileWrite { FileWrite(offset: 0, bytes: header.bytes) }
+  /// The header twice: with what is new still hidden, and then shown.
+  private mutating func headerWrites() -> [FileWrite] {
+    let before = shown
+    shown = header.known
+    let versions = before == shown ? [shown] : [before, shown]
+    return versions.map { FileWrite(offset: 0, bytes: header.bytes(showing: $0)) }
+  }
 
   private mutating func append(_ element: EBMLBuilder) -> FileWrite {
     defer { end += Int64(element.count) }

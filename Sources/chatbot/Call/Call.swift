@@ -19,8 +19,6 @@ struct Call {
     let client: SkyRTCClient
     let peer: BotPeer
     let recorder: Recorder?
-    /// What the recorder is still to do; nil without one.
-    let line: RecordingLine?
     let source: FileSource?
     let roster: Roster
   }
@@ -51,18 +49,19 @@ struct Call {
     let connection = try await ServerFinder(options: options, console: console, log: log).connect()
     interruption.beginOrderly()
     let parts = Parts(
-      client: connection.client, peer: peer, recorder: recorder, line: recorder.map { _ in RecordingLine() },
-      source: source, roster: roster)
+      client: connection.client, peer: peer, recorder: recorder, source: source, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)
-    async let recording: Void = record(parts)
+    async let summaries: Void = followSummaries(parts)
+    async let problems: Void = followProblems(parts)
     let ending = await untilEnd(parts, interruption: interruption)
     log.info("leaving", metadata: ["reason": "\(ending)"])
     await peer.close(reason: "The bot left the room.")
     await media
-    parts.line?.finish()
-    await recording
+    await recorder?.finish(now: .now)
+    await summaries
+    await problems
     await connection.client.close()
     await connection.embedded?.shutdown()
     console.clearStatus()
@@ -70,7 +69,7 @@ struct Call {
       throw CallFailure(.serverNotReached, "\(options.serverURL) did not let us in: \(reason)")
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure.description) }
-    try await finishRecording(recorder, roster)
+    if recorder != nil { try report(roster) }
   }
 
   // MARK: Setting up
@@ -91,11 +90,24 @@ struct Call {
     guard let folder = options.record else { return nil }
     var configuration = Recorder.Configuration(folder: folder, room: options.room ?? CallOptions.defaultRoom)
     configuration.verifies = options.verifies
+    configuration.segment = options.segmentLimit
     do {
-      return try Recorder(configuration)
+      let recorder = try Recorder(configuration)
+      tellUnfinished(in: folder)
+      return recorder
     } catch {
       throw CallFailure(.disk, error.description)
     }
+  }
+
+  /// Says how to mend what an earlier program left unfinished.
+  private func tellUnfinished(in folder: String) {
+    let unfinished = Recorder.unfinished(in: folder)
+    guard let first = unfinished.first else { return }
+    let what = unfinished.count == 1 ? "The recording \(first)" : "\(unfinished.count) recordings"
+    let verb = unfinished.count == 1 ? "was" : "were"
+    log.warning(
+      "\(what) in this folder \(verb) never finished; chatbot repair mends that", metadata: ["folder": "\(folder)"])
   }
 
   private func startPeer(source: FileSource?, roster: Roster) async throws -> BotPeer {
@@ -141,10 +153,7 @@ struct Call {
       }
       if let recorder = parts.recorder {
         group.addTask {
-          for await problem in recorder.problems {
-            parts.roster.recordingFailed(problem.sentence)
-            log.error("\(problem)", metadata: ["user": "\(problem.participant)"])
-          }
+          for await participant in recorder.keyframeRequests { parts.peer.requestKeyframe(of: participant) }
           return nil
         }
       }
@@ -187,8 +196,8 @@ struct Call {
         log.info("user joined", metadata: ["user": "\(id)"])
       case .participantLeft(let id):
         log.info("user left", metadata: ["user": "\(id)"])
-        parts.peer.disconnect(
-          ParticipantID(id), because: PeerEnding(.closedByParticipant, "The participant left the room."))
+        // Whose way to the server alone broke is still recorded, as long as media comes.
+        parts.peer.participantLeft(ParticipantID(id))
       case .offer(let id, let sdp):
         parts.peer.receive(.offer(sdp), from: ParticipantID(id))
       case .answer(let id, let sdp):
@@ -206,17 +215,23 @@ struct Call {
     return .signallingEnded
   }
 
-  /// Has the recorder do what stands in its line.
-  private func record(_ parts: Parts) async {
+  /// Notes each recording that is closed, until the recorder is done.
+  private func followSummaries(_ parts: Parts) async {
     guard let recorder = parts.recorder else { return }
-    await parts.line?.run { step in
-      switch step {
-      case .begin(let participant):
-        await recorder.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
-      case .receive(let event, let participant):
-        await recorder.receive(event, of: participant, now: .now)
-      case .end(let participant, let reason):
-        if let summary = await recorder.end(participant, reason: reason, now: .now) { parts.roster.recorded(summary) }
+    for await summary in recorder.summaries { parts.roster.recorded(summary) }
+  }
+
+  /// Tells what goes wrong with a recording, until the recorder is done.
+  private func followProblems(_ parts: Parts) async {
+    guard let recorder = parts.recorder else { return }
+    for await problem in recorder.problems {
+      let user: Logger.Metadata = ["user": "\(problem.participant)"]
+      switch problem.kind {
+      case .stalled: log.warning("\(problem)", metadata: user)
+      case .resumed: log.notice("\(problem)", metadata: user)
+      case .lost:
+        log.error("\(problem)", metadata: user)
+        parts.roster.recordingFailed(problem.sentence)
       }
     }
   }
@@ -237,13 +252,13 @@ struct Call {
       case .stateChanged(let state):
         if state == .connecting {
           _ = parts.roster.begin(participant)
-          await parts.line?.put(.begin(participant))
+          parts.recorder?.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
         }
         if state == .connected { parts.roster.connected() }
         // How it ended is told by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .media(let event):
-        await parts.line?.put(.receive(event, of: participant))
+        parts.recorder?.receive(event, of: participant, now: .now)
       case .keyframeRequested:
         log.debug("keyframe requested", metadata: user)
       case .problem(let sentence):
@@ -251,7 +266,7 @@ struct Call {
       case .ended(let ending):
         parts.roster.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
-        await parts.line?.put(.end(participant, LeaveReason(ending.cause)))
+        parts.recorder?.end(participant, reason: LeaveReason(ending.cause), now: .now)
       }
     }
   }
@@ -266,9 +281,8 @@ struct Call {
 
   // MARK: The end
 
-  private func finishRecording(_ recorder: Recorder?, _ roster: Roster) async throws(CallFailure) {
-    guard let recorder else { return }
-    for summary in await recorder.finish(now: .now) { roster.recorded(summary) }
+  /// Lists what was recorded, and says what could not be.
+  private func report(_ roster: Roster) throws(CallFailure) {
     let recordings = roster.recordings
     for summary in recordings { console.result(RecordingReport(summary).text) }
     if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }

@@ -62,11 +62,7 @@ final class Roster: Sendable {
   }
 
   /// The first thing that went wrong with a recording.
-  var recordingProblem: String? {
-    state.withLock { state in
-      state.recordingProblem ?? state.recordings.lazy.compactMap(\.manifest.problems.first).first
-    }
-  }
+  var recordingProblem: String? { state.withLock { $0.recordingProblem } }
 
   /// What was recorded, in the order in which it ended.
   var recordings: [RecordingSummary] { state.withLock { $0.recordings } }

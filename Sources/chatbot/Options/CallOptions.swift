@@ -1,4 +1,5 @@
 import ArgumentParser
+import Recorder
 
 /// The options of a call: which room, what to play, what to record, and how to be reached.
 struct CallOptions: ParsableArguments {
@@ -36,6 +37,13 @@ struct CallOptions: ParsableArguments {
     help: ArgumentHelp("Record each user into this folder; it is made if need be.", valueName: "folder"),
     completion: .directory)
   var record: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Begin a new file after this long or this much: 10m, 500MB; give both to have whichever comes first.",
+      valueName: "time|size"),
+    transform: SegmentLength.parse)
+  var segment: [SegmentLength] = []
 
   @Flag(exclusivity: .exclusive)
   var repetition: Repetition = .loop
@@ -78,6 +86,21 @@ struct CallOptions: ParsableArguments {
   var loops: Bool { repetition == .loop }
   var verifies: Bool { verify == .on }
 
+  /// After what time a recording's next file begins; nil for never.
+  var segmentTime: TimeSpan? {
+    segment.lazy.compactMap { if case .time(let time) = $0 { time } else { nil } }.first
+  }
+
+  /// After how many bytes a recording's next file begins; nil for never.
+  var segmentSize: Int64? {
+    segment.lazy.compactMap { if case .size(let bytes) = $0 { bytes } else { nil } }.first
+  }
+
+  /// When a recording's next file begins; nil for never.
+  var segmentLimit: SegmentLimit? {
+    segment.isEmpty ? nil : SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
+  }
+
   func validate() throws {
     guard play != nil || record != nil else {
       throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or both.")
@@ -90,11 +113,20 @@ struct CallOptions: ParsableArguments {
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if play == nil, repetition == .once { throw ValidationError("--once goes with --play.") }
     if record == nil, verify == .off { throw ValidationError("--verify goes with --record.") }
+    if record == nil, !segment.isEmpty { throw ValidationError("--segment goes with --record.") }
+    if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
+      throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
+    }
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
     if let server { try AddressCheck.server(server) }
     for server in iceServer { try AddressCheck.iceServer(server) }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }
+}
+
+extension SegmentLength {
+  /// For `transform:`, like `TimeSpan.parse`.
+  @Sendable static func parse(_ text: String) throws -> SegmentLength { try SegmentLength(text) }
 }
 
 extension TimeSpan {

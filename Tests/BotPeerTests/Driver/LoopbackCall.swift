@@ -35,8 +35,8 @@ struct LoopbackCall {
         try? await Task.sleep(for: limit)
         await self.close()
       }
-      async let aliceEvents = Self.follow(alice, tell: bob, as: Self.aliceID, until: wanted)
-      async let bobEvents = Self.follow(bob, tell: alice, as: Self.bobID, until: other)
+      async let aliceEvents = Self.follow(alice, with: Self.bobID, tell: bob, as: Self.aliceID, until: wanted)
+      async let bobEvents = Self.follow(bob, with: Self.aliceID, tell: alice, as: Self.bobID, until: other)
       let events = await (aliceEvents, bobEvents)
       group.cancelAll()
       return events
@@ -49,10 +49,11 @@ struct LoopbackCall {
   }
 
   private static func follow(
-    _ peer: BotPeer, tell other: BotPeer, as id: ParticipantID, until isEnough: @Sendable ([PeerEvent]) -> Bool
+    _ peer: BotPeer, with participant: ParticipantID, tell other: BotPeer, as id: ParticipantID,
+    until isEnough: @Sendable ([PeerEvent]) -> Bool
   ) async -> [PeerEvent] {
     var events: [PeerEvent] = []
-    for await happening in peer.events {
+    for await happening in peer.events where happening.participant == participant {
       if case .signal(let message) = happening.event { other.receive(message, from: id) }
       events.append(happening.event)
       if isEnough(events) { break }

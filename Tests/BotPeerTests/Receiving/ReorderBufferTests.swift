@@ -31,7 +31,7 @@ struct ReorderBufferTests {
     _ = buffer.insert(1, at: 1)
     #expect(buffer.popNext() == nil)
     #expect(!buffer.isEmpty)
-    buffer.skipNext()
+    #expect(buffer.skip(to: 100) == 1)
     #expect(buffer.popNext() == 1)
   }
 

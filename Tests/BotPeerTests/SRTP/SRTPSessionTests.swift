@@ -1,4 +1,5 @@
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import BotPeer
@@ -91,6 +92,46 @@ struct SRTPSessionTests {
       try bob.unprotectRTP(&packet)
     }
     try bob.unprotectRTP(&first)
+  }
+
+  @Test("numbers may begin anew again and again, with loss and disorder around it", arguments: SRTPProfile.allCases)
+  func rollover(profile: SRTPProfile) throws {
+    let (alice, bob) = try pair(profile)
+    var generator = SeededGenerator(seed: 17)
+    // Every number around the borders of 65,536, a few of those between them: three turns and a half.
+    var numbers: [Int] = []
+    var number = 60_000
+    while number < 60_000 + 7 * 32_768 {
+      numbers.append(number)
+      let toBorder = (number + 32_768) % 65_536 - 32_768
+      number += abs(toBorder) < 300 ? 1 : 200
+    }
+    var held: [(plain: ByteBuffer, protected: ByteBuffer)] = []
+    var oldest = 0
+    var refused = 0
+    func take(_ one: (plain: ByteBuffer, protected: ByteBuffer)) {
+      var packet = one.protected
+      try? bob.unprotectRTP(&packet)
+      if packet != one.plain { refused += 1 }
+    }
+    for number in numbers {
+      let plain = rtp(sequenceNumber: UInt16(truncatingIfNeeded: number), payload: "\(number)")
+      var packet = plain
+      try alice.protectRTP(&packet)
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0: break  // lost
+      case 1:
+        if held.isEmpty { oldest = number }
+        held.append((plain, packet))
+      default: take((plain, packet))
+      }
+      if !held.isEmpty, number - oldest > 300 {
+        held.forEach(take)
+        held.removeAll()
+      }
+    }
+    held.forEach(take)
+    #expect(refused == 0)
   }
 
   @Test("a thousand sources one after another are all read, and the newest goes on being read")

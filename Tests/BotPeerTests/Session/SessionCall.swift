@@ -165,6 +165,8 @@ struct SessionCall {
 struct Negotiated {
   var retransmission = true
   var nack = true
+  /// Whether sound is asked for again as well, as between two of us.
+  var soundNack = false
   var transportWide = true
   var maximumBitrateEstimate = false
   var mids = true
@@ -196,7 +198,7 @@ struct Negotiated {
           retransmissionSSRC: isVideo && retransmission ? Self.aliceRepair : nil)
       ]
     }
-    media.feedback.nack = isVideo && nack
+    media.feedback.nack = isVideo ? nack : soundNack
     media.feedback.pictureLossIndication = isVideo && pictureLossIndication
     media.feedback.fullIntraRequest = isVideo && fullIntraRequest
     media.feedback.transportWide = transportWide

@@ -1,3 +1,4 @@
+import Glibc
 import ICE
 import Media
 import NIOCore
@@ -6,66 +7,110 @@ import TestSupport
 
 @testable import BotPeer
 
-/// Two engines joined in memory, in time that a test moves: a whole call without a socket.
+/// Two engines joined in memory by two lines, each as bad as a test wants, in time that the test moves: a whole call without a
+/// socket.
 struct EnginePair {
   /// What one side has seen and said.
   struct Side {
-    let engine: PeerEngine
-    let address: TransportAddress
+    var engine: PeerEngine
+    var address: TransportAddress
     var events: [PeerEvent] = []
     var frames: [EncodedFrame] = []
-    /// When each state was reached.
+    /// When each of the frames came out.
+    var frameTimes: [ContinuousClock.Instant] = []
+    /// When each state was reached last.
     var stateTimes: [ConnectionState: ContinuousClock.Instant] = [:]
-    /// Whether the link still carries what it says.
-    var isSignalling = true
+    /// What it plays by itself.
+    var source: MadeUpSource?
+    /// What it sends reached the line.
+    var datagramsSent = 0
+    /// When the engine wants to be asked; kept, because it is needed more often than it changes.
+    fileprivate var deadline: ContinuousClock.Instant?
+    /// When OpenSSL's timer runs out, in our time and in its own.
+    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+    fileprivate var isTouched = true
+
+    var ending: PeerEnding? {
+      if case .ended(let ending) = events.last { ending } else { nil }
+    }
   }
 
-  struct Parcel {
-    enum Content {
-      case datagram(ByteBuffer, from: TransportAddress)
-      case signal(SignallingMessage)
-    }
-
-    var due: ContinuousClock.Instant
-    var order: Int
-    var toBob: Bool
-    var content: Content
+  private struct Signal {
+    let due: ContinuousClock.Instant
+    let toBob: Bool
+    let message: SignallingMessage
   }
 
   let start: ContinuousClock.Instant
   var now: ContinuousClock.Instant
   var alice: Side
   var bob: Side
-  var delay: Duration = .milliseconds(1)
+  var toBob: LossyLink
+  var toAlice: LossyLink
   var signallingDelay: Duration = .milliseconds(1)
   /// Decides whether a datagram gets through; a test replaces it.
   var carries: (ByteBuffer, _ toBob: Bool) -> Bool = { _, _ in true }
   /// Changes a signalling message on its way, or swallows it.
   var relay: (SignallingMessage, _ toBob: Bool) -> [SignallingMessage] = { message, _ in [message] }
 
-  private var parcels: [Parcel] = []
-  private var order = 0
+  private var signals: [Signal] = []
+  private var earlier: (toBob: LossyLink, toAlice: LossyLink)?
 
   /// - Parameters:
   ///   - offersAlice: whether Alice is made to offer; Bob answers unless `offersBob`.
+  ///   - line: what both ways do to datagrams.
   init(
     seed: UInt64 = 1, offersAlice: Bool = true, offersBob: Bool = false,
-    aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video]
+    aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
+    line: LossyLink.Conditions = .init(delay: .milliseconds(1)), profiles: [SRTPProfile] = SRTPProfile.preferred
   ) throws {
     start = ContinuousClock.now
     now = start
     var generator = SeededGenerator(seed: seed)
-    func side(_ name: String, host: String, sending: Set<MediaKind>, offers: Bool, polite: Bool) throws -> Side {
-      let address = TransportAddress(ip: .v4(host == "alice" ? 0x0A00_0001 : 0x0A00_0002), port: 5000)
-      let configuration = PeerEngine.Configuration(
-        participant: ParticipantID(name), identity: try DTLSIdentity(), localAddresses: [address], sending: sending,
-        isPolite: polite)
-      return Side(
-        engine: PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next())),
-        address: address)
+    alice = Side(
+      engine: try Self.engine(
+        for: "bob", at: Self.aliceAddress, sends: aliceSends, offers: offersAlice, isPolite: true, profiles: profiles,
+        using: &generator),
+      address: Self.aliceAddress)
+    bob = Side(
+      engine: try Self.engine(
+        for: "alice", at: Self.bobAddress, sends: bobSends, offers: offersBob, isPolite: false, using: &generator),
+      address: Self.bobAddress)
+    toBob = LossyLink(line, seed: generator.next())
+    toAlice = LossyLink(line, seed: generator.next())
+  }
+
+  static let aliceAddress = TransportAddress(ip: .v4(0x0A00_0001), port: 5000)
+  static let bobAddress = TransportAddress(ip: .v4(0x0A00_0002), port: 5000)
+
+  static func engine(
+    for participant: String, at address: TransportAddress, sends: Set<MediaKind>, offers: Bool, isPolite: Bool,
+    profiles: [SRTPProfile] = SRTPProfile.preferred, using generator: inout SeededGenerator
+  ) throws -> PeerEngine {
+    var configuration = PeerEngine.Configuration(
+      participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address], sending: sends,
+      isPolite: isPolite)
+    configuration.protectionProfiles = profiles
+    return PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
+  }
+
+  /// The line's time, both ways.
+  var delay: Duration {
+    get { toBob.conditions.delay }
+    set {
+      toBob.conditions.delay = newValue
+      toAlice.conditions.delay = newValue
     }
-    alice = try side("bob", host: "alice", sending: aliceSends, offers: offersAlice, polite: true)
-    bob = try side("alice", host: "bob", sending: bobSends, offers: offersBob, polite: false)
+  }
+
+  /// Makes both ways the same from now on, with fates that depend on the seed alone: how many datagrams a handshake took
+  /// depends on the machine.
+  mutating func setLine(_ conditions: LossyLink.Conditions, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    // What is on its way stays on its way.
+    earlier = (toBob, toAlice)
+    toBob = LossyLink(conditions, seed: generator.next())
+    toAlice = LossyLink(conditions, seed: generator.next())
   }
 
   mutating func call() {
@@ -73,19 +118,25 @@ struct EnginePair {
     collect()
   }
 
+  /// Calls, and waits for the connection.
+  mutating func connect(within limit: Duration = .seconds(10)) throws {
+    call()
+    try run(until: \.areConnected, within: limit)
+  }
+
+  // MARK: Time
+
   /// Moves time on, carrying everything that falls due on the way.
   mutating func run(for span: Duration) {
     let end = now + span
     collect()
-    while true {
-      let deadlines = [alice.engine.deadline, bob.engine.deadline, parcels.map(\.due).min()].compactMap(\.self)
-      guard let next = deadlines.min(), next <= end else { break }
-      // OpenSSL's retransmission timer reads the real clock; never spin on it without moving ours.
+    while let next = nextEvent, next <= end {
+      waitForOpenSSL(until: next)
+      // A few datagrams at one moment cost hardly more than one.
       now = max(next, now + .microseconds(100))
-      deliver()
-      collect()
+      work()
     }
-    now = end
+    now = max(now, end)
     collect()
   }
 
@@ -104,6 +155,24 @@ struct EnginePair {
     let within: Duration
   }
 
+  private var nextEvent: ContinuousClock.Instant? {
+    [
+      alice.deadline, bob.deadline, toBob.deadline, toAlice.deadline, earlier?.toBob.deadline,
+      earlier?.toAlice.deadline, signals.first?.due, alice.source?.deadline, bob.source?.deadline,
+    ].reduce(nil) { earliest, one in
+      guard let one else { return earliest }
+      return earliest.map { min($0, one) } ?? one
+    }
+  }
+
+  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+    for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
+      let left = timer.real - .now
+      if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
+    }
+  }
+
   mutating func deliverToBob(_ message: SignallingMessage) {
     bob.engine.received(message, now: now)
     collect()
@@ -114,103 +183,82 @@ struct EnginePair {
     collect()
   }
 
-  private mutating func deliver() {
-    let due = parcels.filter { $0.due <= now }.sorted { ($0.due, $0.order) < ($1.due, $1.order) }
-    parcels.removeAll { $0.due <= now }
-    for parcel in due {
-      let side = parcel.toBob ? bob : alice
-      switch parcel.content {
-      case .datagram(let datagram, let from):
-        side.engine.received(datagram, from: from, to: side.address, now: now)
-      case .signal(let message):
-        side.engine.received(message, now: now)
-      }
-    }
+  /// Asks both sides what they want, whether they said that they want anything or not.
+  mutating func collect() {
+    alice.isTouched = true
+    bob.isTouched = true
+    work()
   }
 
-  mutating func collect() {
-    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + MediaTime(now - start).seconds)
-    let fromAlice = alice.engine.poll(now: now, wallClock: wallClock)
-    for action in fromAlice { take(action, toBob: true) }
-    let fromBob = bob.engine.poll(now: now, wallClock: wallClock)
-    for action in fromBob { take(action, toBob: false) }
+  private mutating func work() {
+    while let first = signals.first, first.due <= now {
+      signals.removeFirst()
+      if first.toBob {
+        Self.give(to: &bob) { $0.received(first.message, now: now) }
+      } else {
+        Self.give(to: &alice) { $0.received(first.message, now: now) }
+      }
+    }
+    while let datagram = earlier?.toBob.receive(now: now) ?? toBob.receive(now: now) {
+      Self.give(to: &bob) { $0.received(datagram, from: alice.address, to: Self.bobAddress, now: now) }
+    }
+    while let datagram = earlier?.toAlice.receive(now: now) ?? toAlice.receive(now: now) {
+      Self.give(to: &alice) { [address = alice.address] in
+        $0.received(datagram, from: Self.bobAddress, to: address, now: now)
+      }
+    }
+    while let frame = alice.source?.next(now: now) { Self.give(to: &alice) { $0.send(frame, now: now) } }
+    while let frame = bob.source?.next(now: now) { Self.give(to: &bob) { $0.send(frame, now: now) } }
+    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
+    for action in Self.poll(&alice, now: now, wallClock: wallClock) { take(action, toBob: true) }
+    for action in Self.poll(&bob, now: now, wallClock: wallClock) { take(action, toBob: false) }
+  }
+
+  private static func give(to side: inout Side, _ what: (PeerEngine) -> Void) {
+    what(side.engine)
+    side.isTouched = true
+  }
+
+  private static func poll(
+    _ side: inout Side, now: ContinuousClock.Instant, wallClock: NTPTime
+  ) -> [PeerEngine.Action] {
+    guard side.isTouched || side.deadline.map({ $0 <= now }) == true else { return [] }
+    let actions = side.engine.poll(now: now, wallClock: wallClock)
+    side.isTouched = false
+    side.deadline = side.engine.deadline
+    let due = side.engine.secure.retransmission
+    if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
+    return actions
   }
 
   private mutating func take(_ action: PeerEngine.Action, toBob: Bool) {
     switch action {
-    case .transmit(let datagram, let from, let to):
-      let target = toBob ? bob.address : alice.address
-      guard to == target, carries(datagram, toBob) else { return }
-      post(.datagram(ByteBuffer(bytes: datagram.readableBytesView), from: from), toBob: toBob, after: delay)
+    case .transmit(let datagram, _, let to):
+      guard to == (toBob ? bob.address : alice.address) else { return }
+      if toBob { alice.datagramsSent += 1 } else { bob.datagramsSent += 1 }
+      guard carries(datagram, toBob) else { return }
+      if toBob { self.toBob.send(datagram, now: now) } else { toAlice.send(datagram, now: now) }
     case .event(let event):
-      let now = now
-      func note(_ side: inout Side) {
-        side.events.append(event)
-        if case .media(.frame(let frame)) = event { side.frames.append(frame) }
-        if case .stateChanged(let state) = event { side.stateTimes[state] = now }
-      }
-      if toBob { note(&alice) } else { note(&bob) }
+      if toBob { alice.note(event, now: now) } else { bob.note(event, now: now) }
       guard case .signal(let message) = event else { return }
-      for message in relay(message, toBob) { post(.signal(message), toBob: toBob, after: signallingDelay) }
+      for message in relay(message, toBob) {
+        signals.append(Signal(due: now + signallingDelay, toBob: toBob, message: message))
+      }
     }
-  }
-
-  private mutating func post(_ content: Parcel.Content, toBob: Bool, after delay: Duration) {
-    order += 1
-    parcels.append(Parcel(due: now + delay, order: order, toBob: toBob, content: content))
   }
 }
 
-extension MediaTime {
-  /// A span in nanosecond ticks.
-  init(_ span: Duration) {
-    let parts = span.components
-    self.init(ticks: parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000, rate: 1_000_000_000)
+extension EnginePair.Side {
+  mutating func note(_ event: PeerEvent, now: ContinuousClock.Instant) {
+    events.append(event)
+    if case .media(.frame(let frame)) = event {
+      frames.append(frame)
+      frameTimes.append(now)
+    }
+    if case .stateChanged(let state) = event { stateTimes[state] = now }
   }
 }
 
 extension EnginePair {
   var areConnected: Bool { alice.engine.state == .connected && bob.engine.state == .connected }
-
-  /// Has both sides send sound and pictures in real time; returns what each sent.
-  mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (
-    fromAlice: [EncodedFrame], fromBob: [EncodedFrame]
-  ) {
-    let end = now + span
-    var sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) = ([], [])
-    var aliceMedia = MadeUpMedia(seed: seed, start: now)
-    var bobMedia = MadeUpMedia(seed: seed + 1, start: now)
-    var aliceNext = [aliceMedia.picture(), aliceMedia.sound()]
-    var bobNext = [bobMedia.picture(), bobMedia.sound()]
-
-    func due(_ next: inout [EncodedFrame], _ media: inout MadeUpMedia, now: ContinuousClock.Instant) -> [EncodedFrame] {
-      var frames: [EncodedFrame] = []
-      for index in next.indices {
-        while next[index].arrival <= now {
-          frames.append(next[index])
-          next[index] = next[index].codec == .vp8 ? media.picture() : media.sound()
-        }
-      }
-      return frames
-    }
-
-    while now < end {
-      for frame in due(&aliceNext, &aliceMedia, now: now) {
-        alice.engine.send(frame, now: now)
-        sent.fromAlice.append(frame)
-      }
-      for frame in due(&bobNext, &bobMedia, now: now) {
-        bob.engine.send(frame, now: now)
-        sent.fromBob.append(frame)
-      }
-      run(for: .milliseconds(5))
-    }
-    return sent
-  }
-}
-
-extension [EncodedFrame] {
-  func payloads(_ codec: Codec) -> [ByteBuffer] {
-    filter { $0.codec == codec }.map(\.payload)
-  }
 }

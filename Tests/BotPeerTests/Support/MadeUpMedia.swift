@@ -2,21 +2,36 @@ import Media
 import NIOCore
 import TestSupport
 
-/// Frames with true headers and random insides: enough for everything that does not decode.
+/// Frames with true headers, their number and random insides: enough for everything that does not decode.
 struct MadeUpMedia {
+  /// How much there is of it.
+  struct Shape {
+    var keyframeEvery: Int64 = 30
+    var keyframeBytes = 20_000
+    var pictureBytes = 500...4_000
+    var soundBytes = 40...120
+
+    /// About 600 kb/s.
+    static let usual = Shape()
+    /// About 200 kb/s.
+    static let slim = Shape(keyframeEvery: 90, keyframeBytes: 6_000, pictureBytes: 200...900)
+  }
+
   private var generator: SeededGenerator
   private var pictures: Int64 = 0
   private var packets: Int64 = 0
   let start: ContinuousClock.Instant
+  let shape: Shape
 
-  init(seed: UInt64, start: ContinuousClock.Instant) {
+  init(seed: UInt64, start: ContinuousClock.Instant, shape: Shape = .usual) {
     generator = SeededGenerator(seed: seed)
     self.start = start
+    self.shape = shape
   }
 
-  /// The next picture, 30 a second, every thirtieth a keyframe.
+  /// The next picture, 30 a second, the first a keyframe.
   mutating func picture() -> EncodedFrame {
-    let isKeyframe = pictures % 30 == 0
+    let isKeyframe = pictures % shape.keyframeEvery == 0
     var payload = ByteBuffer()
     if isKeyframe {
       // RFC 6386, 9.1: keyframe, version 0, shown; start code; 640x480.
@@ -24,7 +39,8 @@ struct MadeUpMedia {
     } else {
       payload.writeBytes([0x11, 0x02, 0x00])
     }
-    fill(&payload, count: isKeyframe ? 20_000 : Int.random(in: 500...4_000, using: &generator))
+    payload.writeInteger(UInt32(pictures))
+    fill(&payload, count: isKeyframe ? shape.keyframeBytes : Int.random(in: shape.pictureBytes, using: &generator))
     defer { pictures += 1 }
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .vp8, time: MediaTime(ticks: pictures * 3_000, rate: 90_000),
@@ -36,14 +52,30 @@ struct MadeUpMedia {
   mutating func sound() -> EncodedFrame {
     // RFC 6716, 3.1: CELT, fullband, 20 ms, mono, one frame.
     var payload = ByteBuffer(bytes: [0xF8])
-    fill(&payload, count: Int.random(in: 40...120, using: &generator))
+    payload.writeInteger(UInt32(packets))
+    fill(&payload, count: Int.random(in: shape.soundBytes, using: &generator))
     defer { packets += 1 }
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: packets * 960, rate: 48_000),
       payload: payload, isKeyframe: true, arrival: start + .milliseconds(packets * 20))
   }
 
+  /// Random bytes, cut out of a stock at a random place: far cheaper than drawing each.
   private mutating func fill(_ payload: inout ByteBuffer, count: Int) {
-    for _ in 0..<count / 8 { payload.writeInteger(generator.next()) }
+    let place = Int.random(in: 0...Self.stock.count - count, using: &generator)
+    payload.writeBytes(Self.stock[place..<place + count])
+  }
+
+  private static let stock: [UInt8] = {
+    var generator = SeededGenerator(seed: 77)
+    return (0..<8_192).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
+  }()
+}
+
+extension EncodedFrame {
+  /// The number that a made-up frame holds.
+  var madeUpNumber: Int? {
+    let place = codec == .opus ? 1 : isKeyframe ? 10 : 3
+    return payload.getInteger(at: payload.readerIndex + place, as: UInt32.self).map(Int.init)
   }
 }

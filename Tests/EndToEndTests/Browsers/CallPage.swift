@@ -45,6 +45,22 @@ struct CallPage: Sendable {
     }
   }
 
+  /// Sends nothing more, though the call goes on; returns when that was, milliseconds since 1970.
+  func stopSending() async throws -> Double {
+    // Firefox goes on with a picture a second when it is merely left without a track, and with silence when a sound is
+    // merely inactive.
+    let stopped = try await page.evaluate(
+      """
+      Promise.all([...call.peers.values()].flatMap((connection) => connection.getSenders()).map((sender) => {
+        if (sender.track?.kind === 'audio') return sender.replaceTrack(null);
+        const parameters = sender.getParameters();
+        for (const encoding of parameters.encodings) encoding.active = false;
+        return sender.setParameters(parameters);
+      })).then(observer.now)
+      """)
+    return stopped.double ?? .nan
+  }
+
   /// Takes the last figures and leaves the room by the page's own means.
   func leave() async throws -> [CallReport] {
     try await page.evaluate("observer.leave()").list.map { CallReport(json: $0) }

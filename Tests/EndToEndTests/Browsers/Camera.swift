@@ -6,6 +6,8 @@ enum Camera {
   case flashing
   /// The same with a picture of 320x240, for rooms in which two cores have many pictures to encode.
   case smallFlashing
+  /// The flashing picture with so much noise in it that it needs more than 1 Mb/s.
+  case noisyFlashing
   /// A refusal: the page can only watch, and the browser hides its addresses behind names.
   case refused
 
@@ -16,6 +18,7 @@ enum Camera {
       case .own: nil
       case .flashing: try Pages.script("flashing-camera")
       case .smallFlashing: try "window.cameraSize = [320, 240];\n" + Pages.script("flashing-camera")
+      case .noisyFlashing: try "window.cameraNoise = 400;\n" + Pages.script("flashing-camera")
       case .refused: try Pages.script("refused-camera")
       }
     }

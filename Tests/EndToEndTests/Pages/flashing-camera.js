@@ -7,6 +7,8 @@
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
   const [width, height] = window.cameraSize ?? [640, 480];
   const framesPerSecond = 30;
+  // Spots a picture that come and go, which an encoder cannot foresee.
+  const spots = window.cameraNoise ?? 0;
 
   const picture = (flashed) => {
     const canvas = document.createElement('canvas');
@@ -25,6 +27,10 @@
       context.fillRect(0, 0, width, height);
       context.fillStyle = `hsl(${count % 360} 70% 40%)`;
       context.fillRect((count * width / 160) % width, height / 8, height / 6, height / 6);
+      for (let spot = 0; spot < spots && time % 1000 >= 100; spot += 1) {
+        context.fillStyle = `hsl(${360 * Math.random()} 60% 30%)`;
+        context.fillRect(width * Math.random(), height * Math.random(), width / 40, height / 40);
+      }
       context.font = `${height / 8}px monospace`;
       context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
       count += 1;

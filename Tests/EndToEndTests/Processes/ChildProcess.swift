@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A program started by a test, with what it prints kept in a file.
 ///
@@ -28,6 +29,8 @@ final class ChildProcess: Sendable {
   /// All that it printed, both streams together.
   let log: URL
   private let process: Process
+  /// Whether its end was seen: its number may belong to another program by now.
+  private let isOver = Mutex(false)
 
   /// Starts `command`, a name on the PATH or a path.
   ///
@@ -73,6 +76,7 @@ final class ChildProcess: Sendable {
       try await Task.sleep(for: .milliseconds(10))
     }
     ProcessWarden.shared.forget(process.processIdentifier)
+    isOver.withLock { $0 = true }
     return process.terminationReason == .exit
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
   }
@@ -83,6 +87,7 @@ final class ChildProcess: Sendable {
       signal(SIGTERM)
       _ = try? await ending(within: patience)
     }
+    guard !isOver.withLock({ $0 }) else { return }
     _ = kill(-process.processIdentifier, SIGKILL)
     _ = try? await ending(within: .seconds(5))
   }

@@ -6,52 +6,81 @@ import NIOWebSocket
 
 /// A WebSocket server that says what a test wants it to say.
 final class ScriptedServer: Sendable {
+  /// One client's connection.
+  struct Client: Sendable {
+    fileprivate let channel: any Channel
+
+    /// Comes when the connection has ended.
+    var closed: EventLoopFuture<Void> { channel.closeFuture }
+
+    func send(_ text: String) {
+      channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: text)), promise: nil)
+    }
+
+    func close() {
+      channel.close(promise: nil)
+    }
+  }
+
   private let channel: any Channel
 
-  var address: String { "ws://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
+  var port: Int { channel.localAddress?.port ?? 0 }
+
+  var address: String { "ws://127.0.0.1:\(port)" }
+
+  /// Listens on 127.0.0.1.
+  ///
+  /// - Parameter serve: gets each client that comes, and returns what is to be done with its texts.
+  init(in network: Network, serve: @escaping @Sendable (Client) -> @Sendable (String) -> Void) async throws {
+    let loops = network.loops
+    // A socket belongs to the network of the thread that opens it.
+    channel = try await loops.next().flatSubmit {
+      ServerBootstrap(group: loops)
+        .childChannelInitializer { channel in
+          let upgrader = NIOWebSocketServerUpgrader(
+            maxFrameSize: 1 << 20,
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { channel, _ in
+              channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(Listener(hear: serve(Client(channel: channel))))
+              }
+            })
+          return channel.pipeline.configureHTTPServerPipeline(
+            withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
+        }
+        .bind(host: "127.0.0.1", port: 0)
+    }.get()
+  }
 
   /// Listens on 127.0.0.1.
   ///
   /// - Parameter reply: the texts to send for each text that comes.
-  init(in network: Network, reply: @escaping @Sendable (String) -> [String]) async throws {
-    channel = try await ServerBootstrap(group: network.loops)
-      .childChannelInitializer { channel in
-        let upgrader = NIOWebSocketServerUpgrader(
-          shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
-          upgradePipelineHandler: { channel, _ in
-            channel.eventLoop.makeCompletedFuture {
-              try channel.pipeline.syncOperations.addHandler(Speaker(reply: reply))
-            }
-          })
-        return channel.pipeline.configureHTTPServerPipeline(
-          withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
-      }
-      .bind(host: "127.0.0.1", port: 0).get()
+  convenience init(in network: Network, reply: @escaping @Sendable (String) -> [String]) async throws {
+    try await self.init(in: network) { client in
+      { text in reply(text).forEach(client.send) }
+    }
   }
 
   func close() async {
     try? await channel.close().get()
   }
 
-  /// Answers text frames, and closes when it is asked to.
-  private final class Speaker: ChannelInboundHandler, Sendable {
+  /// Hands on text frames, answers pings, and closes when it is asked to.
+  private final class Listener: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    private let reply: @Sendable (String) -> [String]
+    private let hear: @Sendable (String) -> Void
 
-    init(reply: @escaping @Sendable (String) -> [String]) {
-      self.reply = reply
+    init(hear: @escaping @Sendable (String) -> Void) {
+      self.hear = hear
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let frame = unwrapInboundIn(data)
       switch frame.opcode {
       case .text:
-        for text in reply(String(buffer: frame.unmaskedData)) {
-          let answer = WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: text))
-          context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
-        }
+        hear(String(buffer: frame.unmaskedData))
       case .ping:
         let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
         context.writeAndFlush(wrapOutboundOut(pong), promise: nil)

@@ -6,7 +6,8 @@ extension Recording {
   struct Matroska: Sendable {
     /// Whether mkvinfo took the file without an error or a warning.
     let isSound: Bool
-    let clusterTimes: [Double]
+    /// From each cluster's start to its last block, in seconds.
+    let clusterLengths: [Double]
     let hasCues: Bool
     let hasDuration: Bool
     let hasSeekHead: Bool
@@ -20,20 +21,27 @@ extension Recording {
     let complaints = lines.contains { $0.hasPrefix("(MKVInfo)") || $0.localizedCaseInsensitiveContains("warning") }
     return Matroska(
       isSound: read.status == 0 && !complaints,
-      clusterTimes: lines.filter { $0.hasPrefix("Cluster timestamp: ") }.compactMap {
-        Self.seconds(of: $0.dropFirst(19))
-      },
+      clusterLengths: Self.clusterLengths(in: lines),
       hasCues: lines.contains("Cues"), hasDuration: lines.contains { $0.hasPrefix("Duration: ") },
       hasSeekHead: lines.contains("Seek head"), output: read.output + read.errors)
   }
 
-  /// The longest time from a cluster's start to its last packet, in seconds.
-  func longestCluster(of matroska: Matroska) -> Double {
-    let times = streams.flatMap(\.times)
-    let ends = matroska.clusterTimes.dropFirst() + [.infinity]
-    return zip(matroska.clusterTimes, ends).compactMap { start, end in
-      times.filter { $0 >= start && $0 < end }.max().map { $0 - start }
-    }.max() ?? .nan
+  /// The lengths of the clusters in mkvinfo's list: "Cluster timestamp: 00:00:01.000", then "Simple block: …, timestamp
+  /// 00:00:01.020" for each of its blocks.
+  private static func clusterLengths(in lines: [Substring]) -> [Double] {
+    var lengths: [Double] = []
+    var start = 0.0
+    for line in lines {
+      if line.hasPrefix("Cluster timestamp: "), let time = seconds(of: line.dropFirst(19)) {
+        start = time
+        lengths.append(0)
+      } else if line.hasPrefix("Simple block: "), let place = line.range(of: "timestamp "),
+        let time = seconds(of: line[place.upperBound...]), let last = lengths.indices.last
+      {
+        lengths[last] = max(lengths[last], time - start)
+      }
+    }
+    return lengths
   }
 
   /// What opusinfo says of an Ogg file.

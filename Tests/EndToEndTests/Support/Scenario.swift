@@ -11,6 +11,8 @@ actor Scenario {
   private var browsers: [any Browser] = []
   private var pages: [any Page] = []
   private var processes: [ChildProcess] = []
+  private var relays: [LossyRelay] = []
+  private var disks: [SmallDisk] = []
 
   private init(name: String, folder: URL, network: Network) {
     self.name = name
@@ -88,21 +90,31 @@ actor Scenario {
   // MARK: Programs
 
   /// Starts `chatbot` with these arguments.
-  func bot(_ name: String, _ arguments: [String]) throws -> Bot {
+  func bot(_ name: String, on disk: SmallDisk? = nil, _ arguments: [String]) throws -> Bot {
     let log = folder.appendingPathComponent("\(name).log")
+    let prefix = network.prefix + (disk?.prefix ?? [])
     let process = try ChildProcess(
-      name, network.prefix + [try BuiltProgram.path()] + arguments, log: log, folder: folder)
+      name, prefix + [try BuiltProgram.path()] + arguments, log: log, folder: folder)
     processes.append(process)
     return Bot(process: process)
   }
 
   /// Starts a bot in a room and waits until it talks with the server.
-  func bot(in room: String, of server: Server, _ arguments: [String], name: String = "bot") async throws -> Bot {
-    let before = network.connections(to: server.port)
-    let bot = try bot(name, ["--server", server.address, "--room", room] + arguments)
+  ///
+  /// - Parameters:
+  ///   - relay: stands between the bot and all others.
+  ///   - disk: is to be seen by the bot.
+  func bot(
+    in room: String, of server: Server, via relay: LossyRelay? = nil, on disk: SmallDisk? = nil,
+    _ arguments: [String], name: String = "bot"
+  ) async throws -> Bot {
+    let port = await relay?.port ?? server.port
+    let address = await relay?.address ?? server.address
+    let before = network.connections(to: port)
+    let bot = try bot(name, on: disk, ["--server", address, "--room", room] + arguments)
     try await eventually("connection of \(name) with the server", within: .seconds(10), every: .milliseconds(20)) {
       guard bot.isRunning else { throw NotStarted(name: name, output: bot.output) }
-      return network.connections(to: server.port).isSubset(of: before) ? nil : true
+      return network.connections(to: port).isSubset(of: before) ? nil : true
     }
     // The message that joins the room is the next that it sends.
     try await Task.sleep(for: .milliseconds(200))
@@ -121,6 +133,21 @@ actor Scenario {
     return Server(bot: bot, port: port)
   }
 
+  /// A bad network for one bot, good until a test impairs it.
+  func relay(to server: Server, seed: UInt64) async throws -> LossyRelay {
+    let relay = try await LossyRelay.open(to: server, in: network, seed: seed)
+    relays.append(relay)
+    return relay
+  }
+
+  /// A disk of a few megabytes for one bot.
+  func smallDisk(megabytes: Int) async throws -> SmallDisk {
+    let disk = try await SmallDisk.mount(
+      megabytes: megabytes, at: folder.appendingPathComponent("disk"), log: folder.appendingPathComponent("disk.log"))
+    disks.append(disk)
+    return disk
+  }
+
   /// A folder for recordings inside the scenario's own.
   func recordings(_ name: String = "recordings") -> RecordingFolder {
     RecordingFolder(url: folder.appendingPathComponent(name))
@@ -131,6 +158,8 @@ actor Scenario {
   private func end() async {
     for browser in browsers { await browser.quit() }
     for process in processes { await process.end() }
+    for relay in relays { await relay.close() }
+    for disk in disks { await disk.close() }
     await network.close()
   }
 
@@ -148,7 +177,7 @@ actor Scenario {
       }
       for complaint in await page.errors { print("   page \(index) says: \(complaint)") }
     }
-    for process in processes {
+    for process in processes.suffix(12) {
       let lines = process.output.split(separator: "\n").suffix(25)
       print("   \(process.name) printed last:\n" + lines.map { "      \($0)" }.joined(separator: "\n"))
     }

@@ -1,0 +1,262 @@
+internal import ICE
+internal import Media
+internal import NIOCore
+internal import RTP
+
+/// The engines of all participants, and whose each datagram and message is. Without I/O, as the engines are: whoever has sockets
+/// and a clock carries datagrams in and out.
+///
+/// Participants share sockets and are told apart by STUN user names and by paths. What one of them does costs the others
+/// nothing: what is kept is bounded, and offers, each of which may take a certificate, are taken at a limited rate.
+final class PeerSwitchboard {
+  struct Configuration {
+    var sending: Set<MediaKind> = []
+    var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
+    /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
+    var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
+  }
+
+  /// The addresses of the sockets that datagrams can leave from.
+  var localAddresses: [TransportAddress] = []
+  private(set) var engines: [ParticipantID: PeerEngine] = [:]
+  /// When ``poll(now:wallClock:carryOut:)`` is needed next even if nothing comes in; as it was after the last one.
+  private(set) var deadline: ContinuousClock.Instant?
+
+  private let configuration: Configuration
+  private var offerGates: [ParticipantID: OfferGate] = [:]
+  /// Whose a STUN request is, by the first half of its USERNAME.
+  private var byUsernameFragment: [String: PeerEngine] = [:]
+  /// Whose any other datagram is: a path is an engine's once a check has passed there.
+  private var byPath: [Path: PeerEngine] = [:]
+  private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
+  /// What a viewer who comes now needs to see the present picture.
+  private var groupOfPictures = GroupOfPicturesCache()
+  private var touched: [PeerEngine] = []
+  /// What has happened outside of engines.
+  private var events: [(ParticipantID, PeerEvent)] = []
+
+  init(_ configuration: Configuration) {
+    self.configuration = configuration
+  }
+
+  // MARK: Calls
+
+  func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard let engine = engine(for: participant, offers: true, now: now) else { return }
+    engine.offer(now: now)
+    touch(engine)
+  }
+
+  /// Takes what a participant said. Of offers that come faster than they can be answered only the newest counts.
+  func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
+    switch message {
+    case .offer(let sdp):
+      if let sdp = offerGates[participant, default: OfferGate()].pass(sdp, now: now) {
+        receivedOffer(sdp, from: participant, now: now)
+      }
+    case .answer:
+      if let engine = engines[participant] { give(message, to: engine, now: now) }
+    case .candidate:
+      if let engine = engine(for: participant, offers: false, now: now) { give(message, to: engine, now: now) }
+    }
+  }
+
+  private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
+    if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
+      engine.close(PeerEnding(.closedByParticipant, "The participant has begun a new connection."), now: now)
+      touch(engine)
+      // Its last words are said with the next turn; from now on the name is another engine's.
+      forget(engine)
+    }
+    if let engine = engine(for: participant, offers: false, now: now) { give(.offer(sdp), to: engine, now: now) }
+  }
+
+  private func give(_ message: SignallingMessage, to engine: PeerEngine, now: ContinuousClock.Instant) {
+    engine.received(message, now: now)
+    touch(engine)
+  }
+
+  /// Follows the signalling server's word that a participant is gone; see ``PeerEngine/participantLeft(now:)``.
+  func participantLeft(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+    offerGates[participant]?.forgetWaiting()
+    guard let engine = engines[participant] else { return }
+    engine.participantLeft(now: now)
+    touch(engine)
+  }
+
+  func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+    if frame.codec == .vp8 { groupOfPictures.add(frame) }
+    for engine in engines.values {
+      engine.send(frame, now: now)
+      touch(engine)
+    }
+  }
+
+  /// Asks one participant, or all of them, for a keyframe.
+  func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
+    for engine in engines.values where participant == nil || engine.participant == participant {
+      engine.requestKeyframe(now: now)
+      touch(engine)
+    }
+  }
+
+  func disconnect(_ participant: ParticipantID, because ending: PeerEnding, now: ContinuousClock.Instant) {
+    offerGates[participant]?.forgetWaiting()
+    guard let engine = engines[participant] else { return }
+    engine.close(ending, now: now)
+    touch(engine)
+  }
+
+  /// Takes an address at which one of our sockets is seen from outside.
+  func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
+    reflexiveAddresses.append((mapped, base))
+    for engine in engines.values {
+      engine.addServerReflexive(mapped, base: base)
+      touch(engine)
+    }
+  }
+
+  /// How many things are remembered of participants; 0 when nobody is there.
+  var footprint: Int {
+    engines.count + offerGates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
+  }
+
+  var statistics: [PeerStatistics] { engines.values.map(\.statistics) }
+
+  /// The participant's engine, a new one if need be; nil if OpenSSL has no certificate for it.
+  ///
+  /// Each has a certificate of its own: to the participant a new engine with a known certificate would look like the old one.
+  private func engine(
+    for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
+  ) -> PeerEngine? {
+    if let known = engines[participant] { return known }
+    let identity: DTLSIdentity
+    do {
+      identity = try DTLSIdentity()
+    } catch {
+      events.append((participant, .ended(PeerEnding(.failed, error.description))))
+      return nil
+    }
+    let engine = PeerEngine(
+      PeerEngine.Configuration(
+        participant: participant, identity: identity,
+        localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
+        isPolite: configuration.isPolite(participant)),
+      offers: offers, generator: configuration.makeGenerator())
+    for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
+    engine.prime(groupOfPictures, now: now)
+    engines[participant] = engine
+    return engine
+  }
+
+  private func forget(_ engine: PeerEngine) {
+    if engines[engine.participant] === engine { engines[engine.participant] = nil }
+    byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
+    byPath = byPath.filter { $0.value !== engine }
+  }
+
+  // MARK: Datagrams
+
+  /// Takes a datagram that came to one of the sockets. Its bytes must be its own: it is decrypted in place, or kept.
+  func received(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    let path = Path(local: local, remote: remote)
+    if PacketKind.of(datagram) == .stun {
+      guard let envelope = STUNEnvelope(datagram), let engine = owner(of: envelope, on: path) else { return }
+      engine.received(datagram, from: remote, to: local, now: now)
+      touch(engine)
+      claim(path, for: engine, now: now)
+    } else if let engine = byPath[path] {
+      engine.received(datagram, from: remote, to: local, now: now)
+      touch(engine)
+    }
+  }
+
+  /// Gives an engine the path that a check has passed on.
+  ///
+  /// A path that is another engine's goes over only to one whose own check was answered there, which nobody can bring about who
+  /// merely pretends to send from there. Then the other program has begun a new call, and the old one is over.
+  private func claim(_ path: Path, for engine: PeerEngine, now: ContinuousClock.Instant) {
+    guard engine.isValidated(local: path.local, remote: path.remote) else { return }
+    if let owner = byPath[path], owner !== engine {
+      guard engine.path?.local == path.local, engine.path?.remote == path.remote else { return }
+      owner.close(PeerEnding(.connectionLost, "Another call has begun between the same addresses."), now: now)
+      touch(owner)
+    }
+    if byPath.count >= Self.pathLimit { byPath = byPath.filter { $1.isValidated(local: $0.local, remote: $0.remote) } }
+    byPath[path] = engine
+  }
+
+  /// Two addresses between which datagrams flow.
+  private struct Path: Hashable {
+    let local: TransportAddress
+    let remote: TransportAddress
+  }
+
+  /// Paths that are remembered before those that have ceased to be valid are thrown out.
+  private static let pathLimit = 4096
+
+  private func owner(of message: STUNEnvelope, on path: Path) -> PeerEngine? {
+    if let recipient = message.recipient { return byUsernameFragment[recipient] }
+    let likely = byPath[path]
+    if let likely, likely.owns(transactionID: message.transactionID) { return likely }
+    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? likely
+  }
+
+  // MARK: Turns
+
+  private func touch(_ engine: PeerEngine) {
+    if touched.last === engine || touched.contains(where: { $0 === engine }) { return }
+    touched.append(engine)
+  }
+
+  /// Hands out what is to be done now: what engines want that something has happened to, or whose time has come.
+  func poll(
+    now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerEngine.Action, ParticipantID) -> Void
+  ) {
+    openGates(now: now)
+    if let deadline, deadline <= now {
+      for engine in engines.values {
+        if let due = engine.deadline, due <= now { touch(engine) }
+      }
+    }
+    for (participant, event) in events { carryOut(.event(event), participant) }
+    events.removeAll()
+    let turn = touched
+    touched.removeAll(keepingCapacity: true)
+    for engine in turn {
+      for action in engine.poll(now: now, wallClock: wallClock) {
+        carryOut(action, engine.participant)
+        if case .event(.ended) = action { forget(engine) }
+      }
+      noteUsernameFragments(of: engine)
+    }
+    deadline = nextDeadline
+  }
+
+  private var nextDeadline: ContinuousClock.Instant? {
+    var next = offerGates.values.compactMap(\.deadline).min()
+    for engine in engines.values {
+      if let deadline = engine.deadline { next = next.map { min($0, deadline) } ?? deadline }
+    }
+    return next
+  }
+
+  /// Takes the offers whose time has come, and forgets the gates of those who have gone.
+  private func openGates(now: ContinuousClock.Instant) {
+    for participant in Array(offerGates.keys) {
+      if let sdp = offerGates[participant]?.open(now: now) { receivedOffer(sdp, from: participant, now: now) }
+      if offerGates[participant]?.isIdle(now: now) == true { offerGates[participant] = nil }
+    }
+  }
+
+  /// After an ICE restart an engine has another user fragment, and for a while the one before too.
+  private func noteUsernameFragments(of engine: PeerEngine) {
+    let fragments = engine.localUsernameFragments
+    guard engines[engine.participant] === engine, let newest = fragments.first, byUsernameFragment[newest] !== engine
+    else { return }
+    byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
+    for fragment in fragments { byUsernameFragment[fragment] = engine }
+  }
+}

@@ -1,0 +1,76 @@
+import COgg
+import NIOCore
+
+/// One page of an Ogg file (RFC 3533, 6), read or about to be changed.
+struct OggPage: Sendable, Hashable {
+  /// The fixed part of a page's header.
+  static let headerLength = 27
+  /// A header with all its lacing values, and 255 segments of 255 bytes.
+  static let longest = headerLength + 255 + 255 * 255
+
+  /// The whole page; its reader index is 0.
+  private(set) var bytes: ByteBuffer
+
+  /// The page that begins with these bytes; nil when they begin no whole page with a right checksum.
+  init?(parsing bytes: ByteBuffer) {
+    let view = bytes.readableBytesView
+    let start = view.startIndex
+    guard view.count >= Self.headerLength, view.prefix(4).elementsEqual("OggS".utf8), view[start + 4] == 0 else {
+      return nil
+    }
+    let bodyStart = Self.headerLength + Int(view[start + 26])
+    guard view.count >= bodyStart else { return nil }
+    let length = view[(start + Self.headerLength)..<(start + bodyStart)].reduce(bodyStart) { $0 + Int($1) }
+    guard view.count >= length, let page = bytes.getSlice(at: bytes.readerIndex, length: length) else { return nil }
+    self.bytes = page
+    var again = self
+    again.writeChecksum()
+    if again.checksum != checksum { return nil }
+  }
+
+  var length: Int { bytes.readableBytes }
+  /// The codec's count at the end of the last packet that ends on the page; -1 when none does.
+  var granule: Int64 { integer(at: 6) }
+  var serial: Int32 { integer(at: 14) }
+  var sequence: UInt32 { integer(at: 18) }
+  var isFirst: Bool { flags & 0x02 != 0 }
+  /// Whether the stream ends with it.
+  var isLast: Bool { flags & 0x04 != 0 }
+  /// Whether its last packet ends on it.
+  var endsWithPacket: Bool {
+    let count = Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
+    guard count > 0, let last = bytes.getInteger(at: Self.headerLength + count - 1, as: UInt8.self) else { return false }
+    return last < 255
+  }
+  /// What the page carries.
+  var body: ByteBuffer {
+    let start = Self.headerLength + Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
+    return bytes.getSlice(at: start, length: length - start) ?? ByteBuffer()
+  }
+
+  /// The same page, saying that the stream ends with it.
+  var asLast: OggPage {
+    var page = self
+    page.bytes.setInteger(flags | 0x04, at: 5)
+    page.writeChecksum()
+    return page
+  }
+
+  private var flags: UInt8 { bytes.getInteger(at: 5, as: UInt8.self) ?? 0 }
+  private var checksum: UInt32 { integer(at: 22) }
+
+  private func integer<Value: FixedWidthInteger>(at place: Int) -> Value {
+    bytes.getInteger(at: place, endianness: .little, as: Value.self) ?? 0
+  }
+
+  private mutating func writeChecksum() {
+    let headerLength = Self.headerLength + Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
+    let length = bytes.readableBytes
+    bytes.withUnsafeMutableReadableBytes { raw in
+      let start = raw.bindMemory(to: UInt8.self).baseAddress
+      var page = ogg_page(
+        header: start, header_len: headerLength, body: start.map { $0 + headerLength }, body_len: length - headerLength)
+      ogg_page_checksum_set(&page)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Media
+
+/// Tells the user once that the disk does not take what is recorded, and once that it does again, however many files and
+/// participants that concerns.
+final class DiskHealth {
+  /// How long after a failure the same thing is tried again.
+  static let pause = Duration.seconds(1)
+
+  private let folder: String
+  private let memoryLimit: Int
+  private let report: (Recorder.Problem) -> Void
+  /// The files that could not be made or written at the last try.
+  private var failing: Set<String> = []
+  private var since: ContinuousClock.Instant?
+
+  init(folder: String, memoryLimit: Int, report: @escaping (Recorder.Problem) -> Void) {
+    self.folder = folder
+    self.memoryLimit = memoryLimit
+    self.report = report
+  }
+
+  /// A file could not be made or written, and will be tried again.
+  func failed(_ file: String, of participant: ParticipantID, error: Recorder.DiskError, now: ContinuousClock.Instant) {
+    failing.insert(file)
+    guard since == nil else { return }
+    since = now
+    let room = memoryLimit >> 20
+    report(
+      Recorder.Problem(
+        kind: .stalled, participant: participant,
+        sentence: "\(error) It is tried again every second; what comes meanwhile waits in memory, up to \(room) MiB."))
+  }
+
+  /// A file is given up.
+  func forget(_ file: String) {
+    if failing.remove(file) != nil, failing.isEmpty { since = nil }
+  }
+
+  /// A file was written to the end of its line.
+  func settled(_ file: String, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard failing.remove(file) != nil, failing.isEmpty, let since else { return }
+    self.since = nil
+    let seconds = max(1, (now - since).milliseconds / 1_000)
+    report(
+      Recorder.Problem(
+        kind: .resumed, participant: participant,
+        sentence: "Recording into “\(folder)” goes on after \(seconds) s without a working disk."))
+  }
+}

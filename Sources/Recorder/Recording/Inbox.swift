@@ -1,0 +1,214 @@
+import Media
+import NIOCore
+import Synchronization
+
+/// What a recorder is still to do, in order, and the door through which it comes: nobody who brings something ever waits.
+///
+/// It keeps count of all memory that waiting frames take, here and further on towards the disk. When that nears the limit
+/// because the disk does not keep up, pictures are turned away at this door, each participant's up to a keyframe that comes
+/// when there is room again; a quarter of the memory is left for sound, which is turned away only when that is full, too.
+/// The next frame that goes through says how many are missing before it.
+final class Inbox: Sendable {
+  enum Step: Sendable {
+    case begin(name: String?, WallClock)
+    case receive(MediaEvent)
+    /// With the number of frames that were turned away and that no later frame told of.
+    case end(LeaveReason, dropped: [MediaKind: Int])
+    case finish(Ending, dropped: [ParticipantID: [MediaKind: Int]])
+  }
+
+  struct Entry: Sendable {
+    let participant: ParticipantID
+    let step: Step
+    let now: ContinuousClock.Instant
+  }
+
+  /// What is to be done by who put something in.
+  struct Outcome: Sendable {
+    /// Whether the recorder's thread has to be woken.
+    var wakes = false
+    var wantsKeyframe = false
+    var problem: Recorder.Problem?
+  }
+
+  /// How long the recorder's thread may take for what it is doing before the user is told.
+  static let patience = Duration.seconds(2)
+  static let requestInterval = Duration.milliseconds(500)
+  /// What an entry takes besides its frame's payload.
+  private static let overhead = 256
+
+  /// Frames of one participant's track that were turned away.
+  private struct Shedding: Sendable {
+    var dropped = 0
+    var lastRequest: ContinuousClock.Instant?
+  }
+
+  private struct Track: Hashable {
+    let participant: ParticipantID
+    let kind: MediaKind
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    /// Bytes in `entries`.
+    var bytes = 0
+    /// Bytes that were taken out, but are not on the disk.
+    var elsewhere = 0
+    var sheddings: [Track: Shedding] = [:]
+    /// When the oldest thing came that the thread has not done; nil while it has nothing to do.
+    var busySince: ContinuousClock.Instant?
+    /// Whether the user was told that the thread is stuck, and that memory is full.
+    var isStuck = false
+    var isFull = false
+    var peak = 0
+  }
+
+  private let limit: Int
+  private let state = Mutex(State())
+
+  /// - Parameter limit: bytes of frames that may wait for the disk, here and elsewhere.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// The most bytes that ever waited.
+  var peak: Int { state.withLock { $0.peak } }
+
+  func begin(
+    _ participant: ParticipantID, name: String?, clock: WallClock, now: ContinuousClock.Instant
+  ) -> Outcome {
+    state.withLock { append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &$0) }
+  }
+
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) -> Outcome {
+    state.withLock { state in
+      guard case .frame(let frame) = event else {
+        if state.bytes + state.elsewhere > limit { return Outcome() }
+        return append(Entry(participant: participant, step: .receive(event), now: now), to: &state)
+      }
+      return receive(frame, of: participant, now: now, state: &state)
+    }
+  }
+
+  func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) -> Outcome {
+    state.withLock { state in
+      var dropped: [MediaKind: Int] = [:]
+      for kind in MediaKind.allCases {
+        dropped[kind] = state.sheddings.removeValue(forKey: Track(participant: participant, kind: kind))?.dropped
+      }
+      let step = Step.end(reason, dropped: dropped)
+      return append(Entry(participant: participant, step: step, now: now), to: &state)
+    }
+  }
+
+  func finish(_ ending: Ending, now: ContinuousClock.Instant) -> Outcome {
+    state.withLock { state in
+      var dropped: [ParticipantID: [MediaKind: Int]] = [:]
+      for (track, shedding) in state.sheddings { dropped[track.participant, default: [:]][track.kind] = shedding.dropped }
+      state.sheddings = [:]
+      return append(
+        Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
+    }
+  }
+
+  /// Takes everything out; `settle` has to follow when it is done.
+  func takeAll() -> [Entry] {
+    state.withLock { state in
+      let entries = state.entries
+      state.entries.removeAll()
+      state.elsewhere += state.bytes
+      state.bytes = 0
+      state.busySince = entries.first?.now
+      return entries
+    }
+  }
+
+  /// Takes note of what now waits elsewhere, when all that was taken out has been done.
+  ///
+  /// - Returns: whether the user has to be told that it goes on.
+  func settle(elsewhere: Int) -> Bool {
+    state.withLock { state in
+      state.elsewhere = elsewhere
+      state.busySince = state.entries.first?.now
+      if state.isFull, state.bytes + elsewhere <= limit / 2 { state.isFull = false }
+      defer { state.isStuck = false }
+      return state.isStuck
+    }
+  }
+
+  // MARK: The door
+
+  private func receive(
+    _ frame: EncodedFrame, of participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
+  ) -> Outcome {
+    let track = Track(participant: participant, kind: frame.codec.kind)
+    let used = state.bytes + state.elsewhere
+    let needed = used + Self.cost(of: frame)
+    var shedding = state.sheddings[track]
+    let isAdmitted =
+      switch (track.kind, shedding) {
+      case (.audio, _): needed <= limit
+      case (.video, nil): needed <= limit / 4 * 3
+      case (.video, .some): frame.isKeyframe && needed <= limit / 2
+      }
+    guard isAdmitted else {
+      var outcome = Outcome()
+      shedding = shedding ?? Shedding()
+      shedding?.dropped += 1 + (frame.gap?.framesDropped ?? 0)
+      let isDue = shedding?.lastRequest.map { now - $0 >= Self.requestInterval } ?? true
+      if track.kind == .video, used <= limit / 2, isDue {
+        shedding?.lastRequest = now
+        outcome.wantsKeyframe = true
+      }
+      state.sheddings[track] = shedding
+      outcome.problem = full(participant, state: &state) ?? stuck(participant, now: now, state: &state)
+      return outcome
+    }
+    var frame = frame
+    if let shedding {
+      state.sheddings[track] = nil
+      frame.gap = MediaGap(
+        .diskStalled, packetsLost: frame.gap?.packetsLost ?? 0,
+        framesDropped: shedding.dropped + (frame.gap?.framesDropped ?? 0), delay: frame.gap?.delay ?? .zero)
+    }
+    return append(Entry(participant: participant, step: .receive(.frame(frame)), now: now), to: &state)
+  }
+
+  private func append(_ entry: Entry, to state: inout State) -> Outcome {
+    var outcome = Outcome()
+    outcome.wakes = state.entries.isEmpty
+    state.entries.append(entry)
+    var cost = Self.overhead
+    if case .receive(.frame(let frame)) = entry.step { cost = Self.cost(of: frame) }
+    state.bytes += cost
+    state.peak = max(state.peak, state.bytes + state.elsewhere)
+    outcome.problem = stuck(entry.participant, now: entry.now, state: &state)
+    if state.busySince == nil { state.busySince = entry.now }
+    return outcome
+  }
+
+  /// The memory that a waiting frame takes.
+  static func cost(of frame: EncodedFrame) -> Int { frame.payload.readableBytes + overhead }
+
+  // MARK: What the user is told
+
+  private func full(_ participant: ParticipantID, state: inout State) -> Recorder.Problem? {
+    if state.isFull { return nil }
+    state.isFull = true
+    return Recorder.Problem(
+      kind: .lost, participant: participant,
+      sentence: "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures are left "
+        + "out until there is room again.")
+  }
+
+  private func stuck(
+    _ participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
+  ) -> Recorder.Problem? {
+    guard !state.isStuck, let since = state.busySince, now - since >= Self.patience else { return nil }
+    state.isStuck = true
+    return Recorder.Problem(
+      kind: .stalled, participant: participant,
+      sentence: "The disk has not answered for \((now - since).milliseconds / 1_000) s; what is recorded meanwhile waits in "
+        + "memory, up to \(limit >> 20) MiB.")
+  }
+}

@@ -1,0 +1,53 @@
+import Media
+
+/// Says where a recording's next files begin: at the first video keyframe after the limit was reached, or, while no picture
+/// comes, at a packet of sound.
+struct SegmentCut: Sendable {
+  enum Decision: Sendable, Hashable {
+    case goOn
+    /// The limit is reached, and only a keyframe is missing.
+    case askForKeyframe
+    /// The next files begin with the frame.
+    case cut
+  }
+
+  /// After how long without a picture video is taken to be paused.
+  static let pause = Duration.seconds(2)
+  /// How often a keyframe is asked for.
+  static let requestInterval = Duration.milliseconds(500)
+
+  private let limit: SegmentLimit
+  /// Which segment it is, from 1.
+  private(set) var number = 0
+  private var start = Duration.zero
+  private var lastPicture: Duration?
+  private var lastRequest: ContinuousClock.Instant?
+
+  init(limit: SegmentLimit) {
+    self.limit = limit
+  }
+
+  /// The next segment begins.
+  mutating func begin(at position: Duration) {
+    number += 1
+    start = position
+    lastRequest = nil
+  }
+
+  /// - Parameters:
+  ///   - bytes: how large the segment's larger file is.
+  ///   - hasVideo: whether the segment has a file with video.
+  mutating func decide(
+    before placed: PlacedFrame, bytes: Int64, hasVideo: Bool, now: ContinuousClock.Instant
+  ) -> Decision {
+    let isPicture = placed.frame.codec.kind == .video
+    let lastPicture = self.lastPicture ?? start
+    if isPicture { self.lastPicture = max(lastPicture, placed.position) }
+    guard limit.isReached(duration: placed.position - start, bytes: bytes) else { return .goOn }
+    if isPicture && placed.frame.isKeyframe { return .cut }
+    if !isPicture && (!hasVideo || placed.position - lastPicture >= Self.pause) { return .cut }
+    if let lastRequest, now - lastRequest < Self.requestInterval { return .goOn }
+    lastRequest = now
+    return .askForKeyframe
+  }
+}

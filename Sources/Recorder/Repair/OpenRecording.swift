@@ -1,0 +1,104 @@
+import Glibc
+import NIOCore
+
+/// A file of a recording, opened to be repaired, and locked so that nobody else writes it meanwhile.
+final class OpenRecording: ByteSource {
+  enum Failure: Error {
+    /// Somebody records into it.
+    case busy
+    case notAFile
+    case disk(Recorder.DiskError)
+  }
+
+  /// How much is read at once.
+  private static let window = 1 << 20
+
+  let path: String
+  let size: Int64
+  private let descriptor: CInt
+  private var start: Int64 = 0
+  private var bytes = ByteBuffer()
+
+  /// - Parameters:
+  ///   - followsLinks: false for a name that the user did not type.
+  ///   - writes: whether it is to be changed.
+  init(path: String, followsLinks: Bool = true, writes: Bool = true) throws(Failure) {
+    self.path = path
+    // Not to wait for the other end of a pipe.
+    let flags = O_CLOEXEC | O_NONBLOCK | (writes ? O_RDWR : O_RDONLY) | (followsLinks ? 0 : O_NOFOLLOW)
+    let opened = open(path, flags)
+    if opened < 0 {
+      if errno == EISDIR || errno == ENXIO { throw .notAFile }
+      throw .disk(Recorder.DiskError("open", path))
+    }
+    descriptor = opened
+    var about = stat()
+    guard fstat(opened, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
+      size = 0
+      throw .notAFile
+    }
+    size = Int64(about.st_size)
+    if flock(opened, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw .busy }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+    let wanted = Int(min(Int64(count), max(0, size - offset)))
+    if offset < start || offset + Int64(wanted) > start + Int64(bytes.readableBytes) {
+      bytes = try load(at: offset, count: max(wanted, Self.window))
+      start = offset
+    }
+    let place = Int(offset - start)
+    return bytes.getSlice(at: place, length: min(wanted, max(0, bytes.readableBytes - place))) ?? ByteBuffer()
+  }
+
+  /// Carries out what a plan says; each step leaves a file that can be read as far as before, and repaired again.
+  func carryOut(_ plan: RepairPlan) throws(Recorder.DiskError) {
+    if plan.truncation < size, ftruncate(descriptor, off_t(plan.truncation)) != 0 {
+      throw Recorder.DiskError("shorten", path)
+    }
+    do {
+      for write in plan.body { try self.write(write) }
+      try sync()
+    } catch {
+      ftruncate(descriptor, off_t(plan.truncation))
+      throw error
+    }
+    for write in plan.head { try self.write(write) }
+    try sync()
+  }
+
+  private func load(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    while buffer.readableBytes < count {
+      let done = buffer.readableBytes
+      let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count - done) { space in
+        max(0, pread(descriptor, space.baseAddress, count - done, off_t(offset) + off_t(done)))
+      }
+      if got == 0 { break }
+    }
+    return buffer
+  }
+
+  private func write(_ write: FileWrite) throws(Recorder.DiskError) {
+    var done = 0
+    let total = write.bytes.readableBytes
+    while done < total {
+      let written = write.bytes.withUnsafeReadableBytes { bytes in
+        pwrite(descriptor, bytes.baseAddress.map { $0 + done }, total - done, off_t(write.offset) + off_t(done))
+      }
+      if written > 0 {
+        done += written
+      } else if written == 0 || errno != EINTR {
+        throw Recorder.DiskError("write to", path, code: written == 0 ? EIO : errno)
+      }
+    }
+  }
+
+  private func sync() throws(Recorder.DiskError) {
+    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw Recorder.DiskError("store", path) }
+  }
+}

@@ -1,0 +1,71 @@
+import Media
+import NIOCore
+
+extension WebMHeader {
+  /// A header as it stands in a file.
+  struct Found: Sendable, Hashable {
+    var header: WebMHeader
+    /// Where the first cluster begins, or would begin.
+    var length: Int64
+    /// What the segment says of its size; nil for “unknown”.
+    var segmentSize: Int64?
+  }
+
+  /// More than any header that this program ever wrote.
+  static let longest: Int64 = 4_096
+
+  /// Reads the header of a file that this program wrote; nil for any other.
+  ///
+  /// - Parameter bytes: the file's first bytes, ``longest`` of them if there are as many.
+  static func find(in bytes: ByteBuffer) -> Found? {
+    var all = EBMLReader(bytes)
+    guard
+      let ebml = all.next(), ebml.head.is(.ebml), text(.docType, in: ebml.content) == "webm",
+      let area = bytes.getSlice(at: bytes.readerIndex + Int(segmentStart) - 12, length: 12),
+      let segment = EBMLHead(parsing: area), segment.is(.segment), segment.length == 12,
+      let content = bytes.getSlice(
+        at: bytes.readerIndex + Int(segmentStart), length: bytes.readableBytes - Int(segmentStart))
+    else { return nil }
+    var found = Found(header: WebMHeader(date: 0), length: segmentStart, segmentSize: segment.size)
+    var isOurs = false
+    for (head, element) in EBMLReader(content) {
+      if head.is(.cluster) || head.is(.cues) { break }
+      if head.is(.info) {
+        isOurs = text(.writingApp, in: element) == "chatbot"
+        found.header.read(info: element)
+      }
+      if head.is(.tracks) { found.header.read(tracks: element) }
+      found.length += Int64(head.length + element.readableBytes)
+    }
+    return isOurs && (length...longest).contains(found.length) ? found : nil
+  }
+
+  private mutating func read(info: ByteBuffer) {
+    for (head, content) in EBMLReader(info) {
+      if head.is(.dateUTC) { date = Int64(bitPattern: content.ebmlUnsigned) }
+      if head.is(.duration), content.readableBytes == 8 { duration = Double(bitPattern: content.ebmlUnsigned) }
+    }
+  }
+
+  private mutating func read(tracks: ByteBuffer) {
+    for (head, entry) in EBMLReader(tracks) where head.is(.trackEntry) {
+      for (head, content) in EBMLReader(entry) {
+        if head.is(.video) {
+          let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
+          video = PictureSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
+        }
+        if head.is(.audio) { audio = Audio(channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1) }
+      }
+    }
+  }
+
+  private static func text(_ element: WebMElement, in content: ByteBuffer) -> String? {
+    for (head, value) in EBMLReader(content) where head.is(element) { return String(buffer: value) }
+    return nil
+  }
+
+  private static func unsigned(_ element: WebMElement, in content: ByteBuffer) -> UInt64 {
+    for (head, value) in EBMLReader(content) where head.is(element) { return value.ebmlUnsigned }
+    return 0
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Recorder
+
+/// Completes recordings that were never closed.
+struct RepairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair", abstract: "Complete recordings that were never closed, for example because the program was killed.",
+    discussion: """
+      Writes what a player needs for seeking, and the duration, into the files as they are. It can be interrupted and run \
+      again. Files that are complete, that are being recorded, or that this program did not make are left alone.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "A .webm or .ogg file, a .json (for all its files), or a folder (for all its unfinished recordings).",
+      valueName: "file"),
+    completion: .file())
+  var files: [String]
+
+  @Flag(name: .shortAndLong, help: "Say only what went wrong.")
+  var quiet = false
+
+  func run() throws {
+    let console = Console(isQuiet: quiet)
+    var code = ExitCodes.fine
+    for file in files {
+      let reports = Recorder.repair(file)
+      if reports.isEmpty { console.say("“\(file)” holds no unfinished recording.") }
+      for report in reports {
+        switch report.outcome {
+        case .mended, .whole: console.result(report.description)
+        case .refused:
+          console.report(report.description)
+          if code == .fine { code = .fileNotPlayable }
+        case .failed:
+          console.report(report.description)
+          code = .disk
+        }
+      }
+    }
+    if code != .fine { throw code.exitCode }
+  }
+}

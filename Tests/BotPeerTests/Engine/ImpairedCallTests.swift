@@ -1,0 +1,81 @@
+import Media
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("A whole call over a bad line")
+struct ImpairedCallTests {
+  static let usual = LossyLink.Conditions(delay: .milliseconds(25))
+
+  @Test(
+    "connects and carries every picture when 1, 5 or 10 % are lost from the first check on",
+    arguments: [0.01, 0.05, 0.1], [1, 2] as [UInt64])
+  func lossFromTheStart(share: Double, seed: UInt64) throws {
+    let line = LossyLink.Conditions(loss: share, delay: .milliseconds(25))
+    var pair = try EnginePair(seed: seed, bobSends: [], line: line)
+    try pair.connect(within: .seconds(8))
+    print("measured: connected after \(pair.now - pair.start) at \(share) loss, seed \(seed)")
+    pair.setLine(line, seed: seed)
+    pair.play(seed: seed)
+    pair.run(for: .seconds(5))
+    try settle(&pair, allPictures: true)
+  }
+
+  @Test("connects and carries every picture when losses come in bursts", arguments: [0.05, 0.1])
+  func burstsFromTheStart(share: Double) throws {
+    var line = Self.usual
+    line.bursts = .init(share: share, meanLength: 4)
+    var pair = try EnginePair(seed: 8, bobSends: [], line: line)
+    try pair.connect(within: .seconds(8))
+    pair.setLine(line, seed: 8)
+    pair.play()
+    pair.run(for: .seconds(10))
+    try settle(&pair, allPictures: true)
+  }
+
+  @Test("connects when 30 % are lost, and in 60 s no picture comes out that could not be decoded")
+  func heavyLoss() throws {
+    let line = LossyLink.Conditions(loss: 0.3, delay: .milliseconds(25))
+    var pair = try EnginePair(seed: 7, bobSends: [], line: line)
+    try pair.connect(within: .seconds(20))
+    let connected = pair.now - pair.start
+    pair.setLine(line, seed: 7)
+    pair.play()
+    pair.run(for: .seconds(60))
+    let sent = try settle(&pair, allPictures: false)
+    let out = pair.bob.frames.payloads(.vp8).count
+    #expect(Double(out) > Double(sent.payloads(.vp8).count) * 0.98)
+    print(
+      "measured: 30 % loss for 60 s: connected after \(connected), \(out) of \(sent.payloads(.vp8).count) pictures,",
+      "\(pair.bob.frames.payloads(.opus).count) of \(sent.payloads(.opus).count) packets of sound")
+  }
+
+  @Test(
+    "jitter, reordering and duplicates change nothing in what comes out", arguments: [1, 2] as [UInt64])
+  func disorder(seed: UInt64) throws {
+    var line = LossyLink.Conditions(
+      delay: .milliseconds(25), jitter: .milliseconds(15), reordering: 0.1, duplication: 0.05)
+    line.reorderingDelay = .milliseconds(60)
+    var pair = try EnginePair(seed: seed, bobSends: [], line: line)
+    try pair.connect()
+    pair.setLine(line, seed: seed)
+    pair.play()
+    pair.run(for: .seconds(10))
+    let sent = try settle(&pair, allPictures: true)
+    #expect(pair.bob.frames.payloads(.opus) == sent.payloads(.opus))
+  }
+
+  /// Ends without loss, and expects that what came out is what was sent.
+  @discardableResult
+  private func settle(_ pair: inout EnginePair, allPictures: Bool) throws -> [EncodedFrame] {
+    pair.setLine(Self.usual, seed: 99)
+    pair.run(for: .milliseconds(200))
+    let sent = pair.stopPlaying().fromAlice
+    pair.run(for: .seconds(4))
+    pair.bob.expectUnbroken(sent)
+    #expect(pair.areConnected)
+    if allPictures { #expect(pair.bob.frames.payloads(.vp8) == sent.payloads(.vp8)) }
+    return sent
+  }
+}

@@ -1,0 +1,213 @@
+import Media
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("A whole call that the line interrupts")
+struct InterruptedCallTests {
+  /// Which ways a line fails.
+  enum Ways: CaseIterable {
+    case both
+    case toBob
+    case toAlice
+  }
+
+  static let usual = LossyLink.Conditions(delay: .milliseconds(25))
+
+  /// A call that has gone on for 3 s.
+  private func call(shape: MadeUpMedia.Shape = .usual) throws -> EnginePair {
+    var pair = try EnginePair(seed: 21, line: Self.usual)
+    try pair.connect()
+    pair.setLine(Self.usual, seed: 21)
+    pair.play(shape: shape)
+    pair.run(for: .seconds(3))
+    return pair
+  }
+
+  private func change(_ pair: inout EnginePair, _ ways: Ways, _ change: (inout LossyLink.Conditions) -> Void) {
+    if ways != .toAlice { change(&pair.toBob.conditions) }
+    if ways != .toBob { change(&pair.toAlice.conditions) }
+  }
+
+  @Test("goes on within 2 s of an outage of 500 ms, with every picture", arguments: Ways.allCases)
+  func outage(ways: Ways) throws {
+    var pair = try call()
+    change(&pair, ways) { $0.loss = 1 }
+    pair.run(for: .milliseconds(500))
+    change(&pair, ways) { $0.loss = 0 }
+    let end = pair.now
+    pair.run(for: .seconds(4))
+    let sent = stop(&pair)
+    let wait = try expectFlow(pair, sent, from: end, within: .seconds(2))
+    print("measured: after an outage of 500 ms (\(ways)) pictures go on after \(wait)")
+    #expect(pair.bob.frames.payloads(.vp8) == sent.fromAlice.payloads(.vp8))
+    #expect(pair.alice.frames.payloads(.vp8) == sent.fromBob.payloads(.vp8))
+    #expect(pair.bob.stateTimes[.disconnected] == nil)
+  }
+
+  @Test("a way of 500 ms carries every picture from the start")
+  func delayFromTheStart() throws {
+    var pair = try EnginePair(seed: 22, line: Self.usual)
+    pair.toBob.conditions.delay = .milliseconds(500)
+    try pair.connect(within: .seconds(10))
+    print("measured: connected after \(pair.now - pair.start) over a way of 500 ms")
+    pair.play()
+    pair.run(for: .seconds(5))
+    let sent = stop(&pair)
+    for codec in Codec.allCases {
+      #expect(pair.bob.frames.payloads(codec) == sent.fromAlice.payloads(codec))
+      #expect(pair.alice.frames.payloads(codec) == sent.fromBob.payloads(codec))
+    }
+    let ages = pair.bob.received(.vp8, since: pair.start, of: sent.fromAlice).map(\.age)
+    #expect(ages.allSatisfy { $0 < .milliseconds(900) })
+  }
+
+  @Test(
+    "a way that becomes 500 ms long in mid-call costs no frame, and is short again when it is", arguments: [0, 0.02])
+  func delayInMidCall(loss: Double) throws {
+    var pair = try call()
+    pair.toBob.conditions.delay = .milliseconds(500)
+    pair.toBob.conditions.loss = loss
+    let begin = pair.now
+    pair.run(for: .seconds(5))
+    change(&pair, .both) { $0 = Self.usual }
+    let end = pair.now
+    pair.run(for: .seconds(3))
+    let sent = stop(&pair)
+    let slow = try expectFlow(pair, sent, from: begin, within: .seconds(2))
+    let quick = try expectFlow(pair, sent, from: end, within: .seconds(2))
+    print(
+      "measured: a way of 500 ms (loss \(loss)): first picture after \(slow), and after \(quick) when it is short again"
+    )
+    #expect(pair.bob.frames.payloads(.vp8) == sent.fromAlice.payloads(.vp8))
+    let settled = pair.bob.received(.vp8, since: end + .seconds(2), of: sent.fromAlice).map(\.age)
+    #expect(settled.allSatisfy { $0 < .milliseconds(200) })
+  }
+
+  @Test("a limit of 300 kb/s under a stream of 200 kb/s costs no picture, and within 2 s none is late")
+  func limitAboveTheStream() throws {
+    var pair = try call(shape: .slim)
+    pair.toBob.conditions.rate = 300_000
+    let begin = pair.now
+    pair.run(for: .seconds(8))
+    let sent = stop(&pair)
+    _ = try expectFlow(pair, sent, from: begin, within: .seconds(2))
+    #expect(pair.bob.frames.payloads(.vp8) == sent.fromAlice.payloads(.vp8))
+    let ages = pair.bob.received(.vp8, since: begin + .seconds(2), of: sent.fromAlice).map(\.age)
+    print("measured: under a limit of 300 kb/s the latest picture of 200 kb/s is \(ages.max() ?? .zero) old")
+    #expect(ages.count > 150)
+    #expect(ages.allSatisfy { $0 < .milliseconds(1_000) })
+  }
+
+  @Test("a stream that is too large for a limit of 300 kb/s is whole again within 2 s of the limit's end")
+  func limitBelowTheStream() throws {
+    var pair = try call()
+    pair.toBob.conditions.rate = 300_000
+    pair.run(for: .seconds(5))
+    pair.toBob.conditions.rate = nil
+    let end = pair.now
+    pair.run(for: .seconds(5))
+    let sent = stop(&pair)
+    let wait = try expectFlow(pair, sent, from: end, within: .seconds(2))
+    print("measured: after a limit of 300 kb/s pictures of 600 kb/s go on after \(wait)")
+    let after = pair.bob.received(.vp8, since: end + .seconds(2), of: sent.fromAlice)
+    #expect(after.count > 85)
+    #expect(after.allSatisfy { $0.age < .milliseconds(500) })
+    #expect(pair.areConnected)
+  }
+
+  @Test("10 s of silence do not end a call: what comes after them comes out within 4 s")
+  func silence() throws {
+    var pair = try call()
+    change(&pair, .both) { $0.loss = 1 }
+    pair.run(for: .seconds(10))
+    #expect(pair.bob.engine.state == .disconnected)
+    change(&pair, .both) { $0.loss = 0 }
+    let end = pair.now
+    pair.run(for: .seconds(5))
+    let sent = stop(&pair)
+    // What is missing is waited for as long as anything is.
+    let wait = try expectFlow(pair, sent, from: end, within: .seconds(4))
+    let back = try #require(pair.bob.stateTimes[.connected]) - end
+    print("measured: after 10 s of silence pictures go on after \(wait), connected again after \(back)")
+    #expect(pair.areConnected)
+    #expect(back < .seconds(2))
+    #expect(pair.bob.ending == nil)
+    for codec in Codec.allCases { #expect(gaps(pair.bob, codec, since: end).first?.reason == .reconnect) }
+  }
+
+  @Test("10 s in which only media is silent leave the connection as it was, and pictures go on within 4 s")
+  func silenceOfMedia() throws {
+    var pair = try call()
+    pair.carries = { datagram, _ in
+      switch PacketKind.of(datagram) {
+      case .rtp, .rtcp: false
+      case .stun, .dtls, .unknown: true
+      }
+    }
+    pair.run(for: .seconds(10))
+    #expect(pair.areConnected)
+    pair.carries = { _, _ in true }
+    let end = pair.now
+    pair.run(for: .seconds(5))
+    let sent = stop(&pair)
+    let wait = try expectFlow(pair, sent, from: end, within: .seconds(4))
+    print("measured: after 10 s without media pictures go on after \(wait)")
+    #expect(pair.bob.stateTimes[.disconnected] == nil)
+    for codec in Codec.allCases {
+      let gap = try #require(gaps(pair.bob, codec, since: end).first)
+      #expect(gap.reason == .lost || gap.reason == .waitingForKeyframe)
+      #expect(gap.packetsLost > 200)
+    }
+  }
+
+  @Test("30 s of silence end the call on both sides, which say why")
+  func consentIsLost() throws {
+    var pair = try call()
+    _ = pair.stopPlaying()
+    change(&pair, .both) { $0.loss = 1 }
+    let begin = pair.now
+    try pair.run(until: { $0.alice.ending != nil && $0.bob.ending != nil }, within: .seconds(40))
+    print("measured: without an answer the call ends after \(pair.now - begin)")
+    #expect(pair.now - begin > .seconds(20))
+    for side in [pair.alice, pair.bob] {
+      #expect(side.ending == PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."))
+      #expect(side.engine.deadline == nil)
+    }
+  }
+
+  /// What was missing before the frames that came out since a moment.
+  private func gaps(_ side: EnginePair.Side, _ codec: Codec, since moment: ContinuousClock.Instant) -> [MediaGap] {
+    zip(side.frameTimes, side.frames).filter { $0 >= moment && $1.codec == codec }.compactMap(\.1.gap)
+  }
+
+  /// Stops playing, and gives everything time to arrive.
+  private func stop(_ pair: inout EnginePair) -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
+    let sent = pair.stopPlaying()
+    pair.run(for: .seconds(4))
+    return sent
+  }
+
+  /// Expects that what was sent after a moment comes out soon, both ways, and that nothing ever came out broken.
+  ///
+  /// - Returns: how long after the moment the first such picture came out.
+  private func expectFlow(
+    _ pair: EnginePair, _ sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]),
+    from moment: ContinuousClock.Instant, within limit: Duration
+  ) throws -> Duration {
+    pair.bob.expectUnbroken(sent.fromAlice)
+    pair.alice.expectUnbroken(sent.fromBob)
+    var slowest = Duration.zero
+    for (side, originals) in [(pair.bob, sent.fromAlice), (pair.alice, sent.fromBob)] {
+      for codec in Codec.allCases {
+        let first = try #require(
+          side.received(codec, since: moment, of: originals).first { $0.time - $0.age >= moment })
+        #expect(first.time - moment < limit)
+        if codec == .vp8 { slowest = max(slowest, first.time - moment) }
+      }
+    }
+    return slowest
+  }
+}

@@ -1,0 +1,46 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Packet numbers that begin anew in mid-call")
+struct RolloverTests {
+  @Test(
+    "leave no seam, whatever the protection, also where packets are lost and in disorder",
+    arguments: SRTPProfile.allCases, [0, 0.1])
+  func wrap(profile: SRTPProfile, loss: Double) throws {
+    var line = LossyLink.Conditions(loss: loss, delay: .milliseconds(25))
+    if loss > 0 {
+      line.reordering = 0.1
+      line.reorderingDelay = .milliseconds(60)
+    }
+    var pair = try EnginePair(seed: 6, bobSends: [], line: .init(delay: .milliseconds(25)), profiles: [profile])
+    try pair.connect()
+    #expect(pair.bob.engine.statistics.protectionProfile == profile.description)
+    for track in pair.alice.engine.media.sending.indices {
+      Self.advance(&pair.alice.engine.media.sending[track], to: 65_400)
+    }
+    pair.setLine(line, seed: 6)
+    pair.play()
+    pair.run(for: .seconds(5))
+    pair.setLine(.init(delay: .milliseconds(25)), seed: 7)
+    pair.run(for: .milliseconds(200))
+    let sent = pair.stopPlaying().fromAlice
+    pair.run(for: .seconds(4))
+    for track in pair.alice.engine.media.sending {
+      var track = track
+      #expect(track.stream.packet(ByteBuffer(), ticks: 0, marker: false).sequenceNumber < 32_768)
+    }
+    pair.bob.expectUnbroken(sent)
+    #expect(pair.bob.frames.payloads(.vp8) == sent.payloads(.vp8))
+    if loss == 0 { #expect(pair.bob.frames.payloads(.opus) == sent.payloads(.opus)) }
+  }
+
+  /// Uses up a track's numbers until the next one is `number`.
+  private static func advance(_ track: inout SendTrack, to number: UInt16) {
+    while track.stream.packet(ByteBuffer(), ticks: 0, marker: false).sequenceNumber != number &- 1 {}
+  }
+}

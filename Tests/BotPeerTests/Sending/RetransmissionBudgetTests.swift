@@ -1,0 +1,26 @@
+import Testing
+
+@testable import BotPeer
+
+@Suite("Retransmission budget")
+struct RetransmissionBudgetTests {
+  @Test("what is sent earns one and a half times as much, and what it does not hold cannot be spent")
+  func earning() {
+    var budget = RetransmissionBudget()
+    while budget.spend(1_000) {}
+    let rest = budget.bytes
+    #expect(rest < 1_000)
+    budget.earn(1_000)
+    #expect(budget.bytes == rest + 1_500)
+    let spent = [1_000, 500, 1_000].map { budget.spend($0) }
+    #expect(spent == [true, true, false])
+    #expect(budget.bytes == rest)
+  }
+
+  @Test("it never holds more than an outage of some seconds costs")
+  func bound() {
+    var budget = RetransmissionBudget()
+    for _ in 0..<100_000 { budget.earn(1_200) }
+    #expect(budget.bytes == RetransmissionBudget.most)
+  }
+}

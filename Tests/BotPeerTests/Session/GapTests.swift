@@ -1,0 +1,312 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Gaps and their names, in a session")
+struct GapTests {
+  private var silentAboutLoss: Negotiated {
+    var media = Negotiated()
+    media.nack = false
+    return media
+  }
+
+  /// A call of 20 pictures, the first of them a keyframe, with one in `keyframes` being one too.
+  private func listen(
+    _ media: Negotiated, keyframes: Set<Int> = [], describe: (Int, inout VP8PayloadDescriptor) -> Void = { _, _ in },
+    losing isLost: (_ picture: Int, _ part: Int) -> Bool
+  ) -> Listener {
+    var listener = Listener(media: media)
+    var video = PacketMaker.video()
+    for number in 0..<20 {
+      let packets = video.picture(number, isKeyframe: number == 0 || keyframes.contains(number)) {
+        describe(number, &$0)
+      }
+      for (part, packet) in packets.enumerated() where !isLost(number, part) { listener.receive(packet) }
+      listener.run(for: .microseconds(33_333))
+    }
+    listener.run(for: .seconds(4))
+    return listener
+  }
+
+  @Test("what follows on has no gap")
+  func none() {
+    let listener = listen(Negotiated()) { _, _ in false }
+    #expect(listener.numbers(.vp8) == Array(0..<20))
+    #expect(listener.gaps(.vp8).isEmpty)
+  }
+
+  @Test("packets of sound that never come are a loss, told with the next that comes")
+  func lostSound() throws {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<50 {
+      let packet = sound.sound(number)
+      if !(10..<13).contains(number), number != 30 { listener.receive(packet) }
+      listener.run(for: .milliseconds(20))
+    }
+    listener.run(for: .seconds(1))
+    let gaps = listener.gaps(.opus)
+    #expect(gaps.map(\.before) == [13, 31])
+    #expect(gaps.map(\.gap.reason) == [.lost, .lost])
+    #expect(gaps.map(\.gap.packetsLost) == [3, 1])
+    #expect(gaps.map(\.gap.framesDropped) == [0, 0])
+    // It was waited for 400 ms from when its successor came.
+    #expect(gaps.map(\.gap.delay) == [.milliseconds(400), .milliseconds(400)])
+  }
+
+  @Test("a picture lost whole before a keyframe is a loss, and so is one of which a part came")
+  func lostPicture() {
+    var listener = listen(silentAboutLoss, keyframes: [6]) { picture, _ in picture == 5 }
+    var gaps = listener.gaps(.vp8)
+    #expect(gaps.map(\.before) == [6])
+    #expect(gaps.first?.gap.reason == .lost)
+    #expect(gaps.first?.gap.packetsLost == 3 && gaps.first?.gap.framesDropped == 0)
+    listener = listen(silentAboutLoss, keyframes: [6]) { picture, part in picture == 5 && part == 1 }
+    gaps = listener.gaps(.vp8)
+    #expect(gaps.map(\.before) == [6])
+    #expect(gaps.first?.gap.reason == .lost)
+    #expect(gaps.first?.gap.packetsLost == 1 && gaps.first?.gap.framesDropped == 1)
+  }
+
+  @Test("whole pictures left out after a loss were waiting for a keyframe, and the lost packets count with them")
+  func waitingForKeyframe() {
+    let listener = listen(silentAboutLoss, keyframes: [12]) { picture, part in picture == 5 && part == 1 }
+    #expect(listener.numbers(.vp8) == Array(0..<5) + Array(12..<20))
+    let gaps = listener.gaps(.vp8)
+    #expect(gaps.map(\.before) == [12])
+    #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
+  }
+
+  @Test("a track that begins without a keyframe was waiting for one")
+  func lateBeginning() {
+    let listener = listen(silentAboutLoss, keyframes: [4]) { picture, _ in picture == 0 }
+    #expect(listener.numbers(.vp8) == Array(4..<20))
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.waitingForKeyframe, framesDropped: 3))
+  }
+
+  @Test("of temporal layers, one lost picture of the highest is a loss and nothing else")
+  func lostLayer() {
+    let listener = listen(silentAboutLoss) { number, descriptor in
+      descriptor.baseLayerIndex = UInt8(number / 2)
+      descriptor.temporalLayer = .init(index: UInt8(number % 2), dependsOnBaseOnly: number % 2 == 1)
+    } losing: { picture, _ in
+      picture == 7
+    }
+    #expect(listener.numbers(.vp8) == (0..<20).filter { $0 != 7 })
+    let gaps = listener.gaps(.vp8)
+    #expect(gaps.map(\.before) == [8])
+    #expect(gaps.first?.gap.reason == .lost)
+    #expect(gaps.first?.gap.packetsLost == 3 && gaps.first?.gap.framesDropped == 0)
+  }
+
+  @Test(
+    "a packet that comes 250 ms late or later, having been asked for, makes what waited late; a faster one does not",
+    arguments: [240, 260, 900])
+  func recoveredLate(milliseconds: Int) throws {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    var withheld: RTPPacket?
+    var due: ContinuousClock.Instant?
+    for number in 0..<60 {
+      var packets = video.picture(number, isKeyframe: number == 0)
+      if number == 10 { withheld = packets.remove(at: 1) }
+      listener.receive(packets)
+      if number == 10 { due = listener.now + .milliseconds(milliseconds) }
+      let next = listener.now + .microseconds(33_333)
+      if let instant = due, instant <= next, let packet = withheld {
+        listener.run(until: instant)
+        listener.receive(packet)
+        due = nil
+      }
+      listener.run(until: next)
+    }
+    #expect(listener.numbers(.vp8) == Array(0..<60))
+    let gaps = listener.gaps(.vp8)
+    if milliseconds < 250 {
+      #expect(gaps.isEmpty)
+    } else {
+      #expect(gaps.map(\.before) == [10])
+      #expect(gaps.first?.gap == MediaGap(.recoveredLate, delay: .milliseconds(milliseconds)))
+    }
+  }
+
+  @Test(
+    "silence that is left out is DTX, by the packet of two bytes at most on either side of it",
+    arguments: [true, false])
+  func discontinuous(before: Bool) {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<30 {
+      // As Chromium does it: the first silent packet is sent, those after it are not, for 400 ms.
+      let isSilent = number == (before ? 9 : 10)
+      listener.receive(isSilent ? sound.sound(payload: ByteBuffer(bytes: [0xF8])) : sound.sound(number))
+      listener.run(for: .milliseconds(20))
+      if number == 9 {
+        sound.timestamp &+= 18 * 960
+        listener.run(for: .milliseconds(360))
+      }
+    }
+    let gaps = listener.frames(.opus).enumerated().compactMap { place, frame in frame.gap.map { (place, $0) } }
+    #expect(gaps.map(\.0) == [10])
+    #expect(gaps.map(\.1) == [MediaGap(.dtx)])
+  }
+
+  @Test("a sender that leaves out media time without a silent packet or a missing number has paused")
+  func pausedSound() {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<30 {
+      listener.receive(sound.sound(number))
+      listener.run(for: .milliseconds(20))
+      // 40 ms are a clock that is put right; 5 s are a pause.
+      if number == 5 { sound.timestamp &+= 2 * 960 }
+      if number == 9 {
+        sound.timestamp &+= 5 * 48_000
+        listener.run(for: .seconds(5))
+      }
+    }
+    #expect(listener.gaps(.opus).map(\.before) == [10])
+    #expect(listener.gaps(.opus).first?.gap == MediaGap(.senderPaused))
+  }
+
+  @Test("video has paused when more than a second of media time is left out", arguments: [0.9, 1.1])
+  func pausedVideo(seconds: Double) {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    for number in 0..<20 {
+      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.run(for: .microseconds(33_333))
+      if number == 9 {
+        video.timestamp &+= UInt32(seconds * 90_000)
+        listener.run(for: .seconds(seconds))
+      }
+    }
+    #expect(listener.gaps(.vp8).map(\.before) == (seconds > 1 ? [10] : []))
+    #expect(listener.gaps(.vp8).allSatisfy { $0.gap == MediaGap(.senderPaused) })
+  }
+
+  @Test("a sender whose timestamps stand still while it pauses has paused all the same; a line that was full has not")
+  func standstill() {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    for number in 0..<40 {
+      listener.receive(video.picture(number, isKeyframe: number == 0))
+      if number == 9 { listener.run(for: .seconds(8)) }
+      // Two seconds of pictures queued on their way, and come all at once.
+      if number == 19 { listener.run(for: .seconds(2)) }
+      if !(20..<39).contains(number) { listener.run(for: .microseconds(33_333)) }
+    }
+    #expect(listener.gaps(.vp8).map(\.before) == [10])
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.senderPaused))
+  }
+
+  @Test("a section that the sender had turned off in between was muted", arguments: Codec.allCases)
+  func muted(codec: Codec) {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    var sound = PacketMaker.sound()
+    for number in 0..<20 {
+      listener.receive(codec == .vp8 ? video.picture(number, isKeyframe: number % 10 == 0) : [sound.sound(number)])
+      listener.run(for: .milliseconds(20))
+      if number == 9 {
+        var off = Negotiated().bob
+        for place in off.indices where off[place].codec == codec { off[place].receives = false }
+        listener.session.configure(off, now: listener.now)
+        listener.run(for: .seconds(3))
+        listener.session.configure(Negotiated().bob, now: listener.now)
+        video.timestamp &+= 3 * 90_000
+        sound.timestamp &+= 3 * 48_000
+      }
+    }
+    #expect(listener.gaps(codec).map(\.before) == [10])
+    #expect(listener.gaps(codec).first?.gap == MediaGap(.muted))
+    #expect(listener.numbers(codec) == Array(0..<20))
+  }
+
+  @Test("a new source, and numbers that begin anew, are a new connection", arguments: [true, false])
+  func newSource(changesSSRC: Bool) {
+    var media = Negotiated()
+    media.announced = false
+    var listener = Listener(media: media)
+    var video = PacketMaker.video()
+    for number in 0..<20 {
+      if number == 10 {
+        if changesSSRC { video.ssrc = 0xCAFE } else { video.sequence &+= 20_000 }
+      }
+      listener.receive(video.picture(number, isKeyframe: number % 10 == 0))
+      listener.run(for: .microseconds(33_333))
+    }
+    #expect(listener.numbers(.vp8) == Array(0..<20))
+    #expect(listener.gaps(.vp8).map(\.before) == [10])
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.reconnect))
+  }
+
+  @Test("what is lost while the connection was seen to be broken went with it; the next loss did not")
+  func brokenConnection() {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<300 {
+      let packet = sound.sound(number)
+      if number == 60 { listener.session.connectionWasInterrupted(now: listener.now) }
+      if !(50..<100).contains(number), number != 200 { listener.receive(packet) }
+      listener.run(for: .milliseconds(20))
+    }
+    let gaps = listener.gaps(.opus)
+    #expect(gaps.map(\.before) == [100, 201])
+    #expect(gaps.map(\.gap.reason) == [.reconnect, .lost])
+    #expect(gaps.map(\.gap.packetsLost) == [50, 1])
+  }
+
+  @Test("a pause during which the connection was seen to be broken was no pause of the sender's")
+  func brokenWithoutLoss() {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<100 {
+      listener.receive(sound.sound(number))
+      listener.run(for: .milliseconds(20))
+      if number == 49 {
+        listener.run(for: .seconds(5))
+        listener.session.connectionWasInterrupted(now: listener.now)
+        listener.run(for: .seconds(5))
+        sound.timestamp &+= 10 * 48_000
+      }
+    }
+    #expect(listener.gaps(.opus).map(\.before) == [50])
+    #expect(listener.gaps(.opus).first?.gap == MediaGap(.reconnect))
+  }
+
+  @Test("an interruption that cost nothing names no later loss")
+  func harmlessInterruption() {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<700 {
+      let packet = sound.sound(number)
+      if number == 20 { listener.session.connectionWasInterrupted(now: listener.now) }
+      if number != 600 { listener.receive(packet) }
+      listener.run(for: .milliseconds(20))
+    }
+    #expect(listener.gaps(.opus).map(\.before) == [601])
+    #expect(listener.gaps(.opus).first?.gap.reason == .lost)
+  }
+
+  @Test("the packets that the gaps tell of are the packets that the counts tell of", arguments: [1, 2, 3] as [UInt64])
+  func sum(seed: UInt64) throws {
+    var call = SessionCall(
+      seed: seed, toBob: .init(loss: 0.05, delay: .milliseconds(25)), media: silentAboutLoss)
+    call.source?.keyframeEvery = 60
+    call.run(for: .seconds(10))
+    call.toBob.conditions.loss = 0
+    call.run(for: .seconds(3))
+    for (codec, kind) in [(Codec.opus, MediaKind.audio), (.vp8, .video)] {
+      let counts = try #require(call.bob.session.receiveStatistics[kind])
+      let gaps = call.bob.frames(codec).compactMap(\.gap)
+      #expect(counts.packetsLost > 0)
+      #expect(gaps.map(\.packetsLost).reduce(0, +) == Int(counts.packetsLost))
+      #expect(gaps.map(\.framesDropped).reduce(0, +) == Int(counts.framesDropped))
+    }
+  }
+}

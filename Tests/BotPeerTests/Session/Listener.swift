@@ -1,0 +1,102 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+/// A session that receives packets made by a test, without any sender behind them, in time that the test moves.
+struct Listener {
+  let start: ContinuousClock.Instant
+  private(set) var now: ContinuousClock.Instant
+  var session: MediaSession
+  private(set) var events: [MediaEvent] = []
+  private(set) var feedback: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
+  /// Sees the session after each step.
+  var check: (MediaSession) -> Void = { _ in }
+
+  /// - Parameter media: what was negotiated; Bob listens.
+  init(media: Negotiated = Negotiated(), configuration: MediaSession.Configuration = .init()) {
+    start = ContinuousClock.now
+    now = start
+    session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1, configuration: configuration)
+    session.configure(media.bob, now: now)
+    session.transportBecameReady(now: now)
+  }
+
+  /// Hands over a packet, as it would come from the network.
+  mutating func receive(_ packet: RTPPacket) {
+    var datagram = ByteBuffer()
+    packet.write(into: &datagram)
+    session.receivedRTP(datagram, now: now)
+    work()
+  }
+
+  mutating func receive(_ packets: [RTPPacket]) {
+    for packet in packets { receive(packet) }
+  }
+
+  /// Hands over bytes that claim to be RTCP.
+  mutating func receiveControl(_ bytes: [UInt8]) {
+    session.receivedRTCP(ByteBuffer(bytes: bytes), now: now)
+    work()
+  }
+
+  /// Moves time on; what falls due on the way is done.
+  mutating func run(for span: Duration) { run(until: now + span) }
+
+  mutating func run(until end: ContinuousClock.Instant) {
+    var idle = 0
+    while let next = session.deadline, next <= end {
+      // A deadline that has passed and stays would keep a driver busy for ever.
+      idle = next > now ? 0 : idle + 1
+      guard idle < 100 else {
+        Issue.record("The session is due at the same moment again and again.")
+        break
+      }
+      now = max(now, next)
+      work()
+    }
+    now = max(now, end)
+  }
+
+  /// Ends the session; what it still held comes out.
+  mutating func close() {
+    for output in session.close(now: now) { take(output) }
+  }
+
+  func frames(_ codec: Codec) -> [EncodedFrame] {
+    events.compactMap { event in
+      if case .frame(let frame) = event, frame.codec == codec { frame } else { nil }
+    }
+  }
+
+  /// The gaps of a track with the numbers of the frames before which they lie.
+  func gaps(_ codec: Codec) -> [(before: Int, gap: MediaGap)] {
+    frames(codec).compactMap { frame in
+      guard let gap = frame.gap, let number = SyntheticSource.number(of: frame) else { return nil }
+      return (number, gap)
+    }
+  }
+
+  func numbers(_ codec: Codec) -> [Int] { frames(codec).compactMap(SyntheticSource.number) }
+
+  var keyframeRequests: [ContinuousClock.Instant] {
+    feedback.filter { if case .pictureLossIndication = $0.packet { true } else { false } }.map(\.time)
+  }
+
+  private mutating func work() {
+    for output in session.poll(now: now, wallClock: SessionCall.wallClockAtStart + (now - start)) { take(output) }
+    check(session)
+  }
+
+  private mutating func take(_ output: MediaSession.Output) {
+    switch output {
+    case .event(let event): events.append(event)
+    case .rtcp(let datagram):
+      for packet in (try? RTCPPacket.parse(compound: datagram)) ?? [] { feedback.append((now, packet)) }
+    case .rtp, .keyframeRequested: break
+    }
+  }
+}

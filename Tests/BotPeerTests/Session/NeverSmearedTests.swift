@@ -1,0 +1,124 @@
+import Media
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Pictures that depend on a missing one, in a session")
+struct NeverSmearedTests {
+  /// Receives pictures of which some packets never come and cannot be asked for.
+  private func listen(
+    _ stream: LayeredStream, count: Int, first: Int = 0, losing isLost: (_ picture: Int, _ part: Int) -> Bool
+  ) -> Listener {
+    var media = Negotiated()
+    media.nack = false
+    var listener = Listener(media: media)
+    // Every number wraps on the way.
+    var video = PacketMaker.video(sequence: 65_400, timestamp: .max - 300_000)
+    for number in first..<first + count {
+      let packets = video.picture(number, isKeyframe: stream.isKeyframe(number), packets: 1 + number % 3) {
+        $0.pictureID = .init(UInt16((number + 32_700) & 0x7FFF))
+        stream.describe(number, &$0)
+      }
+      for (part, packet) in packets.enumerated() where !isLost(number, part) { listener.receive(packet) }
+      listener.run(for: .microseconds(33_333))
+    }
+    listener.run(for: .seconds(2))
+    return listener
+  }
+
+  @Test(
+    "whatever is lost, no picture comes out before those that it is predicted from", arguments: LayeredStream.allCases)
+  func safety(stream: LayeredStream) {
+    for seed in 1...4 as ClosedRange<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      let share = [0.002, 0.01, 0.03, 0.1][Int(seed) % 4]
+      let listener = listen(stream, count: 250, first: Int(seed) * 7) { _, _ in
+        Double.random(in: 0..<1, using: &generator) < share
+      }
+      var seen: Set<Int> = []
+      for number in listener.numbers(.vp8) {
+        #expect(
+          stream.references(of: number).allSatisfy(seen.contains), "\(stream) with seed \(seed), picture \(number)")
+        #expect(seen.insert(number).inserted)
+      }
+      #expect(!seen.isEmpty)
+    }
+  }
+
+  @Test(
+    "one lost picture costs itself and those that are predicted from it, and no other",
+    arguments: [LayeredStream.plain, .shortIDs, .noIDs, .threeLayers, .threeLayersWithoutIDs], [true, false])
+  func oneLoss(stream: LayeredStream, isWhole: Bool) {
+    for victim in 40..<48 {
+      let listener = listen(stream, count: 80) { picture, part in picture == victim && (isWhole || part == 0) }
+      let expected = Set(0..<80).subtracting(stream.dependents(of: victim, count: 80))
+      #expect(Set(listener.numbers(.vp8)) == expected, "\(stream), picture \(victim)")
+      #expect(listener.session.receiveStatistics[.video]?.packetsLost == (isWhole ? UInt64(1 + victim % 3) : 1))
+    }
+  }
+
+  @Test(
+    "in two layers a lost picture of the base costs all to the next keyframe, one of the upper layer at most its chain")
+  func twoLayers() {
+    for victim in 40..<56 {
+      let stream = LayeredStream.twoLayers
+      let listener = listen(stream, count: 80) { picture, _ in picture == victim }
+      let dependents = stream.dependents(of: victim, count: 80)
+      let missing = Set(0..<80).subtracting(listener.numbers(.vp8))
+      #expect(missing.isSuperset(of: dependents))
+      // Nobody can tell whether the missing one ended its chain.
+      #expect(missing.subtracting(dependents).isEmpty || victim % 8 == 7)
+      #expect(victim % 2 == 0 || missing.count <= 4)
+      #expect(victim % 2 == 1 || missing == Set(victim..<64))
+    }
+  }
+
+  @Test("a lost keyframe costs all up to the next one, which is asked for every 500 ms at most")
+  func lostKeyframe() {
+    for part in [0, 1, 2, 3] {
+      var media = Negotiated()
+      media.nack = false
+      var listener = Listener(media: media)
+      var video = PacketMaker.video()
+      for number in 0..<150 {
+        let packets = video.picture(number, isKeyframe: [0, 30, 120].contains(number), packets: 3)
+        for (place, packet) in packets.enumerated() where number != 30 || (part < 3 && place != part) {
+          listener.receive(packet)
+        }
+        listener.run(for: .microseconds(33_333))
+      }
+      #expect(listener.numbers(.vp8) == Array(0..<30) + Array(120..<150))
+      let requests = listener.keyframeRequests
+      #expect((4...6).contains(requests.count))
+      #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(500) })
+      listener.run(for: .seconds(3))
+      #expect(listener.keyframeRequests.count == requests.count)
+    }
+  }
+
+  @Test("a sender that stops in mid-frame and goes on as another source leaves no half picture")
+  func stoppedInMidFrame() {
+    var media = Negotiated()
+    media.announced = false
+    var listener = Listener(media: media)
+    var video = PacketMaker.video()
+    for number in 0..<10 {
+      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.run(for: .microseconds(33_333))
+    }
+    listener.receive(Array(video.picture(10, packets: 5).prefix(3)))
+    listener.run(for: .seconds(2))
+    video.ssrc = 0xBEEF
+    video.sequence = 7
+    for number in 11..<30 {
+      listener.receive(video.picture(number, isKeyframe: number == 15))
+      listener.run(for: .microseconds(33_333))
+    }
+    #expect(listener.numbers(.vp8) == Array(0..<10) + Array(15..<30))
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.reconnect, framesDropped: 5))
+    let times = listener.frames(.vp8).map(\.time.ticks)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+  }
+}

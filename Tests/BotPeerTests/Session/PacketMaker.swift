@@ -1,0 +1,74 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+
+@testable import BotPeer
+
+/// Makes the packets of a track by hand, so that a test can do to them what no sender of ours does.
+struct PacketMaker {
+  var ssrc: UInt32
+  var payloadType: UInt8
+  /// Of the next packet.
+  var sequence: UInt16
+  /// Of the next frame.
+  var timestamp: UInt32
+  var generator = SeededGenerator(seed: 77)
+
+  static func video(sequence: UInt16 = 1_000, timestamp: UInt32 = 5_000_000) -> PacketMaker {
+    PacketMaker(ssrc: Negotiated.aliceVideo, payloadType: 96, sequence: sequence, timestamp: timestamp)
+  }
+
+  static func sound(sequence: UInt16 = 2_000, timestamp: UInt32 = 9_000_000) -> PacketMaker {
+    PacketMaker(ssrc: Negotiated.aliceAudio, payloadType: 111, sequence: sequence, timestamp: timestamp)
+  }
+
+  /// A picture in `count` packets; its time is 1/30 s after the one before it.
+  mutating func picture(
+    _ number: Int, isKeyframe: Bool = false, size: PictureSize = PictureSize(width: 640, height: 480),
+    packets count: Int = 3,
+    describe: (inout VP8PayloadDescriptor) -> Void = { _ in }
+  ) -> [RTPPacket] {
+    var descriptor = VP8PayloadDescriptor(startsPartition: true, pictureID: .init(UInt16(number & 0x7FFF)))
+    describe(&descriptor)
+    let room = 200
+    let frame = SyntheticSource.vp8(
+      number: number, isKeyframe: isKeyframe, size: size, bytes: max(16, (room - descriptor.byteCount) * count - 8),
+      time: 0,
+      arrival: .now, using: &generator)
+    let payloads = VP8Packetizer(maximumPayloadSize: room).packetize(frame: frame.payload, descriptor: descriptor)
+    defer { timestamp &+= 3_000 }
+    return payloads.enumerated().map { place, payload in
+      packet(payload, marker: place == payloads.count - 1)
+    }
+  }
+
+  /// A packet of 20 ms of sound.
+  mutating func sound(_ number: Int, bytes: Int = 40) -> RTPPacket {
+    var payload = ByteBuffer()
+    payload.writeInteger(UInt8(0xFC))
+    payload.writeInteger(UInt32(number))
+    while payload.readableBytes < bytes { payload.writeInteger(UInt8.random(in: 0...255, using: &generator)) }
+    return sound(payload: payload)
+  }
+
+  /// A packet of sound with that payload, which moves time by 20 ms.
+  mutating func sound(payload: ByteBuffer) -> RTPPacket {
+    defer { timestamp &+= 960 }
+    return packet(payload, marker: false)
+  }
+
+  /// A packet of the present time that holds only padding.
+  mutating func padding(_ bytes: UInt8 = 100) -> RTPPacket {
+    var padding = packet(ByteBuffer(), marker: false)
+    padding.paddingLength = bytes
+    return padding
+  }
+
+  private mutating func packet(_ payload: ByteBuffer, marker: Bool) -> RTPPacket {
+    defer { sequence &+= 1 }
+    return RTPPacket(
+      marker: marker, payloadType: payloadType, sequenceNumber: sequence, timestamp: timestamp, ssrc: ssrc,
+      payload: payload)
+  }
+}

@@ -1,0 +1,153 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Sums of packets, in a session")
+struct PacketSumsTests {
+  /// What goes wrong on the way.
+  private struct Weather {
+    var generator: SeededGenerator
+    var loss: Double
+    var asks: Bool
+
+    init(seed: UInt64) {
+      generator = SeededGenerator(seed: seed)
+      loss = [0, 0.01, 0.1, 0.4][Int(seed) % 4]
+      asks = seed % 3 != 0
+    }
+
+    mutating func happens(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &generator) < share }
+  }
+
+  /// Pictures and, now and then, packets that hold only padding.
+  private func tape(_ weather: inout Weather, maker: inout PacketMaker, pictures: Range<Int>, from start: Duration)
+    -> PacketTape
+  {
+    var entries: [PacketTape.Entry] = []
+    for number in pictures {
+      let time = start + .milliseconds((number - pictures.lowerBound) * 33)
+      var packets = maker.picture(number, isKeyframe: number % 40 == 0, packets: 4)
+      while weather.happens(0.2) { packets.append(maker.padding()) }
+      entries += packets.enumerated().map { .init(time: time + .milliseconds($0), packet: $1) }
+    }
+    return PacketTape(entries)
+  }
+
+  @Test(
+    "received, padding and lost are what was sent, whatever the line does and however often the source changes",
+    arguments: 1...12 as ClosedRange<UInt64>)
+  func sums(seed: UInt64) throws {
+    var weather = Weather(seed: seed)
+    var media = Negotiated()
+    media.announced = false
+    media.nack = weather.asks
+    var listener = Listener(media: media)
+    // After every step: what is settled and what waits are what came and what was given up.
+    listener.check = { session in
+      let counts = session.receiving[1].statistics
+      let sum = counts.packetsReceived + counts.packetsPadding + counts.packetsLost
+      let settled = counts.packetsExpected + UInt64(session.receiving[1].waiting.packets)
+      if sum != settled { Issue.record("\(sum) packets came or were given up, but \(settled) are accounted for.") }
+    }
+    var expected = 0
+    var padding = 0
+    var maker = PacketMaker.video(sequence: UInt16(65_536 - Int(seed) * 20), timestamp: .max - 200_000)
+    for part in 0..<3 {
+      let whole = tape(&weather, maker: &maker, pictures: part * 40..<part * 40 + 40, from: .zero)
+      // The first and the last packets arrive, so that both sides know of all that lie between them.
+      let first = whole.entries.first?.packet.sequenceNumber
+      let last = whole.entries.last?.packet.sequenceNumber
+      let thinned = whole.losing { packet in
+        weather.happens(weather.loss) && packet.sequenceNumber != first && packet.sequenceNumber != last
+      }
+      let wild = thinned.reordered(depth: 12, using: &weather.generator)
+        .doubled(0.05, depth: 12, using: &weather.generator)
+      wild.play(to: &listener)
+      expected += whole.entries.count
+      padding += thinned.entries.count { $0.packet.payload.readableBytes == 0 }
+      // Another source, or the same one that begins anew.
+      if part == 0 { maker.ssrc &+= 0x1000 } else { maker.sequence &+= 30_000 }
+    }
+    listener.close()
+    var counts = TrackStatistics()
+    for case .statistics(.video, let last) in listener.events { counts = last }
+    #expect(counts.packetsReceived + counts.packetsPadding + counts.packetsLost == counts.packetsExpected)
+    #expect(counts.packetsExpected == UInt64(expected))
+    #expect(counts.packetsPadding == UInt64(padding))
+    if weather.loss == 0 { #expect(counts.packetsLost == 0) }
+  }
+
+  @Test("a packet that comes after it was given up is late, received and not lost")
+  func late() throws {
+    var media = Negotiated()
+    media.nack = false
+    var listener = Listener(media: media)
+    var sound = PacketMaker.sound()
+    var withheld: RTPPacket?
+    for number in 0..<60 {
+      let packet = sound.sound(number)
+      if number == 10 { withheld = packet } else { listener.receive(packet) }
+      listener.run(for: .milliseconds(20))
+    }
+    var counts = try #require(listener.session.receiveStatistics[.audio])
+    #expect(counts.packetsLost == 1 && counts.packetsLate == 0 && counts.packetsReceived == 59)
+    listener.receive(try #require(withheld))
+    counts = try #require(listener.session.receiveStatistics[.audio])
+    #expect(counts.packetsLost == 0 && counts.packetsLate == 1 && counts.packetsReceived == 60)
+    #expect(counts.packetsExpected == 60 && counts.packetsRecovered == 0)
+    #expect(listener.frames(.opus).count == 59)
+    // Once more is a duplicate.
+    listener.receive(try #require(withheld))
+    counts = try #require(listener.session.receiveStatistics[.audio])
+    #expect(counts.packetsLate == 1 && counts.packetsDuplicated == 1 && counts.packetsReceived == 60)
+  }
+
+  @Test("packets that hold only padding are counted by themselves, and are neither loss nor gap")
+  func padding() throws {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    for number in 0..<60 {
+      listener.receive(video.picture(number, isKeyframe: number == 0))
+      for _ in 0..<(number % 4) { listener.receive(video.padding()) }
+      // In the repairing source they hold nothing, or the number of a packet that came.
+      listener.receive(
+        RTPPacket(
+          payloadType: 97, sequenceNumber: UInt16(number), timestamp: 1, ssrc: Negotiated.aliceRepair,
+          paddingLength: 200))
+      listener.run(for: .microseconds(33_333))
+    }
+    let counts = try #require(listener.session.receiveStatistics[.video])
+    #expect(counts.packetsPadding == 90)
+    #expect(counts.packetsReceived == 180 && counts.packetsExpected == 270 && counts.packetsLost == 0)
+    #expect(counts.packetsRequested == 0 && counts.keyframeRequests == 0)
+    #expect(listener.numbers(.vp8) == Array(0..<60))
+    #expect(listener.gaps(.vp8).isEmpty)
+  }
+
+  @Test("between two sessions, the receiver's sums are the sender's own counts", arguments: [false, true])
+  func againstSender(asks: Bool) throws {
+    var media = Negotiated()
+    media.nack = asks
+    media.soundNack = asks
+    var call = SessionCall(
+      seed: 21, toBob: .init(loss: 0.08, delay: .milliseconds(25), duplication: 0.03),
+      toAlice: .init(loss: 0.08, delay: .milliseconds(25)), media: media)
+    call.run(for: .seconds(10))
+    call.toBob.conditions.loss = 0
+    call.run(for: .milliseconds(300))
+    call.settle()
+    for (kind, ssrc) in [(MediaKind.audio, Negotiated.aliceAudio), (.video, Negotiated.aliceVideo)] {
+      let counts = try #require(call.bob.session.receiveStatistics[kind])
+      var numbers: Set<UInt16> = []
+      for (_, packet) in call.alice.rtp where packet.ssrc == ssrc { numbers.insert(packet.sequenceNumber) }
+      #expect(counts.packetsExpected == UInt64(numbers.count))
+      #expect(counts.packetsReceived + counts.packetsLost == counts.packetsExpected)
+      #expect(asks == (counts.packetsLost == 0))
+      #expect(asks == (counts.packetsRecovered > 0))
+    }
+  }
+}

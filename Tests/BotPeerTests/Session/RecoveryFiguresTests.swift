@@ -1,0 +1,112 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("What is recovered at which loss, between two sessions")
+struct RecoveryFiguresTests {
+  enum Kind: String, CaseIterable {
+    case random
+    case bursts
+  }
+
+  private func line(_ kind: Kind, _ share: Double) -> LossyLink.Conditions {
+    var line = LossyLink.Conditions(delay: .milliseconds(25))
+    switch kind {
+    case .random: line.loss = share
+    case .bursts: line.bursts = .init(share: share, meanLength: 4)
+    }
+    return line
+  }
+
+  /// Ends without loss: a packet that is lost with none after it leaves no hole that anybody could see.
+  private func clearUp(_ call: inout SessionCall) {
+    call.toBob.conditions = .init(delay: .milliseconds(25))
+    call.toAlice.conditions = .init(delay: .milliseconds(25))
+    call.run(for: .milliseconds(200))
+    call.settle()
+  }
+
+  @Test(
+    "at 1, 5 and 10 % of loss both ways and 50 ms round trip every packet of video and sound is recovered",
+    arguments: Kind.allCases, [true, false])
+  func all(kind: Kind, retransmission: Bool) throws {
+    for share in [0.01, 0.05, 0.1] {
+      var (lost, repeats, slowest) = (0, 0 as UInt64, Duration.zero)
+      for seed in 1...3 as ClosedRange<UInt64> {
+        var media = Negotiated()
+        media.retransmission = retransmission
+        media.soundNack = true
+        var call = SessionCall(
+          seed: seed * 31, toBob: line(kind, share), toAlice: line(kind, share), media: media)
+        call.run(for: .seconds(5))
+        lost += call.toBob.counts.lost
+        clearUp(&call)
+        for codec in Codec.allCases {
+          let counts = try #require(call.bob.session.receiveStatistics[codec.kind])
+          #expect(counts.packetsLost == 0 && counts.framesDropped == 0, "\(share), seed \(seed)")
+          #expect(call.bob.frames(codec).map(\.payload) == call.played.filter { $0.codec == codec }.map(\.payload))
+          #expect(call.bob.frames(codec).allSatisfy { $0.gap == nil || $0.gap?.reason == .recoveredLate })
+          repeats += counts.packetsRecovered
+          slowest = max(slowest, call.bob.frames(codec).compactMap(\.gap?.delay).max() ?? .zero)
+        }
+      }
+      #expect(repeats > 0)
+      print(
+        "measured: \(Int(share * 100)) % \(kind.rawValue) loss, \(retransmission ? "RTX" : "plain"):",
+        "\(lost) datagrams lost, \(repeats) packets recovered, 0 missing; longest wait \(slowest)")
+    }
+  }
+
+  @Test(
+    "at 30 % of loss both ways for 60 s what comes out is whole, in order and as long as what was sent",
+    arguments: [true, false])
+  func heavy(retransmission: Bool) throws {
+    var media = Negotiated()
+    media.retransmission = retransmission
+    media.soundNack = true
+    // As a live encoder's: what is asked for besides the packets does not show in the pictures.
+    var configuration = MediaSession.Configuration()
+    configuration.sending.keyframeAnswer = .none
+    var call = SessionCall(
+      seed: 5, toBob: line(.random, 0.3), toAlice: line(.random, 0.3), media: media, configuration: configuration)
+    call.source?.keyframeBytes = 12_000
+    call.source?.frameBytes = 2_500
+    call.run(for: .seconds(60))
+    clearUp(&call)
+    for codec in Codec.allCases {
+      let sent = call.played.filter { $0.codec == codec }
+      let frames = call.bob.frames(codec)
+      var last: Int?
+      var whole = 0
+      for frame in frames {
+        let number = try #require(SyntheticSource.number(of: frame))
+        // Byte for byte, and never after one that is missing, except a keyframe.
+        #expect(sent.indices.contains(number) && frame.payload == sent[number].payload)
+        if codec == .vp8, !frame.isKeyframe { #expect(number == last.map { $0 + 1 }) }
+        if number == last.map({ $0 + 1 }) ?? 0 { whole += 1 }
+        last = number
+      }
+      let first = try #require(frames.first)
+      let end = try #require(frames.last)
+      let duration = end.time.duration(since: first.time)
+      let wanted = try #require(sent.last).time.duration(since: try #require(sent.first).time)
+      #expect(abs(duration / wanted - 1) < 0.01)
+      // Wherever the line goes on without a gap, it goes on by exactly one frame.
+      for (one, next) in zip(frames, frames.dropFirst()) where next.gap == nil {
+        #expect(next.time.ticks - one.time.ticks == (codec == .vp8 ? 3_000 : 960))
+      }
+      let counts = try #require(call.bob.session.receiveStatistics[codec.kind])
+      let share = Double(Set(frames.compactMap(SyntheticSource.number)).count) / Double(sent.count)
+      #expect(share > 0.99)
+      #expect(counts.packetsReceived + counts.packetsLost == counts.packetsExpected)
+      print(
+        "measured: 30 % random loss for 60 s, \(retransmission ? "RTX" : "plain"), \(codec.rawValue):",
+        "\(counts.packetsExpected) packets sent, \(counts.packetsRecovered) recovered, \(counts.packetsLost) lost;",
+        "\(frames.count) of \(sent.count) frames, \(duration / .seconds(1)) of \(wanted / .seconds(1)) s")
+    }
+  }
+}

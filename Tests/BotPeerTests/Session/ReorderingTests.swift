@@ -1,0 +1,77 @@
+import Media
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Packets out of order and doubled, in a session")
+struct ReorderingTests {
+  /// Everything of a frame but when it came.
+  private struct Content: Hashable {
+    var frame: EncodedFrame
+
+    init(_ frame: EncodedFrame, at instant: ContinuousClock.Instant) {
+      self.frame = frame
+      self.frame.arrival = instant
+    }
+  }
+
+  private var withoutNack: Negotiated {
+    var media = Negotiated()
+    media.nack = false
+    return media
+  }
+
+  private func contents(_ tape: PacketTape, _ codec: Codec, media: Negotiated) -> (
+    frames: [Content], counts: TrackStatistics?
+  ) {
+    var listener = Listener(media: media)
+    tape.play(to: &listener)
+    let instant = ContinuousClock.now
+    return (listener.frames(codec).map { Content($0, at: instant) }, listener.session.receiveStatistics[codec.kind])
+  }
+
+  private func expectSame(
+    _ tape: PacketTape, depth: Int, codec: Codec, media: Negotiated, seed: UInt64, count: Int
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    let mixed = tape.reordered(depth: depth, using: &generator).doubled(0.05, depth: depth, using: &generator)
+    let clean = contents(tape, codec, media: media)
+    let wild = contents(mixed, codec, media: media)
+    let instant = ContinuousClock.now
+    let frames = wild.frames.map { Content($0.frame, at: instant) }
+    #expect(frames == clean.frames.map { Content($0.frame, at: instant) }, "seed \(seed)")
+    #expect(frames.count == count)
+    #expect(frames.allSatisfy { $0.frame.gap == nil })
+    let counts = try #require(wild.counts)
+    #expect(counts.packetsReceived == UInt64(tape.entries.count))
+    #expect(counts.packetsExpected == UInt64(tape.entries.count))
+    #expect(counts.packetsDuplicated == UInt64(mixed.entries.count - tape.entries.count))
+    #expect(counts.packetsLost == 0 && counts.packetsLate == 0)
+    let steps = zip(frames, frames.dropFirst()).map { $1.frame.time.ticks - $0.frame.time.ticks }
+    #expect(steps.allSatisfy { $0 == (codec == .vp8 ? 3_000 : 960) })
+  }
+
+  @Test(
+    "sound 15 packets out of order and 5 % of it doubled comes out as if it were neither",
+    arguments: 1...8 as ClosedRange<UInt64>)
+  func sound(seed: UInt64) throws {
+    // Half of the seeds wrap: number and timestamp in the midst of what is out of order.
+    let maker: PacketMaker = seed % 2 == 0 ? .sound() : .sound(sequence: 65_500, timestamp: .max - 60 * 960)
+    try expectSame(.sound(150, maker: maker), depth: 15, codec: .opus, media: withoutNack, seed: seed, count: 150)
+  }
+
+  @Test(
+    "video 30 packets out of order and 5 % of it doubled comes out as if it were neither",
+    arguments: 1...8 as ClosedRange<UInt64>)
+  func video(seed: UInt64) throws {
+    let maker: PacketMaker = seed % 2 == 0 ? .video() : .video(sequence: 65_300, timestamp: .max - 40 * 3_000)
+    // With ten packets a picture 30 places are 100 ms: those that are missed meanwhile are asked for.
+    try expectSame(
+      .video(80, packets: 10, maker: maker), depth: 30, codec: .vp8, media: Negotiated(), seed: seed, count: 80)
+    // With three they are a third of a second.
+    try expectSame(
+      .video(80, packets: 3, maker: maker), depth: 30, codec: .vp8, media: withoutNack, seed: seed, count: 80)
+  }
+}

@@ -1,0 +1,167 @@
+import Media
+import NIOCore
+import RTP
+import Testing
+
+@testable import BotPeer
+
+@Suite("A participant whose media is strange")
+struct StrangeMediaTests {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: GoodNeighbour) {
+    let call = SwitchboardCall(seed: 51)
+    let anna = try GoodNeighbour(in: call)
+    return (try ScriptedPeer(in: call), anna)
+  }
+
+  /// Expects that the call goes on, and that a keyframe and what follows it still come out, on any source.
+  private func expectUsable(_ mallory: ScriptedPeer, from number: Int, ssrc: UInt32? = nil) {
+    var sent: [ByteBuffer] = []
+    for place in 0..<5 { sent.append(mallory.sendPicture(number + place, isKeyframe: place == 0, ssrc: ssrc)) }
+    // What is missing before them is waited for first.
+    mallory.call.run(for: .seconds(4))
+    #expect(mallory.engine?.state == .connected)
+    #expect(Array(mallory.pictures.suffix(5)) == sent)
+  }
+
+  @Test("changes its source again and again: each source's pictures come out")
+  func changesSource() throws {
+    let (mallory, anna) = try scene()
+    var sent: [ByteBuffer] = []
+    for source in 0..<20 {
+      for place in 0..<10 {
+        sent.append(
+          mallory.sendPicture(source * 10 + place, isKeyframe: place == 0, ssrc: 0xABC0_0000 + UInt32(source)))
+      }
+    }
+    mallory.call.run(for: .seconds(1))
+    #expect(mallory.pictures == sent)
+    expectUsable(mallory, from: 300, ssrc: 0xABC0_0000 + 19)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends each packet from a source of its own: nothing comes of it, and nothing is harmed")
+  func thousandsOfSources() throws {
+    let (mallory, anna) = try scene()
+    for source in UInt32(0)..<2_000 {
+      mallory.send(mallory.packet(.video, ByteBuffer(bytes: [0x10, 0x11]), timestamp: source, ssrc: source &+ 77))
+      if source % 50 == 0 { mallory.call.run(for: .milliseconds(10)) }
+    }
+    #expect((mallory.engine?.media.receiving.count ?? 0) <= 2)
+    expectUsable(mallory, from: 400)
+    anna.expectUnharmed()
+  }
+
+  @Test("changes the size every 2 s: each keyframe tells its own")
+  func changesSize() throws {
+    let (mallory, anna) = try scene()
+    let sizes = [(320, 240), (640, 480), (160, 120), (1_280, 720), (2, 2), (1, 1)].map {
+      PictureSize(width: $0.0, height: $0.1)
+    }
+    for (turn, size) in sizes.enumerated() {
+      for place in 0..<60 { mallory.sendPicture(turn * 60 + place, isKeyframe: place == 0, size: size) }
+    }
+    mallory.call.run(for: .milliseconds(500))
+    let frames = mallory.call.frames(of: mallory.name).filter { $0.codec == .vp8 }
+    #expect(frames.count == 360)
+    #expect(frames.compactMap(\.size) == sizes)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends nothing but padding: no frame, no loss, and the pictures after it come out")
+  func onlyPadding() throws {
+    let (mallory, anna) = try scene()
+    for number in UInt32(0)..<250 {
+      mallory.send(mallory.packet(.video, ByteBuffer(), timestamp: number * 90, marker: false, padding: 255))
+      mallory.send(mallory.packet(.video, ByteBuffer(), timestamp: number * 90, marker: false, padding: 1))
+      mallory.call.run(for: .milliseconds(20))
+    }
+    #expect(mallory.pictures.isEmpty)
+    #expect(mallory.engine?.statistics.received[.video]?.packetsLost == 0)
+    #expect(mallory.engine?.statistics.received[.video]?.packetsRequested == 0)
+    expectUsable(mallory, from: 10)
+    anna.expectUnharmed()
+  }
+
+  @Test("stops in the middle of a picture: the half does not come out, and the next keyframe does")
+  func stopsInMidFrame() throws {
+    let (mallory, anna) = try scene()
+    let first = mallory.sendPicture(0, isKeyframe: true)
+    let half = mallory.picture(1, isKeyframe: false, packets: 6)
+    for packet in half.packets.prefix(3) { mallory.send(packet) }
+    mallory.call.run(for: .seconds(6))
+    #expect(mallory.pictures == [first])
+    expectUsable(mallory, from: 200)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends Opus of 0 bytes, of 2.5 ms and of 120 ms: what is a packet comes out as it is")
+  func strangeSound() throws {
+    let (mallory, anna) = try scene()
+    // RFC 6716, 3.1: CELT, fullband; 2.5 ms, then six frames of 20 ms in one packet of equal frames.
+    let short = ByteBuffer(bytes: [0xE0] + (0..<20).map { UInt8($0) })
+    let long = ByteBuffer(bytes: [0xFB, 0x06] + (0..<120).map { UInt8($0) })
+    var timestamp: UInt32 = 0
+    for _ in 0..<20 {
+      for (payload, ticks) in [(ByteBuffer(), 960), (short, 120), (long, 5_760)] as [(ByteBuffer, UInt32)] {
+        mallory.send(mallory.packet(.audio, payload, timestamp: timestamp, marker: false))
+        timestamp &+= ticks
+        mallory.call.run(for: .milliseconds(Int64(ticks) / 48))
+      }
+    }
+    mallory.call.run(for: .seconds(4))
+    #expect(mallory.sounds.filter { $0 == short }.count == 20)
+    #expect(mallory.sounds.filter { $0 == long }.count == 20)
+    #expect(mallory.sounds.allSatisfy { $0.readableBytes > 0 })
+    #expect(mallory.engine?.state == .connected)
+    anna.expectUnharmed()
+  }
+
+  @Test("says that its picture is 16383x16383: that is handed on as it was said, for others to refuse")
+  func enormousPicture() throws {
+    let (mallory, anna) = try scene()
+    let enormous = PictureSize(width: 16_383, height: 16_383)
+    for number in 0..<10 { mallory.sendPicture(number, isKeyframe: true, size: enormous) }
+    mallory.call.run(for: .milliseconds(500))
+    let sizes = Set(mallory.call.frames(of: mallory.name).compactMap(\.size))
+    #expect(sizes.isSubset(of: [enormous]))
+    expectUsable(mallory, from: 50)
+    anna.expectUnharmed()
+  }
+
+  @Test("uses payload type 127 and others that nobody agreed to: nothing comes of it")
+  func unknownPayloadType() throws {
+    let (mallory, anna) = try scene()
+    mallory.sendPicture(0, isKeyframe: true)
+    for type in [127, 0, 63, 77, 126] as [UInt8] {
+      for number in 1..<20 { mallory.sendPicture(number, isKeyframe: true, ssrc: 0x1234_0000, payloadType: type) }
+    }
+    #expect(mallory.pictures.count == 1)
+    expectUsable(mallory, from: 100)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends RTCP of 1 to 11 bytes, and RTCP that lies of its length, with its keys and without")
+  func shortControl() throws {
+    let (mallory, anna) = try scene()
+    for type in UInt8(192)...223 {
+      for count in 1...11 {
+        var bytes = ByteBuffer(bytes: [0x81, type, 0x00, 0x01] + [UInt8](repeating: 0xFF, count: 12))
+        bytes = ByteBuffer(bytes: bytes.readableBytesView.prefix(count))
+        mallory.sendRaw(bytes)
+        // libsrtp does not protect what has no whole header; the rest it does.
+        if count >= 8 { mallory.sendRaw(mallory.protected(bytes, isControl: true)) }
+      }
+      for words in [0, 1, 2, 5, 0xFF, 0xFFFF] as [UInt16] {
+        for count in [8, 12, 16, 28, 60] {
+          var bytes = ByteBuffer(bytes: [0x9F, type])
+          bytes.writeInteger(words)
+          bytes.writeRepeatingByte(0xA5, count: count - 4)
+          mallory.sendRaw(mallory.protected(bytes, isControl: true))
+        }
+      }
+      mallory.call.run(for: .milliseconds(5))
+    }
+    expectUsable(mallory, from: 0)
+    anna.expectUnharmed()
+  }
+}

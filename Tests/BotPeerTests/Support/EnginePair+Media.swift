@@ -1,0 +1,79 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import BotPeer
+
+extension EnginePair {
+  /// Has both sides play from now on, until ``stopPlaying()``.
+  mutating func play(
+    seed: UInt64 = 3, shape: MadeUpMedia.Shape = .usual, kinds: Set<MediaKind> = [.audio, .video]
+  ) {
+    alice.source = MadeUpSource(seed: seed, start: now, shape: shape, kinds: kinds)
+    bob.source = MadeUpSource(seed: seed + 1, start: now, shape: shape, kinds: kinds)
+  }
+
+  /// Ends the playing, and tells what each side has sent since it began.
+  mutating func stopPlaying() -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
+    defer {
+      alice.source = nil
+      bob.source = nil
+    }
+    return (alice.source?.sent ?? [], bob.source?.sent ?? [])
+  }
+
+  /// Has both sides send sound and pictures in real time; returns what each sent.
+  mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (
+    fromAlice: [EncodedFrame], fromBob: [EncodedFrame]
+  ) {
+    play(seed: seed)
+    run(for: span - .milliseconds(1))
+    defer { run(for: .milliseconds(1)) }
+    return stopPlaying()
+  }
+}
+
+extension EnginePair.Side {
+  /// What came out since a moment, with the time that each frame took since it was given to the sender.
+  func received(
+    _ codec: Codec, since moment: ContinuousClock.Instant, of sent: [EncodedFrame]
+  ) -> [(time: ContinuousClock.Instant, frame: EncodedFrame, age: Duration)] {
+    let originals = sent.filter { $0.codec == codec }
+    return zip(frameTimes, frames).compactMap { time, frame in
+      guard frame.codec == codec, time >= moment, let number = frame.madeUpNumber, originals.indices.contains(number)
+      else { return nil }
+      return (time, frame, time - originals[number].arrival)
+    }
+  }
+
+  /// Expects that every frame that came out is one that was sent, byte for byte, and that every picture can be decoded: it
+  /// is a keyframe, or the next after the one before it.
+  func expectUnbroken(
+    _ sent: [EncodedFrame], from first: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    for codec in Codec.allCases {
+      let originals = sent.filter { $0.codec == codec }
+      var last: Int?
+      var wrong = 0
+      for frame in frames.dropFirst(first) where frame.codec == codec {
+        let number = frame.madeUpNumber
+        let isSame = number.map { originals.indices.contains($0) && originals[$0].payload == frame.payload } ?? false
+        let follows = codec == .opus || frame.isKeyframe || number == last.map { $0 + 1 }
+        if !isSame || !follows { wrong += 1 }
+        last = number
+      }
+      #expect(
+        wrong == 0, "\(wrong) \(codec) frames are not those sent, or do not follow", sourceLocation: sourceLocation)
+      let times = frames.dropFirst(first).filter { $0.codec == codec }.map(\.time.ticks)
+      #expect(
+        zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times of \(codec) do not rise",
+        sourceLocation: sourceLocation)
+    }
+  }
+}
+
+extension [EncodedFrame] {
+  func payloads(_ codec: Codec) -> [ByteBuffer] {
+    filter { $0.codec == codec }.map(\.payload)
+  }
+}

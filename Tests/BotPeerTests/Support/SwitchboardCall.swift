@@ -1,0 +1,224 @@
+import Glibc
+import ICE
+import Media
+import NIOCore
+import RTP
+import TestSupport
+
+@testable import BotPeer
+
+/// The engines of one bot behind their switchboard, and guests who are engines by themselves, in time that a test moves. Any guest
+/// may be made to misbehave, and datagrams may come from anywhere.
+final class SwitchboardCall {
+  /// One participant, as seen from their own side, and what the bot has had of them.
+  struct Guest {
+    var engine: PeerEngine
+    var address: TransportAddress
+    var toBot: LossyLink
+    var toGuest: LossyLink
+    var source: MadeUpSource?
+    /// Whether its engine is asked what it wants to send; a scripted guest sends only what the test says.
+    var speaks = true
+    /// What the bot's switchboard said of it.
+    var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
+    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+  }
+
+  /// What left for addresses that are no guest's.
+  struct Stray {
+    var datagrams = 0
+    var bytes = 0
+  }
+
+  static let botAddress = TransportAddress(ip: .v4(0x0A00_0064), port: 5000)
+
+  let switchboard: PeerSwitchboard
+  let start: ContinuousClock.Instant
+  private(set) var now: ContinuousClock.Instant
+  var guests: [ParticipantID: Guest] = [:]
+  private(set) var stray = Stray()
+  private var signals: [(due: ContinuousClock.Instant, toBot: Bool, guest: ParticipantID, message: SignallingMessage)] =
+    []
+  private var generator: SeededGenerator
+
+  init(seed: UInt64 = 1, sending: Set<MediaKind> = []) {
+    start = .now
+    now = start
+    generator = SeededGenerator(seed: seed)
+    var configuration = PeerSwitchboard.Configuration(sending: sending, isPolite: { _ in false })
+    let seeds = SeedSource(generator.next())
+    configuration.makeGenerator = { SeededGenerator(seed: seeds.next()) }
+    switchboard = PeerSwitchboard(configuration)
+    switchboard.localAddresses = [Self.botAddress]
+  }
+
+  /// Seeds for one engine after the other.
+  private final class SeedSource {
+    private var generator: SeededGenerator
+
+    init(_ seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    func next() -> UInt64 { generator.next() }
+  }
+
+  // MARK: Guests
+
+  /// Brings a guest, or a guest's new connection, at `10.0.0.host`; it calls the bot.
+  func enter(
+    _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil,
+    sends: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(10))
+  ) throws {
+    let id = ParticipantID(name)
+    let address = TransportAddress(ip: .v4(0x0A00_0000 | UInt32(host)), port: port)
+    let engine = PeerEngine(
+      PeerEngine.Configuration(
+        participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
+        sending: sends, isPolite: true),
+      offers: true, generator: SeededGenerator(seed: generator.next()))
+    guests[id] = Guest(
+      engine: engine, address: address, toBot: LossyLink(line, seed: generator.next()),
+      toGuest: LossyLink(line, seed: generator.next()), events: guests[id]?.events ?? [])
+    engine.offer(now: now)
+    work()
+  }
+
+  /// Waits until a guest and the bot are connected.
+  func connect(_ name: String, within limit: Duration = .seconds(5)) throws {
+    let id = ParticipantID(name)
+    try run(within: limit) {
+      guests[id]?.engine.state == .connected && switchboard.engines[id]?.state == .connected
+    }
+  }
+
+  func play(_ name: String, seed: UInt64, shape: MadeUpMedia.Shape = .usual) {
+    guests[ParticipantID(name)]?.source = MadeUpSource(seed: seed, start: now, shape: shape)
+  }
+
+  /// Stops a guest's source; gives what it has sent.
+  func stop(_ name: String) -> [EncodedFrame] {
+    defer { guests[ParticipantID(name)]?.source = nil }
+    return guests[ParticipantID(name)]?.source?.sent ?? []
+  }
+
+  /// What the bot got of a guest.
+  func frames(of name: String) -> [EncodedFrame] {
+    guests[ParticipantID(name)]?.events.compactMap {
+      if case .media(.frame(let frame)) = $0.event { frame } else { nil }
+    } ?? []
+  }
+
+  func events(of name: String) -> [PeerEvent] { guests[ParticipantID(name)]?.events.map(\.event) ?? [] }
+
+  /// How a guest's calls ended, and when.
+  func endings(of name: String) -> [(time: ContinuousClock.Instant, ending: PeerEnding)] {
+    guests[ParticipantID(name)]?.events.compactMap {
+      if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil }
+    } ?? []
+  }
+
+  func engine(of name: String) -> PeerEngine? { switchboard.engines[ParticipantID(name)] }
+
+  // MARK: What the bot is given
+
+  func signal(_ message: SignallingMessage, from name: String) {
+    switchboard.received(message, from: ParticipantID(name), now: now)
+  }
+
+  func participantLeft(_ name: String) {
+    switchboard.participantLeft(ParticipantID(name), now: now)
+    work()
+  }
+
+  /// A datagram that comes at once, from anywhere.
+  func datagram(_ bytes: ByteBuffer, from address: TransportAddress) {
+    switchboard.received(bytes, from: address, to: Self.botAddress, now: now)
+  }
+
+  // MARK: Time
+
+  func run(for span: Duration) {
+    let end = now + span
+    work()
+    while let next = nextEvent, next <= end {
+      waitForOpenSSL(until: next)
+      now = max(next, now + .microseconds(200))
+      work()
+    }
+    now = max(now, end)
+    work()
+  }
+
+  func run(within limit: Duration, until condition: () -> Bool) throws {
+    let end = now + limit
+    while !condition() {
+      guard now < end else { throw EnginePair.NeverHappened(within: limit) }
+      run(for: .milliseconds(5))
+    }
+  }
+
+  private var nextEvent: ContinuousClock.Instant? {
+    var all = [switchboard.deadline, signals.first?.due]
+    for guest in guests.values {
+      all += [guest.toBot.deadline, guest.toGuest.deadline, guest.source?.deadline]
+      if guest.speaks { all.append(guest.engine.deadline) }
+    }
+    return all.compactMap(\.self).min()
+  }
+
+  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+    for case let timer? in guests.values.map(\.handshakeTimer) where timer.due <= next {
+      let left = timer.real - .now
+      if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
+    }
+  }
+
+  /// Carries all that is due.
+  func work() {
+    while let first = signals.first, first.due <= now {
+      signals.removeFirst()
+      if first.toBot {
+        switchboard.received(first.message, from: first.guest, now: now)
+      } else {
+        guests[first.guest]?.engine.received(first.message, now: now)
+      }
+    }
+    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
+    for id in guests.keys.sorted(by: { $0.text < $1.text }) {
+      while let datagram = guests[id]?.toBot.receive(now: now), let from = guests[id]?.address {
+        switchboard.received(datagram, from: from, to: Self.botAddress, now: now)
+      }
+      while let datagram = guests[id]?.toGuest.receive(now: now), let to = guests[id]?.address {
+        guests[id]?.engine.received(datagram, from: Self.botAddress, to: to, now: now)
+      }
+      while let frame = guests[id]?.source?.next(now: now) { guests[id]?.engine.send(frame, now: now) }
+      guard guests[id]?.speaks == true, let engine = guests[id]?.engine else { continue }
+      for action in engine.poll(now: now, wallClock: wallClock) {
+        switch action {
+        case .transmit(let datagram, _, let to):
+          if to == Self.botAddress { guests[id]?.toBot.send(datagram, now: now) }
+        case .event(.signal(let message)):
+          signals.append((now + .milliseconds(1), true, id, message))
+        case .event:
+          break
+        }
+      }
+      let due = engine.secure.retransmission
+      if due != guests[id]?.handshakeTimer?.due { guests[id]?.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
+    }
+    switchboard.poll(now: now, wallClock: wallClock) { action, participant in
+      switch action {
+      case .transmit(let datagram, _, let to):
+        if let id = guests.first(where: { $0.value.address == to })?.key {
+          guests[id]?.toGuest.send(datagram, now: now)
+        } else {
+          stray.datagrams += 1
+          stray.bytes += datagram.readableBytes
+        }
+      case .event(let event):
+        guests[participant]?.events.append((now, event))
+        if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, participant, message)) }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// Runs before the page's own scripts: what a person does with camera and microphone in mid-call, for all calls of the
+// page. Each step begins half a second after a flash, so that it cuts none in two.
+(() => {
+  const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+  const untilHalf = () => sleep(((1500 - performance.now() % 1000) % 1000) / 1000);
+  const connection = () => [...call.peers.values()][0];
+  const transceiver = (kind) => connection().getTransceivers().find(({ receiver }) => receiver.track.kind === kind);
+  const forThatLong = async (seconds, off, on) => {
+    await untilHalf();
+    const from = observer.now();
+    await off();
+    await sleep(seconds);
+    await untilHalf();
+    const to = observer.now();
+    await on();
+    return { from, to };
+  };
+
+  window.devices = {
+    sleep,
+    /// The track gives black or silence, as when a page says "camera off".
+    disable(kind, seconds) {
+      const { track } = transceiver(kind).sender;
+      return forThatLong(seconds, () => { track.enabled = false; }, () => { track.enabled = true; });
+    },
+    /// Nothing is sent, and nothing is said of it.
+    remove(kind, seconds) {
+      const { sender } = transceiver(kind);
+      const { track } = sender;
+      return forThatLong(seconds, () => sender.replaceTrack(null), () => sender.replaceTrack(track));
+    },
+    /// Nothing is sent, and the other side is told by a new offer.
+    mute(kind, seconds) {
+      const own = transceiver(kind);
+      const { direction } = own;
+      return forThatLong(seconds, () => { own.direction = 'recvonly'; }, () => { own.direction = direction; });
+    },
+    /// The picture is sent so many times smaller.
+    async shrink(factor) {
+      const { sender } = transceiver('video');
+      const parameters = sender.getParameters();
+      parameters.encodings[0].scaleResolutionDownBy = factor;
+      await sender.setParameters(parameters);
+    },
+  };
+
+  // Asked for by `window.wantsDTX`: the other side seems to wish for discontinuous transmission (RFC 7587, 6.1).
+  const { setRemoteDescription } = RTCPeerConnection.prototype;
+  RTCPeerConnection.prototype.setRemoteDescription = function (description) {
+    if (!window.wantsDTX) return setRemoteDescription.call(this, description);
+    const payloadType = description.sdp.match(/a=rtpmap:(\d+) opus/i)[1];
+    const sdp = description.sdp.replace(new RegExp(`(a=fmtp:${payloadType} [^\r]*)`), '$1;usedtx=1');
+    return setRemoteDescription.call(this, { type: description.type, sdp });
+  };
+
+  // Asked for by `window.devicesWanted`: a page that has only one of the two.
+  const { mediaDevices } = navigator;
+  if (window.devicesWanted) {
+    const getUserMedia = mediaDevices.getUserMedia.bind(mediaDevices);
+    mediaDevices.getUserMedia = async () => {
+      const stream = await getUserMedia({ audio: true, video: true });
+      for (const track of stream.getTracks()) if (track.kind !== window.devicesWanted) stream.removeTrack(track);
+      return stream;
+    };
+  }
+})();

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+extension Judgement {
+  /// Checks that a track's account adds up and that it is the sender's own: every packet was received, recovered or lost.
+  ///
+  /// Browsers count into `packetsSent` what they send again and what they send to probe the line, on the SSRC for
+  /// retransmissions as well. How much of that was no media they do not tell, but the relay sees it.
+  func expectSums(of kind: String, in outcome: ImpairedCall.Outcome) async throws {
+    let track = outcome.track(kind)
+    let told = outcome.report.json["sent"][kind]
+    let source = try #require(outcome.source(kind), "the relay has seen the browser's \(kind)")
+    let others = outcome.census.sources.values.map(\.packets).reduce(0, +)
+    let repeats = try kind == "video" ? others - source.packets - #require(outcome.source("audio")).packets : 0
+    let sent = track["sent"].int ?? -1
+    let received = track["received"].int ?? -1
+    let recovered = track["recovered"].int ?? -1
+    let lost = track["lost"].int ?? -1
+    await scenario.note(
+      """
+      measured: \(name), \(kind): \(received) received + \(recovered) recovered + \(lost) lost = \(sent) sent; \
+      the browser says \(told["packetsSent"].int ?? -1), \(repeats) of them sent again or to probe the line
+      """)
+    #expect(received + recovered + lost == sent, "the sums of \(kind) add up")
+    #expect(track["packets"].int == received + recovered)
+    #expect(sent == source.mediaNumbers, "as many \(kind) packets as the browser has sent")
+    let passed = source.packets + repeats
+    #expect(
+      abs((told["packetsSent"].int ?? 0) - passed) <= max(2, passed / 100), "the relay and the browser count the same")
+  }
+
+  /// Checks that the recording is as long as what was sent, by the sender's own timestamps.
+  func expectSentLength(of outcome: ImpairedCall.Outcome, within share: Double = 0.01) async throws {
+    let sent = try #require(outcome.source("video")?.frames)
+    let first = try #require(sent.first)
+    let last = try #require(sent.last)
+    let length = Double(last.timestamp &- first.timestamp) / 90_000
+    let recorded = try #require(take.webm.video.map { ($0.times.last ?? .nan) - $0.first })
+    await scenario.note(
+      String(
+        format: "measured: %@: %.2f s of video sent, %.2f s recorded; %d frames of %d", name, length, recorded,
+        take.webm.video?.times.count ?? 0, sent.count))
+    #expect(abs(recorded - length) <= share * length, "the recording lasts as long as what was sent")
+  }
+
+  /// Checks that what was sent is recorded again within 2 s of a disturbance and to the end.
+  ///
+  /// A gap in the recording counts only if the sender had none there: on a narrow line a browser leaves out pictures.
+  ///
+  /// - Parameter time: when the disturbance began, seconds since 1970.
+  func expectRecovery(from time: Double, of outcome: ImpairedCall.Outcome, within limit: Double = 2) async throws {
+    let frames = try #require(outcome.source("video")?.frames)
+    let first = try #require(frames.first)
+    let sent = frames.map { Double($0.timestamp &- first.timestamp) / 90_000 }
+    let times = try #require(take.webm.video).times
+    let recorded = times.map { $0 - (times.first ?? 0) }
+    let begun = try time - #require(take.manifest.date("start")) - (times.first ?? 0)
+    let gaps = zip(recorded, recorded.dropFirst()).filter { $1 > begun && $1 - $0 > 0.3 }
+    let holes = gaps.filter { gap in sent.count { $0 > gap.0 + 0.05 && $0 < gap.1 - 0.05 } > 2 }
+    let flowing = holes.last.map { $0.1 - begun } ?? 0
+    await scenario.note(
+      String(
+        format: """
+          measured: %@: %d frames of %d sent; the longest time without a picture %.2f s, of which the sender had sent \
+          some %.2f s; all is there again %.2f s after the beginning
+          """,
+        name, recorded.count, sent.count, gaps.map { $0.1 - $0.0 }.max() ?? 0, holes.map { $0.1 - $0.0 }.max() ?? 0,
+        flowing))
+    let sentAfter = sent.count { $0 > begun + limit }
+    #expect(sentAfter > 5, "the browser sends pictures after the disturbance")
+    #expect(Double(recorded.count { $0 > begun + limit }) > 0.95 * Double(sentAfter), "they are recorded")
+    #expect(flowing <= limit, "what is sent is recorded again")
+  }
+}

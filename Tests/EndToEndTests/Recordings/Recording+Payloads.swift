@@ -1,0 +1,28 @@
+import Foundation
+import TestSupport
+
+extension Recording {
+  /// A digest of each packet's bits as they stand in a file, decoding nothing: a recording holds what was sent.
+  ///
+  /// - Parameter kind: `v` for pictures, `a` for sound.
+  static func payloadDigests(of file: URL, _ kind: String = "v") throws -> [String] {
+    let probed = try ExternalTool.run(
+      "ffprobe",
+      [
+        "-v", "error", "-select_streams", kind, "-show_packets", "-show_data_hash", "md5", "-show_entries",
+        "packet=data_hash", "-of", "csv=p=0", file.path,
+      ])
+    return probed.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The time of the first picture that a player shows who goes to `time`, in seconds; nil without one.
+  func firstPictureTime(from time: Double) throws -> Double? {
+    let probed = try ExternalTool.run(
+      "ffprobe",
+      [
+        "-v", "error", "-select_streams", "v", "-read_intervals", String(format: "%.3f%%+#1", time), "-show_packets",
+        "-show_entries", "packet=pts_time", "-of", "csv=p=0", file.path,
+      ])
+    return probed.output.split(separator: "\n").first.flatMap { Double($0) }
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// One user's files, whichever there are, as the manifest lists them.
+struct UserFiles: Sendable {
+  let webms: [Recording]
+  let oggs: [Recording]
+  let manifest: JSON
+
+  /// Reads a manifest and the files that it names.
+  init(describedBy description: URL) throws {
+    let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
+    func recordings(_ kind: String) throws -> [Recording] {
+      try manifest["files"].list.filter { $0["kind"].string == kind }.compactMap { $0["name"].string }
+        .map { try Recording(description.deletingLastPathComponent().appendingPathComponent($0)) }
+    }
+    webms = try recordings("webm")
+    oggs = try recordings("ogg")
+    self.manifest = manifest
+  }
+
+  /// Where a file's time zero lies on the manifest's clock, in seconds.
+  func start(of recording: Recording) -> Double {
+    manifest["files"].list.first { $0["name"].string == recording.file.lastPathComponent }?["start"].double ?? 0
+  }
+
+  /// The manifest's account of a track.
+  func track(_ kind: String) -> JSON {
+    manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
+  }
+
+  /// The gaps of a track that the manifest names.
+  func gaps(_ kind: String) -> [JSON] { track(kind)["gaps"].list }
+
+  /// What a page did, on its own clock.
+  struct Doing: Sendable {
+    /// The page's `performance.timeOrigin`, seconds since 1970: it flashes and beeps a whole number of seconds after it.
+    var origin: Double
+    /// When the page ended its call, seconds since 1970.
+    var end: Double
+    /// When nothing of a track was to be seen or heard, seconds since 1970.
+    var pauses: [String: [ClosedRange<Double>]] = [:]
+  }
+
+  /// Checks that flashes and beeps lie in a file where they were in the page, none missing and none made up.
+  func expectInPlace(
+    _ recording: Recording, _ doing: Doing, within limit: Double = 0.1, name: String, in scenario: Scenario
+  ) async throws {
+    let begun = try #require(manifest.date("start")) + start(of: recording)
+    let signs = try FlashesAndBeeps(in: recording)
+    for (kind, times) in [("video", signs.flashes), ("audio", signs.beeps)]
+    where recording.streams.contains(where: { $0.kind == kind }) {
+      let places = times.map { $0 + begun - doing.origin }
+      let late = places.map { $0 - $0.rounded() }
+      let seconds = Set(places.map { Int($0.rounded()) })
+      // The first flash needs darkness before it, and what comes in the last moment may not be sent any more.
+      let first = Int((begun - doing.origin + 0.5).rounded(.up))
+      let last = Int((doing.end - doing.origin - 0.5).rounded(.down))
+      let expected = Set(first...max(first, last)).filter { second in
+        !(doing.pauses[kind] ?? []).contains { $0.contains(Double(second) + doing.origin) }
+      }
+      let list = late.map { String(format: "%+.0f", 1000 * $0) }.joined(separator: " ")
+      let sign = kind == "video" ? "flashes" : "beeps"
+      await scenario.note("measured: \(name): \(times.count) \(sign), after the page's full second by \(list) ms")
+      let missing = expected.subtracting(seconds).sorted()
+      let wrong = seconds.filter { $0 > first && $0 < last }.subtracting(expected).sorted()
+      #expect(missing.isEmpty && wrong.isEmpty, "\(name): no \(sign) where they should be, or elsewhere; from \(first)")
+      guard !late.isEmpty else { continue }
+      let middle = late.sorted()[late.count / 2]
+      #expect(abs(middle) < limit + 0.05, "\(sign) are where they were; a browser's own way takes some of it")
+      #expect(late.allSatisfy { abs($0 - middle) < limit }, "no \(sign) moved when something was switched")
+    }
+  }
+}

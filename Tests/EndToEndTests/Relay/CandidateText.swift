@@ -1,0 +1,49 @@
+import SkyRTC
+
+/// ICE candidates as text, in descriptions and by themselves (RFC 8839, 5.1).
+enum CandidateText {
+  /// What a candidate says of its place.
+  struct Place: Hashable, Sendable {
+    var address: String
+    var port: Int
+  }
+
+  /// The place of a host candidate for RTP over UDP; nil for all others.
+  static func hostPlace(of candidate: String) -> Place? {
+    let words = words(of: candidate)
+    guard words.count >= 8, words[1] == "1", words[2].lowercased() == "udp", words[7] == "host",
+      let port = Int(words[5])
+    else { return nil }
+    return Place(address: String(words[4]), port: port)
+  }
+
+  /// The candidate with another place in it.
+  static func moving(_ candidate: String, to place: Place) -> String {
+    var words = words(of: candidate)
+    guard words.count >= 8 else { return candidate }
+    words[4] = Substring(place.address)
+    words[5] = "\(place.port)"
+    return words.joined(separator: " ")
+  }
+
+  /// The candidates of a description, in order, each as it would be trickled.
+  static func candidates(in description: String) -> [String] {
+    lines(of: description).filter(isCandidate).map { String($0.dropFirst(2)) }
+  }
+
+  /// The description with each candidate replaced, and left out where `replacement` gives nil.
+  static func replacing(in description: String, _ replacement: (String) -> String?) -> String {
+    lines(of: description).compactMap { line in
+      isCandidate(line) ? replacement(String(line.dropFirst(2))).map { "a=\($0)" } : String(line)
+    }.joined(separator: "\r\n")
+  }
+
+  private static func isCandidate(_ line: Substring) -> Bool { line.hasPrefix("a=candidate:") }
+
+  /// Swift counts CR and LF together as one character.
+  private static func lines(of description: String) -> [Substring] {
+    description.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }
+  }
+
+  private static func words(of candidate: String) -> [Substring] { candidate.split(separator: " ") }
+}

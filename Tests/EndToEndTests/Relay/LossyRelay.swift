@@ -1,0 +1,167 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import SkyRTC
+import TestSupport
+
+/// A bad network between a program and everybody whom it meets in its rooms.
+///
+/// It stands in the program's way to the room server. Whoever is told the program's address by that way is told the
+/// relay's instead, and the program is told nobody's: it learns where they are from their first datagrams, as behind a
+/// router. So all datagrams pass here, over lines that a test makes worse or better at any time.
+actor LossyRelay {
+  typealias Direction = RelayedPort.Direction
+
+  private let network: Network
+  private let server: Server
+  private var generator: SeededGenerator
+  private var conditions: [Direction: LossyLink.Conditions] = [:]
+  private var front: ScriptedServer?
+  private var ports: [String: RelayedPort] = [:]
+  private var connections: [Task<Void, Never>] = []
+
+  private init(to server: Server, in network: Network, seed: UInt64) {
+    self.server = server
+    self.network = network
+    generator = SeededGenerator(seed: seed)
+  }
+
+  /// Opens a relay in front of a room server.
+  ///
+  /// - Parameter seed: decides the fate of each datagram.
+  static func open(to server: Server, in network: Network, seed: UInt64) async throws -> LossyRelay {
+    let relay = LossyRelay(to: server, in: network, seed: seed)
+    try await relay.open()
+    return relay
+  }
+
+  /// The port that takes the program's WebSocket.
+  var port: Int { front?.port ?? 0 }
+
+  /// What the program takes for the room server: `--server`.
+  var address: String { front?.address ?? "" }
+
+  /// Makes all lines like this, those of users to come too.
+  func impair(_ conditions: LossyLink.Conditions, _ directions: Direction...) {
+    for direction in directions.isEmpty ? Direction.allCases : directions {
+      self.conditions[direction] = conditions
+      for port in ports.values { port.set(conditions, direction) }
+    }
+  }
+
+  /// Nothing arrives for that long; then all is as before.
+  func interrupt(for span: Duration) async throws {
+    let before = conditions
+    impair(.init(loss: 1))
+    try await Task.sleep(for: span)
+    for direction in Direction.allCases { impair(before[direction] ?? .init(), direction) }
+  }
+
+  /// What a user has sent to the program; nil if they never met.
+  func census(of user: String) -> RTPCensus? { ports[user]?.census }
+
+  /// What the lines of all users did in that direction.
+  func counts(_ direction: Direction) -> LossyLink.Counts {
+    ports.values.map { $0.counts(direction) }.reduce(.init(), +)
+  }
+
+  func close() async {
+    await front?.close()
+    for connection in connections { connection.cancel() }
+    for port in ports.values { port.close() }
+    ports = [:]
+  }
+
+  // MARK: Signalling
+
+  private func open() async throws {
+    front = try await ScriptedServer(in: network) { [weak self] client in
+      let (texts, source) = AsyncStream.makeStream(of: String.self)
+      client.closed.whenComplete { _ in source.finish() }
+      Task { await self?.keep(Task { await self?.serve(client, texts) }) }
+      return { text in source.yield(text) }
+    }
+  }
+
+  private func keep(_ connection: Task<Void, Never>) {
+    connections.append(connection)
+  }
+
+  private func serve(_ client: ScriptedServer.Client, _ texts: AsyncStream<String>) async {
+    guard let upstream = try? await WebSocketClient.connect(to: server.address, on: network.loops) else {
+      return client.close()
+    }
+    let downward = Task {
+      for await case .text(let text) in upstream.messages {
+        if let text = toProgram(text) { client.send(text) }
+      }
+      client.close()
+    }
+    for await text in texts {
+      if let text = try? await fromProgram(text) { upstream.send(.text(text)) }
+    }
+    upstream.close()
+    downward.cancel()
+  }
+
+  /// The message with the relay's address instead of the program's; nil if it must not go on.
+  private func fromProgram(_ text: String) async throws -> String? {
+    guard case .signal(let signal, let user) = try? SkyRTCRequest(parsing: text) else { return text }
+    switch signal {
+    case .offer(var description):
+      description.sdp = try await moved(description.sdp, for: user)
+      return SkyRTCRequest.signal(.offer(description), to: user).text
+    case .answer(var description):
+      description.sdp = try await moved(description.sdp, for: user)
+      return SkyRTCRequest.signal(.answer(description), to: user).text
+    case .candidate(var candidate):
+      guard !candidate.candidate.isEmpty else { return text }
+      guard let moved = try await moved(candidate: candidate.candidate, for: user) else { return nil }
+      candidate.candidate = moved
+      return SkyRTCRequest.signal(.candidate(candidate), to: user).text
+    }
+  }
+
+  /// The message without anybody's address; nil if nothing is left of it.
+  private func toProgram(_ text: String) -> String? {
+    let notice = try? SkyRTCNotice(parsing: text)
+    switch notice {
+    case .signal(.offer(var description), let user):
+      description.sdp = CandidateText.replacing(in: description.sdp) { _ in nil }
+      return SkyRTCNotice.signal(.offer(description), from: user).text
+    case .signal(.answer(var description), let user):
+      description.sdp = CandidateText.replacing(in: description.sdp) { _ in nil }
+      return SkyRTCNotice.signal(.answer(description), from: user).text
+    case .signal(.candidate, _):
+      return nil
+    default:
+      return text
+    }
+  }
+
+  private func moved(_ description: String, for user: String) async throws -> String {
+    var moved: [String: String] = [:]
+    for candidate in CandidateText.candidates(in: description) {
+      moved[candidate] = try await self.moved(candidate: candidate, for: user)
+    }
+    return CandidateText.replacing(in: description) { moved[$0] }
+  }
+
+  /// The candidate with the relay's address; nil for all but the one host candidate that the relay itself can reach.
+  private func moved(candidate: String, for user: String) async throws -> String? {
+    let own = network.isIsolated ? Network.isolatedAddress : "127.0.0.1"
+    guard let place = CandidateText.hostPlace(of: candidate), place.address == own else { return nil }
+    let program = try SocketAddress(ipAddress: place.address, port: place.port)
+    let port: RelayedPort
+    if let known = ports[user] {
+      port = known
+    } else {
+      port = try await RelayedPort(
+        at: own, for: program, conditions: conditions, seed: generator.next(), on: network.loops.next())
+      ports[user] = port
+      // They may have changed while the port was opened.
+      for (direction, conditions) in conditions { port.set(conditions, direction) }
+    }
+    return CandidateText.moving(candidate, to: .init(address: own, port: port.address.port ?? 0))
+  }
+}

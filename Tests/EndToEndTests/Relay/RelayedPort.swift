@@ -1,0 +1,177 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+
+/// A UDP port that stands for a program to one other user: what comes in goes on to the program over a bad line, and
+/// what the program answers goes back over another.
+///
+/// Each address that the user sends from gets a socket of its own towards the program, as with a router that translates
+/// addresses, so that the program can tell the ways apart.
+final class RelayedPort: Sendable {
+  enum Direction: Sendable, CaseIterable {
+    case toProgram
+    case fromProgram
+  }
+
+  private struct Flow {
+    /// Towards the program.
+    let socket: EventLoopFuture<any Channel>
+    var lines: [Direction: LossyLink]
+    var isWaiting: Set<Direction> = []
+  }
+
+  private struct State {
+    var flows: [SocketAddress: Flow] = [:]
+    var conditions: [Direction: LossyLink.Conditions]
+    var generator: SeededGenerator
+    var census = RTPCensus()
+    var isClosed = false
+  }
+
+  /// Where the user finds it.
+  let address: SocketAddress
+  private let channel: any Channel
+  private let program: SocketAddress
+  private let state: Mutex<State>
+  private let arrivals: Arrivals
+
+  /// Listens at an address of this machine.
+  ///
+  /// - Parameters:
+  ///   - program: where the program's own port is.
+  ///   - seed: decides the fate of each datagram.
+  init(
+    at host: String, for program: SocketAddress, conditions: [Direction: LossyLink.Conditions], seed: UInt64,
+    on loop: any EventLoop
+  ) async throws {
+    let arrivals = Arrivals()
+    // A socket belongs to the network of the thread that opens it.
+    channel = try await loop.flatSubmit { Self.socket(at: host, on: loop, arrivals) }.get()
+    guard let bound = channel.localAddress else { throw ChannelError.unknownLocalAddress }
+    address = bound
+    self.program = program
+    self.arrivals = arrivals
+    state = Mutex(State(conditions: conditions, generator: SeededGenerator(seed: seed)))
+    arrivals.handler.withLock {
+      $0 = { [weak self] datagram in self?.cameFromUser(datagram.data, at: datagram.remoteAddress) }
+    }
+  }
+
+  /// What the user has sent, whether it was lost on the way or not.
+  var census: RTPCensus { state.withLock { $0.census } }
+
+  /// What the lines did in that direction.
+  func counts(_ direction: Direction) -> LossyLink.Counts {
+    state.withLock { state in
+      state.flows.values.compactMap { $0.lines[direction]?.counts }.reduce(.init(), +)
+    }
+  }
+
+  /// Changes the lines; what is on its way stays on its way.
+  func set(_ conditions: LossyLink.Conditions, _ direction: Direction) {
+    state.withLock { state in
+      state.conditions[direction] = conditions
+      for user in state.flows.keys { state.flows[user]?.lines[direction]?.conditions = conditions }
+    }
+  }
+
+  func close() {
+    let sockets = state.withLock { state in
+      state.isClosed = true
+      return state.flows.values.map(\.socket)
+    }
+    arrivals.handler.withLock { $0 = nil }
+    channel.close(promise: nil)
+    for socket in sockets { socket.whenSuccess { $0.close(promise: nil) } }
+  }
+
+  // MARK: On the event loop
+
+  private func cameFromUser(_ datagram: ByteBuffer, at user: SocketAddress) {
+    state.withLock { state in
+      state.census.pass(datagram, at: Date().timeIntervalSince1970)
+      if state.flows[user] == nil, !state.isClosed { state.flows[user] = flow(of: user, &state) }
+    }
+    travel(datagram, user, .toProgram)
+  }
+
+  private func flow(of user: SocketAddress, _ state: inout State) -> Flow {
+    let arrivals = Arrivals()
+    arrivals.handler.withLock {
+      $0 = { [weak self] datagram in self?.travel(datagram.data, user, .fromProgram) }
+    }
+    let lines = Direction.allCases.map { direction in
+      (direction, LossyLink(state.conditions[direction] ?? .init(), seed: state.generator.next()))
+    }
+    return Flow(
+      socket: Self.socket(at: address.ipAddress ?? "127.0.0.1", on: channel.eventLoop, arrivals),
+      lines: Dictionary(uniqueKeysWithValues: lines))
+  }
+
+  /// Puts a datagram on the line.
+  private func travel(_ datagram: ByteBuffer, _ user: SocketAddress, _ direction: Direction) {
+    state.withLock { $0.flows[user]?.lines[direction]?.send(datagram, now: .now) }
+    arrive(user, direction)
+  }
+
+  /// Delivers what has gone down the line, and comes back for the rest.
+  private func arrive(_ user: SocketAddress, _ direction: Direction) {
+    let now = ContinuousClock.now
+    state.withLock { state in
+      guard let socket = state.flows[user]?.socket else { return }
+      while let datagram = state.flows[user]?.lines[direction]?.receive(now: now) {
+        switch direction {
+        case .fromProgram:
+          channel.writeAndFlush(AddressedEnvelope(remoteAddress: user, data: datagram), promise: nil)
+        case .toProgram:
+          socket.whenSuccess { [program] in
+            $0.writeAndFlush(AddressedEnvelope(remoteAddress: program, data: datagram), promise: nil)
+          }
+        }
+      }
+      guard let next = state.flows[user]?.lines[direction]?.deadline, !state.isClosed,
+        state.flows[user]?.isWaiting.insert(direction).inserted == true
+      else { return }
+      channel.eventLoop.scheduleTask(in: .nanoseconds((next - now).nanoseconds)) { [weak self] in
+        _ = self?.state.withLock { $0.flows[user]?.isWaiting.remove(direction) }
+        self?.arrive(user, direction)
+      }
+    }
+  }
+
+  private static func socket(
+    at host: String, on loop: any EventLoop, _ arrivals: Arrivals
+  ) -> EventLoopFuture<any Channel> {
+    DatagramBootstrap(group: loop)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+      .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(arrivals) }
+      }
+      .bind(host: host, port: 0)
+  }
+
+  private final class Arrivals: ChannelInboundHandler, Sendable {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+    let handler = Mutex<(@Sendable (AddressedEnvelope<ByteBuffer>) -> Void)?>(nil)
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let handle = handler.withLock { $0 }
+      handle?(unwrapInboundIn(data))
+    }
+
+    // A port that nobody listens on any more says so by ICMP; that ends nothing.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds, for spans of less than 292 years.
+  var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+
+  /// Seconds with their fraction.
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

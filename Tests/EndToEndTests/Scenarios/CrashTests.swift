@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// Recorders that are killed.
+  @Suite("a recorder that is killed") struct CrashTests {
+    /// Of one killed recorder.
+    struct Killed: Sendable {
+      let folder: RecordingFolder
+      /// Seconds since 1970.
+      let at: Double
+    }
+
+    @Test("what was received a second before a kill -9 is in the files, and they can be repaired")
+    func killed() async throws {
+      let recorders = 10
+      let rounds = max(1, (Soak.crashes ?? 0) / recorders)
+      var generator = SeededGenerator(seed: 9)
+      for round in 1...rounds {
+        let moments = (0..<recorders).map { _ in Double.random(in: 1...10, using: &generator) }
+        try await Scenario.run("13 kill round \(round)", limit: .seconds(180)) { scenario in
+          let killed = try await kill(after: moments, in: scenario)
+          var files: [URL] = []
+          for (index, one) in killed.enumerated() {
+            try await judge(one, name: "killed after \(String(format: "%.2f", moments[index])) s", in: scenario)
+            files += one.folder.files("webm") + one.folder.files("ogg")
+          }
+          try await repair(files, in: scenario)
+          try await expectAdvice(in: scenario)
+        }
+      }
+    }
+
+    /// Starts a player and recorders, and kills each at its moment, in seconds after it was connected.
+    private func kill(after moments: [Double], in scenario: Scenario) async throws -> [Killed] {
+      let server = try await scenario.server()
+      let player = try await scenario.bot(
+        in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+      let killed = try await withThrowingTaskGroup(of: (Int, Killed).self) { group in
+        for (index, moment) in moments.enumerated() {
+          let folder = await scenario.recordings("recordings \(index)")
+          let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder \(index)")
+          group.addTask {
+            try await eventually("recording \(index)", within: .seconds(20), every: .milliseconds(10)) {
+              folder.files("json").first
+            }
+            try await Task.sleep(for: .seconds(moment))
+            let time = Date().timeIntervalSince1970
+            bot.process.signal(SIGKILL)
+            #expect(try await bot.ending(within: .seconds(5)) == .signal(SIGKILL))
+            return (index, Killed(folder: folder, at: time))
+          }
+        }
+        return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      }
+      #expect(player.isRunning)
+      return moments.indices.compactMap { killed[$0] }
+    }
+
+    /// Checks a killed recorder's files: other programs read them, and little of what had come is missing.
+    private func judge(_ killed: Killed, name: String, in scenario: Scenario) async throws {
+      let description = try #require(killed.folder.files("json").first)
+      let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
+      #expect(manifest["finished"] == false)
+      let start = try #require(manifest.date("start"))
+      let length = killed.at - start
+      // In the first 5 s frames may still wait for the sender reports.
+      let allowed = length < 5 ? 3.0 : 1.0
+      guard let webm = killed.folder.files("webm").first, let ogg = killed.folder.files("ogg").first else {
+        await scenario.note("measured: \(name): \(length) s after its start nothing was written yet")
+        #expect(length < allowed, "\(name): files are there")
+        return
+      }
+      var missing: [Double] = []
+      for file in [webm, ogg] {
+        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+        if length < allowed && size < 1000 { continue }
+        let recording = try Recording(file)
+        #expect(try recording.decodingErrors() == "", "\(name): ffmpeg decodes \(file.lastPathComponent)")
+        for stream in recording.streams {
+          let offset = file == ogg ? manifest["files"].list.last?["start"].double ?? 0 : 0
+          let lost = length - offset - (stream.times.last ?? 0)
+          missing.append(lost)
+          #expect(lost <= allowed, "\(name): \(stream.kind) of \(file.pathExtension) ends \(lost) s before the kill")
+        }
+        if file == webm {
+          #expect(try recording.matroska().isSound, "\(name): mkvinfo reads it")
+          try expectUnbroken(file, name)
+        }
+      }
+      await scenario.note(
+        String(
+          format: "measured: %@: %.2f s after its start; at most %.2f s missing", name, length, missing.max() ?? length)
+      )
+    }
+
+    /// Checks that a recording of the sample holds its pictures in order, none left out.
+    private func expectUnbroken(_ file: URL, _ name: String) throws {
+      let recorded = try Recording.payloadDigests(of: file)
+      guard let first = recorded.first else { return }
+      let original = try Recording.payloadDigests(of: BuiltProgram.sample)
+      let start = try #require(original.firstIndex(of: first), "\(name): the first picture is one of the sample's")
+      let expected = recorded.indices.map { original[(start + $0) % original.count] }
+      #expect(recorded == expected, "\(name): the pictures are the sample's, in order")
+    }
+
+    /// Repairs files by `chatbot repair` and checks that they are as if they had been closed.
+    private func repair(_ files: [URL], in scenario: Scenario) async throws {
+      let before = try files.filter { $0.pathExtension == "webm" }.map { ($0, try Recording.payloadDigests(of: $0)) }
+      let bot = try await scenario.bot("repair", ["repair"] + files.map(\.path))
+      try #require(try await bot.ending(within: .seconds(30)) == .exit(0), "it says \(bot.output)")
+      for (file, digests) in before where !digests.isEmpty {
+        let recording = try Recording(file)
+        let matroska = try recording.matroska()
+        let video = try #require(recording.video)
+        #expect(matroska.isSound && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+        #expect(abs(recording.duration - recording.streams.compactMap(\.times.last).reduce(0, max)) < 0.1)
+        #expect(try recording.decodingErrors() == "")
+        #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no picture")
+        // The last keyframe can be gone to.
+        let target = zip(video.times, video.keyframes).reversed().first { $0.1 }?.0 ?? 0
+        #expect(try recording.firstPictureTime(from: target) == target, "players can go to \(target) s")
+      }
+    }
+
+    /// Checks that recording into a folder with unfinished files says how to repair them.
+    private func expectAdvice(in scenario: Scenario) async throws {
+      let unfinished = await scenario.recordings("unfinished")
+      try FileManager.default.createDirectory(at: unfinished.url, withIntermediateDirectories: true)
+      let server = try await scenario.server()
+      _ = try await scenario.bot(
+        in: "101", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player 2")
+      let crashing = try await scenario.bot(in: "101", of: server, ["--record", unfinished.path], name: "crashing")
+      let file = try await eventually("recording", within: .seconds(20)) { unfinished.files("webm").first }
+      try await Task.sleep(for: .seconds(1))
+      crashing.process.signal(SIGKILL)
+      _ = try await crashing.ending(within: .seconds(5))
+      let name = file.deletingPathExtension().lastPathComponent
+      let next = try await scenario.bot(in: "102", of: server, ["--record", unfinished.path], name: "next")
+      try await eventually("advice", within: .seconds(5)) {
+        next.output.contains("chatbot repair") && next.output.contains(name) ? true : nil
+      }
+    }
+  }
+}

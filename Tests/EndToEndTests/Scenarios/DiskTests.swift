@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// A disk that does not take what is recorded.
+  @Suite("a disk that is full") struct DiskTests {
+    @Test("the call goes on, the user is told, recording resumes, and memory stays within a bound")
+    func fullInMidCall() async throws {
+      try await Scenario.run("14 the disk is full for a while") { scenario in
+        let disk = try await scenario.smallDisk(megabytes: 24)
+        let folder = RecordingFolder(url: disk.url)
+        let server = try await scenario.server()
+        let player = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+        let bot = try await scenario.bot(in: "100", of: server, on: disk, ["--record", disk.path])
+        try await eventually("recording", within: .seconds(10)) { folder.files("webm").first }
+        try await Task.sleep(for: .seconds(4))
+        let before = try #require(ProcessFigures(of: bot.process.id))
+        let saidBefore = bot.output.count
+        try disk.fill()
+        let fullAt = Date().timeIntervalSince1970
+        var most = before.memory
+        for _ in 0..<12 {
+          try await Task.sleep(for: .milliseconds(500))
+          most = max(most, ProcessFigures(of: bot.process.id)?.memory ?? 0)
+        }
+        let told = String(bot.output.dropFirst(saidBefore))
+        try disk.makeRoom()
+        let roomAt = Date().timeIntervalSince1970
+        try await Task.sleep(for: .seconds(6))
+        let asked = Date().timeIntervalSince1970
+        #expect(player.isRunning && bot.isRunning)
+        #expect(!bot.output.contains("call ended"), "the call goes on")
+        let ending = try await bot.terminate().ending
+        #expect(ending == .exit(0), "nothing is missing")
+        #expect(told.localizedCaseInsensitiveContains("space"), "the user is told; it says \(told)")
+        #expect(most - before.memory < 32 + 8, "the memory for what waits is 32 MiB")
+        let description = try #require(folder.files("json").first)
+        let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
+        #expect(manifest["finished"] == true)
+        let start = try #require(manifest.date("start"))
+        for file in folder.files("webm") + folder.files("ogg") {
+          let recording = try Recording(file)
+          #expect(try recording.decodingErrors() == "")
+          let offset =
+            manifest["files"].list.first { $0["name"].string == file.lastPathComponent }?["start"].double ?? 0
+          let times = recording.streams.flatMap(\.times).map { $0 + start + offset }
+          if file == folder.files(file.pathExtension).last {
+            let end = try #require(times.max())
+            #expect(end > asked - 1, "\(file.pathExtension): recording resumed and went on to the end")
+          }
+        }
+        let pictures = try folder.files("webm").flatMap { try Recording($0).video?.times ?? [] }.count
+        let expected = 30 * (asked - start)
+        await scenario.note(
+          String(
+            format: """
+              measured: full for %.1f s; %d pictures of %.0f recorded; memory %.1f MiB before, at most %.1f meanwhile; %@
+              """,
+            roomAt - fullAt, pictures, expected, before.memory, most, "\(ending)"))
+        #expect(
+          Double(pictures) > expected - 30 * (roomAt - fullAt) - 75, "no more is missing than came while it was full")
+      }
+    }
+
+    @Test("a disk that stays full is told of by the exit code, and what was written stays good")
+    func fullAtTheEnd() async throws {
+      try await Scenario.run("14b the disk stays full") { scenario in
+        let disk = try await scenario.smallDisk(megabytes: 8)
+        let folder = RecordingFolder(url: disk.url)
+        let server = try await scenario.server()
+        _ = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+        let bot = try await scenario.bot(in: "100", of: server, on: disk, ["--record", disk.path])
+        try await eventually("recording", within: .seconds(10)) { folder.files("webm").first }
+        try await Task.sleep(for: .seconds(5))
+        let begun = Date().timeIntervalSince1970
+        try disk.fill()
+        try await Task.sleep(for: .seconds(2))
+        let end = try await bot.terminate(within: .seconds(20))
+        await scenario.note("measured: ended after \(end.after.inSeconds) s with \(end.ending)")
+        #expect(end.ending == .exit(BadInputTests.Code.disk))
+        let description = try #require(folder.files("json").first)
+        let start = try #require(
+          JSON(parsing: String(contentsOf: description, encoding: .utf8)).date("start"), "the manifest is whole")
+        for file in folder.files("webm") + folder.files("ogg") {
+          let recording = try Recording(file)
+          #expect(try recording.decodingErrors() == "")
+          let last = try #require(recording.streams.flatMap(\.times).max())
+          #expect(last > begun - start - 1.5, "what was written stays")
+        }
+      }
+    }
+  }
+}

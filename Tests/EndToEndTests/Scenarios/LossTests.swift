@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// Calls over a bad network with a round trip of 50 ms.
+  @Suite("a call over a bad network") struct LossTests {
+    typealias Conditions = LossyLink.Conditions
+
+    @Test(
+      "of 5 and 10 % random loss and 10 % loss in bursts, all video packets are recovered",
+      .enabled(if: Machine.hasChromium))
+    func chromiumUnderLoss() async throws {
+      try await Scenario.run("10 loss") { scenario in
+        let half = ImpairedCall.halfRoundTrip
+        let lines: [(room: String, conditions: Conditions)] = [
+          ("random-5", Conditions(loss: 0.05, delay: half)),
+          ("random-10", Conditions(loss: 0.10, delay: half)),
+          ("bursts-10", Conditions(bursts: .init(share: 0.10, meanLength: 4), delay: half)),
+        ]
+        try await sideBySide(lines, by: scenario.chromium(), in: scenario) { relay, conditions in
+          await relay.impair(conditions)
+          try await Task.sleep(for: .seconds(10))
+        } judge: { outcome, judgement, _ in
+          try await expectAllRecovered(outcome, judgement)
+        }
+      }
+    }
+
+    @Test("of 5 % random loss all of Firefox' video packets are recovered", .enabled(if: Machine.hasFirefox))
+    func firefoxUnderLoss() async throws {
+      try await Scenario.run("10b loss with Firefox", isolated: true) { scenario in
+        let lines = [(room: "firefox-5", conditions: Conditions(loss: 0.05, delay: ImpairedCall.halfRoundTrip))]
+        try await sideBySide(lines, by: scenario.firefox(hidesAddresses: false), in: scenario) { relay, conditions in
+          await relay.impair(conditions)
+          try await Task.sleep(for: .seconds(8))
+        } judge: { outcome, judgement, _ in
+          try await expectAllRecovered(outcome, judgement)
+        }
+      }
+    }
+
+    @Test(
+      "at 30 % random loss the recording decodes, is in step and as long as it should be",
+      .enabled(if: Machine.hasChromium))
+    func heavyLoss() async throws {
+      let seconds = Soak.minutes == nil ? 15 : 60
+      try await Scenario.run("11 30 percent loss", limit: .seconds(90 + seconds)) { scenario in
+        let lines = [(room: "random-30", conditions: Conditions(loss: 0.30, delay: ImpairedCall.halfRoundTrip))]
+        try await sideBySide(lines, by: scenario.chromium(), in: scenario) { relay, conditions in
+          await relay.impair(conditions)
+          try await Task.sleep(for: .seconds(seconds))
+        } judge: { outcome, judgement, _ in
+          try judgement.expectSound()
+          try await judgement.expectSentLength(of: outcome)
+          try await judgement.expectInStep(within: 0.040)
+          for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
+        }
+      }
+    }
+
+    @Test(
+      "an outage of 500 ms, a delay of 500 ms and a limit of 300 kb/s are recovered from within 2 s",
+      .enabled(if: Machine.hasChromium))
+    func disturbances() async throws {
+      try await Scenario.run("12 disturbances") { scenario in
+        let half = ImpairedCall.halfRoundTrip
+        let lines: [(room: String, conditions: Conditions)] = [
+          ("outage", Conditions(loss: 1)), ("delay", Conditions(delay: .milliseconds(500))),
+          ("limit", Conditions(delay: half, rate: 300_000)),
+        ]
+        try await sideBySide(
+          lines, by: scenario.chromium(), camera: .noisyFlashing, in: scenario
+        ) { relay, conditions in
+          try await Task.sleep(for: .seconds(2))
+          if conditions.loss == 1 {
+            try await relay.interrupt(for: .milliseconds(500))
+            try await Task.sleep(for: .milliseconds(6500))
+          } else {
+            await relay.impair(conditions, .toProgram)
+            try await Task.sleep(for: .seconds(7))
+          }
+        } judge: { outcome, judgement, begun in
+          try judgement.expectSound()
+          try await judgement.expectRecovery(from: begun + 2, of: outcome)
+          for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
+        }
+      }
+    }
+
+    /// One call a line, all at the same time, each with a page, a relay and a recording bot of its own.
+    ///
+    /// - Parameters:
+    ///   - impair: what is done to a call that has been good for a second.
+    ///   - judge: gets what is left, and when the impairing began, seconds since 1970.
+    private func sideBySide(
+      _ lines: [(room: String, conditions: Conditions)], by browser: some Browser, camera: Camera = .flashing,
+      in scenario: Scenario, impair: @escaping @Sendable (LossyRelay, Conditions) async throws -> Void,
+      judge: (ImpairedCall.Outcome, Judgement, Double) async throws -> Void
+    ) async throws {
+      let server = try await scenario.server()
+      var calls: [ImpairedCall] = []
+      for (index, line) in lines.enumerated() {
+        calls.append(
+          try await .begin(in: line.room, of: server, by: browser, camera: camera, seed: UInt64(100 + index), scenario))
+      }
+      try await Task.sleep(for: .seconds(1))
+      let begun = Date().timeIntervalSince1970
+      let outcomes = try await withThrowingTaskGroup(of: (Int, ImpairedCall.Outcome).self) { group in
+        for (index, call) in calls.enumerated() {
+          let conditions = lines[index].conditions
+          group.addTask {
+            try await impair(call.relay, conditions)
+            return (index, try await call.finish())
+          }
+        }
+        return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      }
+      for (index, call) in calls.enumerated() {
+        let outcome = try #require(outcomes[index])
+        let lost = await call.relay.counts(.toProgram)
+        await scenario.note("\(lines[index].room): \(lost.lost) of \(lost.sent) datagrams to the bot were lost")
+        try await judge(outcome, Judgement(take: outcome.take, scenario: scenario, name: lines[index].room), begun)
+      }
+    }
+
+    private func expectAllRecovered(_ outcome: ImpairedCall.Outcome, _ judgement: Judgement) async throws {
+      let length = (outcome.stoppedAt - (outcome.report.connectedAt ?? .nan)) / 1000
+      try await judgement.expectGood(of: outcome.report, length: length)
+      try await judgement.expectSentLength(of: outcome)
+      try await judgement.expectInStep()
+      let video = outcome.track("video")
+      #expect(video["lost"] == 0, "100 % of video packets are recovered")
+      #expect(video["dropped"] == 0)
+      #expect(video["recovered"].int ?? 0 > 3, "there was something to recover")
+      for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// Recordings in several files.
+  @Suite("a recording in segments") struct SegmentTests {
+    @Test(
+      "segments begin with keyframes, their names sort, and no frame is lost or doubled between them",
+      .enabled(if: Machine.hasChromium))
+    func segments() async throws {
+      try await Scenario.run("15 segments") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        // Not to impair anything, but to know what was sent.
+        let relay = try await scenario.relay(to: server, seed: 15)
+        let recorder = try await scenario.bot(
+          in: "100", of: server, via: relay, ["--record", folder.path, "--segment", "5s"])
+        let player = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
+        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
+        try await call.connected(2)
+        let browserID = try await call.joined()
+        try await Task.sleep(for: .seconds(16))
+        let reports = try await call.leave()
+        #expect(try await player.terminate().ending == .exit(0))
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try await recorder.terminate().ending == .exit(0))
+
+        for description in folder.files("json") {
+          let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
+          let isBrowser = manifest["user"].string == browserID
+          let name = isBrowser ? "Chromium" : "the player"
+          let webms = try segments("webm", of: manifest, in: folder)
+          let oggs = try segments("ogg", of: manifest, in: folder)
+          try await judge(webms, oggs, manifest, name, scenario)
+          let census = try #require(await relay.census(of: manifest["user"].string ?? ""))
+          let ssrcs = reports.compactMap { $0.json["sent"]["video"]["ssrc"].int }.map { UInt32($0) }
+          let video = isBrowser ? ssrcs.compactMap { census.sources[$0] }.first : census.mostlySent
+          let sent = video?.frames.count ?? 0
+          let recorded = webms.compactMap { $0.video?.times.count }.reduce(0, +)
+          await scenario.note("measured: \(name): \(recorded) frames recorded of \(sent) sent")
+          // The last one may be cut off by the leaving.
+          #expect(recorded == sent || recorded == sent - 1, "no frame is lost or doubled")
+          if !isBrowser { try expectSample(webms) }
+        }
+        #expect(folder.files("json").count == 2)
+      }
+    }
+
+    /// The files of a kind in the order of their times, which must be that of their names.
+    private func segments(_ kind: String, of manifest: JSON, in folder: RecordingFolder) throws -> [Recording] {
+      let files = manifest["files"].list.filter { $0["kind"].string == kind }
+        .sorted { $0["start"].double ?? 0 < $1["start"].double ?? 0 }
+      let names = files.compactMap { $0["name"].string }
+      #expect(names == names.sorted(), "names sort")
+      #expect(files.allSatisfy { $0["complete"] == true })
+      return try names.map { try Recording(folder.url.appendingPathComponent($0)) }
+    }
+
+    private func judge(
+      _ webms: [Recording], _ oggs: [Recording], _ manifest: JSON, _ name: String, _ scenario: Scenario
+    ) async throws {
+      let lengths = webms.map { String(format: "%.2f", $0.duration) }.joined(separator: " ")
+      await scenario.note("measured: \(name): segments of \(lengths) s; \(oggs.count) files of sound")
+      #expect(webms.count >= 3 && oggs.count >= 3)
+      for (index, webm) in webms.enumerated() {
+        let video = try #require(webm.video)
+        #expect(try webm.decodingErrors() == "")
+        let matroska = try webm.matroska()
+        #expect(matroska.isSound && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+        #expect(video.keyframes.first == true, "each segment begins with a keyframe")
+        #expect(min(video.first, webm.audio?.first ?? .infinity) < 0.1, "each begins at zero")
+        if index < webms.count - 1 {
+          #expect(webm.duration > 4.9 && webm.duration < 7, "the first keyframe after 5 s begins the next")
+        }
+      }
+      for ogg in oggs {
+        #expect(try ogg.decodingErrors() == "")
+        #expect(try ogg.ogg().isSound)
+      }
+      let frames = webms.compactMap { $0.video?.times.count }.reduce(0, +)
+      let tracks = manifest["tracks"].list
+      #expect(tracks.first { $0["kind"] == "video" }?["frames"].int == frames, "the manifest counts the same")
+      // From the end of one to the beginning of the next, on the manifest's clock, there is what a busy browser leaves between two pictures.
+      let starts = manifest["files"].list.filter { $0["kind"] == "webm" }.compactMap { $0["start"].double }.sorted()
+      for (index, start) in starts.enumerated().dropFirst() {
+        let last = starts[index - 1] + (webms[index - 1].video?.times.last ?? .nan)
+        let next = start + (webms[index].video?.first ?? .nan)
+        #expect(next > last && next - last < 1, "\(next - last) s between two segments' pictures")
+      }
+    }
+
+    /// Checks that all segments together hold the sample's pictures and sounds in order.
+    ///
+    /// A recorder asks for a keyframe at a border, and a player answers with all pictures since its last one.
+    private func expectSample(_ webms: [Recording]) throws {
+      for kind in ["v", "a"] {
+        let original = try Recording.payloadDigests(of: BuiltProgram.sample, kind)
+        let recorded = try webms.flatMap { try Recording.payloadDigests(of: $0.file, kind) }
+        var next = try #require(Self.place(of: recorded, in: original), "what is recorded is the sample")
+        var answers = 0
+        var strangers = 0
+        for digest in recorded {
+          if digest != original[next] {
+            let keyframe = next / 30 * 30
+            if kind == "v", digest == original[keyframe] { answers += 1 } else { strangers += 1 }
+            next = keyframe
+          }
+          next = (next + 1) % original.count
+        }
+        #expect(strangers == 0, "\(kind): all \(recorded.count) packets are the sample's, in order")
+        #expect(answers < webms.count, "at most one keyframe is asked for at each border")
+      }
+    }
+
+    /// Where the first packets stand in the original: silence repeats itself, so several are looked at.
+    private static func place(of recorded: [String], in original: [String]) -> Int? {
+      let count = min(60, recorded.count)
+      return original.indices.first { start in
+        (0..<count).allSatisfy { recorded[$0] == original[(start + $0) % original.count] }
+      }
+    }
+  }
+}

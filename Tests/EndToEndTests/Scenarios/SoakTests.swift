@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// A recording bot that lives long, among people who come and go over a network that is never good for long.
+  @Suite("a long time", .enabled(if: Soak.minutes != nil)) struct SoakTests {
+    /// What memory may have grown by when all is over: the C library gives back less than it was given.
+    static let margin = 24.0
+
+    @Test("after joins, leaves and impairment memory and descriptors are back, and all recordings decode")
+    func soak() async throws {
+      let minutes = Soak.minutes ?? 0
+      let length = Duration.seconds(60 * minutes)
+      try await Scenario.run("soak", limit: length + .seconds(600)) { scenario in
+        let server = try await scenario.server()
+        let relay = try await scenario.relay(to: server, seed: 30)
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(in: "soak", of: server, via: relay, ["--record", folder.path])
+        let crowd = try await SoakCrowd(server: server, scenario: scenario)
+        let judge = SoakJudge(folder: folder, scenario: scenario)
+        let begun = ContinuousClock.now
+        let line = Task { try await Self.worsen(relay) }
+        defer { line.cancel() }
+
+        // Everything that is made once has been made by the end of the first part.
+        try await Self.mill(crowd, until: begun + length / 5, judge, recorder, relay)
+        let before = try await Self.figuresAtRest(crowd, recorder)
+        await scenario.note("measured: at rest after \(Self.since(begun)): \(before)")
+        try await Self.mill(crowd, until: begun + length, judge, recorder, relay)
+        let after = try await Self.figuresAtRest(crowd, recorder)
+        await scenario.note("measured: at rest after \(Self.since(begun)): \(after)")
+
+        #expect(after.memory <= before.memory + Self.margin, "memory is back")
+        #expect(after.descriptors <= before.descriptors, "descriptors are back")
+        #expect(after.threads <= before.threads, "threads are back")
+        #expect(recorder.isRunning)
+        #expect(try await recorder.terminate().ending == .exit(0))
+        try await judge.look()
+        let verdict = await judge.verdict
+        let lost = await relay.counts(.toProgram)
+        await scenario.note(
+          "measured: \(verdict.recordings) recordings, all decoded; \(lost.lost) of \(lost.sent) datagrams lost last")
+        #expect(verdict.recordings > 0)
+        #expect(verdict.complaints == [])
+      }
+    }
+
+    /// Lets people come and go, and tells of it each minute.
+    private static func mill(
+      _ crowd: SoakCrowd, until end: ContinuousClock.Instant, _ judge: SoakJudge, _ recorder: Bot, _ relay: LossyRelay
+    ) async throws {
+      var told = ContinuousClock.now
+      while ContinuousClock.now < end {
+        try await crowd.step()
+        try await Task.sleep(for: .seconds(1))
+        guard recorder.isRunning else {
+          throw NotStarted(name: "the recorder that should still run", output: recorder.output)
+        }
+        guard ContinuousClock.now - told >= .seconds(60) else { continue }
+        told += .seconds(60)
+        try await judge.look()
+        let figures = ProcessFigures(of: recorder.process.id).map { "\($0)" } ?? "gone"
+        let (people, recordings) = (await crowd.count, await judge.verdict.recordings)
+        await judge.scenario.note("\(figures), \(people) participants, \(recordings) recordings decoded")
+      }
+    }
+
+    /// What the recorder costs when everybody has left.
+    private static func figuresAtRest(_ crowd: SoakCrowd, _ recorder: Bot) async throws -> ProcessFigures {
+      try await crowd.disperse()
+      try await Task.sleep(for: .seconds(10))
+      guard let figures = ProcessFigures(of: recorder.process.id) else {
+        throw NotStarted(name: "the recorder that should still run", output: recorder.output)
+      }
+      return figures
+    }
+
+    /// Changes the line every few seconds, by a seed.
+    private static func worsen(_ relay: LossyRelay) async throws {
+      var generator = SeededGenerator(seed: 31)
+      var reordering = LossyLink.Conditions(delay: .milliseconds(25), reordering: 0.1, duplication: 0.05)
+      reordering.jitter = .milliseconds(10)
+      let lines: [LossyLink.Conditions] = [
+        .init(), .init(delay: .milliseconds(25)), .init(loss: 0.01), .init(loss: 0.05, delay: .milliseconds(25)),
+        .init(loss: 0.10, delay: .milliseconds(25)), .init(loss: 0.30, delay: .milliseconds(25)),
+        .init(bursts: .init(share: 0.10, meanLength: 4), delay: .milliseconds(25)), reordering,
+        .init(delay: .milliseconds(500)), .init(delay: .milliseconds(25), rate: 300_000), .init(loss: 1),
+      ]
+      while true {
+        let line = lines.randomElement(using: &generator) ?? .init()
+        await relay.impair(line)
+        try await Task.sleep(for: line.loss == 1 ? .seconds(2) : .seconds(Int.random(in: 3...15, using: &generator)))
+      }
+    }
+
+    private static func since(_ begun: ContinuousClock.Instant) -> String {
+      String(format: "%.1f min", (ContinuousClock.now - begun).inSeconds / 60)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+
+/// People who come to a room and leave it, by a seed: playing bots, and from time to time a Chromium.
+actor SoakCrowd {
+  private struct Guest {
+    let leave: @Sendable () async throws -> Void
+    let until: ContinuousClock.Instant
+  }
+
+  private let server: Server
+  private let scenario: Scenario
+  private let browser: Chromium?
+  private var generator = SeededGenerator(seed: 32)
+  private var guests: [Guest] = []
+  private var met = 0
+
+  init(server: Server, scenario: Scenario) async throws {
+    self.server = server
+    self.scenario = scenario
+    browser = Machine.hasChromium ? try await scenario.chromium() : nil
+  }
+
+  /// Who is in the room besides the recorder.
+  var count: Int { guests.count }
+
+  /// Lets those leave whose time has come, and perhaps somebody come. Meant to be called each second.
+  func step() async throws {
+    let now = ContinuousClock.now
+    for guest in guests where guest.until <= now { try await guest.leave() }
+    guests.removeAll { $0.until <= now }
+    guard guests.count < 4, Int.random(in: 0..<4, using: &generator) == 0 else { return }
+    met += 1
+    let stay = Duration.seconds(Int.random(in: 3...40, using: &generator))
+    let isAbrupt = Int.random(in: 0..<3, using: &generator) == 0
+    if let browser, met % 5 == 0 {
+      let call = try await scenario.call(in: browser, room: "soak", server: server, camera: .smallFlashing)
+      guests.append(
+        Guest(
+          leave: {
+            if !isAbrupt { _ = try? await call.leave() }
+            await call.page.close()
+          }, until: now + stay))
+    } else {
+      let player = try await scenario.bot(
+        "player \(met)", ["--server", server.address, "--room", "soak", "--play", BuiltProgram.sample.path, "--loop"])
+      guests.append(
+        Guest(
+          leave: {
+            player.process.signal(isAbrupt ? SIGKILL : SIGTERM)
+            _ = try await player.ending(within: .seconds(10))
+          }, until: now + stay))
+    }
+  }
+
+  /// Lets everybody leave.
+  func disperse() async throws {
+    for guest in guests { try await guest.leave() }
+    guests = []
+  }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// A call recorded onto a disk that remembers each write, cut off at random moments, as `kill -9` does it.
+@Suite("What a killed program leaves")
+struct CrashTests {
+  /// Pictures and sound from the first moment on, with sender reports after half a second; then the camera is off for 2 s, and
+  /// comes back larger.
+  private static func call() throws -> Script {
+    var script = Script()
+    script.add(try TestMedia.tone(10), codec: .opus)
+    let small = PictureSize(width: 64, height: 48)
+    script.add(try TestMedia.pictures(3, size: small, keyframeEvery: 40), codec: .vp8)
+    let larger = PictureSize(width: 96, height: 64)
+    script.add(
+      try TestMedia.pictures(5, size: larger, keyframeEvery: 50), codec: .vp8, begin: 5, base: 1_000_000 + 450_000)
+    script.addReports(.opus, at: [0.5, 5.5])
+    script.addReports(.vp8, at: [0.7, 5.7])
+    return script
+  }
+
+  /// The moments: a quarter of them in the middle of a write.
+  private struct Cut {
+    var seconds: Double
+    var image: ScriptedDisk.Image
+    var isTorn: Bool
+  }
+
+  private static func cuts(of disk: ScriptedDisk, length: Double, count: Int, seed: UInt64) -> [Cut] {
+    var generator = SeededGenerator(seed: seed)
+    let log = disk.log
+    let moments = (0..<count).map { index -> (Double, Int?) in
+      guard index % 4 == 3 else { return (Double.random(in: 0.2..<length, using: &generator), nil) }
+      let index = Int.random(in: 0..<log.count, using: &generator)
+      return ((log[index].time - Script.beginning) / .seconds(1), index)
+    }
+    return moments.map { seconds, tornIndex in
+      var image = ScriptedDisk.Image()
+      for (index, entry) in log.enumerated() {
+        if let tornIndex {
+          if index > tornIndex { break }
+          var torn: Int?
+          if index == tornIndex, case .write(_, _, let bytes) = entry.change {
+            torn = Int.random(in: 0...bytes.count, using: &generator)
+          }
+          image.apply(entry.change, torn: torn)
+        } else if entry.time <= Script.beginning + .seconds(seconds) {
+          image.apply(entry.change)
+        }
+      }
+      return Cut(seconds: seconds, image: image, isTorn: tornIndex != nil)
+    }
+  }
+
+  @Test(
+    """
+    at 100 random moments, a quarter of them in mid-write: every file opens and decodes, at most 1 s is missing, and a \
+    repair makes it whole
+    """)
+  func anyMoment() async throws {
+    let script = try Self.call()
+    let disk = ScriptedDisk()
+    let folder = TestFolder()
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await record(script, to: recorder, on: disk)
+    await recorder.finish(now: Script.beginning + .seconds(10.1))
+
+    let cuts = Self.cuts(of: disk, length: 10.1, count: 100, seed: 100)
+    var worst = 0.0
+    var worstEarly = 0.0
+    var files = 0
+    try await withThrowingTaskGroup(of: (Double, Double, Int).self) { group in
+      var waiting = cuts.enumerated().makeIterator()
+      for _ in 0..<2 { if let next = waiting.next() { group.addTask { try Self.judge(next.element, next.offset, script) } } }
+      while let (missing, early, count) = try await group.next() {
+        worst = max(worst, missing)
+        worstEarly = max(worstEarly, early)
+        files += count
+        if let next = waiting.next() { group.addTask { try Self.judge(next.element, next.offset, script) } }
+      }
+    }
+    print(
+      "measured: kill at 100 random moments: \(files) files open, decode and are repaired; at most "
+        + String(format: "%.2f s of what had been received is missing (%.2f s in the first 5 s)", worst, worstEarly))
+    #expect(files > 120)
+    #expect(worst <= 1)
+    #expect(worstEarly <= 3)
+  }
+
+  /// Plays a script with the disk's time at that of each event, and a look at the clock every 100 ms.
+  private func record(_ script: Script, to recorder: Recorder, on disk: ScriptedDisk) async {
+    var clock = Script.beginning
+    for entry in script.inOrder {
+      while clock + Recorder.tick < entry.at {
+        clock += Recorder.tick
+        disk.time = clock
+        await recorder.advance(now: clock)
+      }
+      disk.time = entry.at
+      recorder.receive(entry.event, of: script.owner, now: entry.at)
+      await recorder.drain()
+    }
+    disk.time = Script.beginning + .seconds(10.1)
+  }
+
+  /// - Returns: how much is missing after the first 5 s and before, in seconds, and how many files were looked at.
+  private static func judge(_ cut: Cut, _ number: Int, _ script: Script) throws -> (Double, Double, Int) {
+    let folder = TestFolder()
+    let mended = TestFolder()
+    for folder in [folder, mended] {
+      try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+      for (name, bytes) in cut.image.files where !name.hasPrefix(".") {
+        try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
+      }
+    }
+    let what: Comment = "cut \(number) at \(cut.seconds) s"
+    let names = folder.names.filter { !$0.hasSuffix(".json") }
+    if folder.names.contains("anna.json"), try !RecordingManifest(parsing: folder.bytes("anna.json")).finished {
+      let reports = Recorder.repair("\(mended.path)/anna.json")
+      #expect(reports.allSatisfy(\.isWhole) || names.isEmpty, "\(what): \(reports)")
+      #expect(Recorder.unfinished(in: mended.path).isEmpty)
+      #expect(try RecordingManifest(parsing: mended.bytes("anna.json")).repaired == true)
+    }
+    let opinions = try Opinions(
+      of: names, before: folder.path, after: mended.path, isThorough: number.isMultiple(of: 4))
+    opinions.expectNothingWrong(isTorn: cut.isTorn, what)
+
+    var missing = 0.0
+    for (name, codec, kind) in [
+      ("anna.webm", Codec.vp8, "video"), ("anna.webm", .opus, "audio"), ("anna.ogg", .opus, "audio"),
+    ] {
+      // All frames are 10 ms on their way; ffprobe shows sound 6.5 ms earlier.
+      let last = (opinions.lastPacket[name + kind] ?? -1) + 0.01 + 0.0065 + 0.001
+      let firstMissing = script.inOrder.first { entry in
+        guard case .frame(let frame) = entry.event, frame.codec == codec else { return false }
+        return entry.at > Script.beginning + .seconds(last)
+      }
+      if let firstMissing { missing = max(missing, cut.seconds - (firstMissing.at - Script.beginning) / .seconds(1)) }
+    }
+    return cut.seconds > 5 ? (missing, 0, names.count) : (0, missing, names.count)
+  }
+
+  /// What other programs say of the files of one cut, before and after their repair. One shell runs them all, since starting
+  /// them is what takes the time.
+  private struct Opinions {
+    /// Each program's status, output and errors, by `before` or `after`, program and file.
+    private var sections: [String: String] = [:]
+    /// The time of a track's last packet, by file name and kind, before the repair.
+    private(set) var lastPacket: [String: Double] = [:]
+
+    init(of names: [String], before: String, after: String, isThorough: Bool) throws {
+      var script = ""
+      func ask(_ title: String, _ command: String) {
+        script += "echo '== \(title)'; \(command) 2>&1; echo \"status $?\"\n"
+      }
+      for (moment, folder) in [("before", before), ("after", after)] where !names.isEmpty {
+        let paths = names.map { "'\(folder)/\($0)'" }
+        let inputs = paths.map { "-i \($0)" }.joined(separator: " ")
+        let maps = names.indices.map { "-map \($0)" }.joined(separator: " ")
+        ask("\(moment) ffmpeg all", "ffmpeg -nostdin -v error \(inputs) \(maps) -enc_time_base -1 -f null -")
+        for (name, path) in zip(names, paths) {
+          let isWebM = name.hasSuffix("webm")
+          if moment == "before" || isWebM {
+            let entries = moment == "before" ? "packet=codec_type,pts_time:format=duration" : "format=duration"
+            ask("\(moment) ffprobe \(name)", "ffprobe -v error -show_entries \(entries) -of csv \(path)")
+          }
+          if !isWebM { ask("\(moment) opusinfo \(name)", "opusinfo \(path)") }
+          if isWebM, moment == "before" || isThorough { ask("\(moment) mkvinfo \(name)", "mkvinfo -a \(path)") }
+        }
+      }
+      let result = try ExternalTool.run("sh", ["-c", script])
+      for section in result.output.components(separatedBy: "== ").dropFirst() {
+        let lines = section.split(separator: "\n", maxSplits: 1)
+        sections[String(lines[0])] = lines.count > 1 ? String(lines[1]) : ""
+      }
+      for name in names {
+        for line in (sections["before ffprobe \(name)"] ?? "").split(separator: "\n") {
+          let parts = line.split(separator: ",")
+          if parts.count > 2, parts[0] == "packet", let time = Double(parts[2]) { lastPacket[name + parts[1]] = time }
+        }
+      }
+    }
+
+    func expectNothingWrong(isTorn: Bool, _ what: Comment) {
+      for (title, text) in sections {
+        let isWhole = title.hasPrefix("after")
+        var lines = text.split(separator: "\n").map(String.init)
+        let status = lines.popLast()
+        let what: Comment = "\(what), \(title): \(lines.suffix(5))"
+        if title.contains("ffprobe") {
+          #expect(status == "status 0", what)
+          // Only of a cluster that was being written does it say so much, and reads all before it.
+          let isFormatted = lines.filter { !$0.hasPrefix("packet,") && !$0.hasPrefix("format,") }
+          #expect(isFormatted.allSatisfy { isTorn && !isWhole && Self.isAboutTheEnd($0) }, what)
+          if isWhole { #expect(lines.last?.split(separator: ",").last.flatMap { Double($0) } ?? 0 > 0, what) }
+        } else if title.contains("ffmpeg") {
+          #expect(status == "status 0", what)
+          #expect(lines.allSatisfy { isTorn && !isWhole && Self.isAboutTheEnd($0) }, what)
+        } else if title.contains("mkvinfo") {
+          #expect(status == "status 0" && lines.contains { $0.contains("+ Tracks") }, what)
+          #expect(!lines.contains { $0.contains("rror") || $0.contains("nvalid") }, what)
+          #expect(lines.contains { $0.contains("+ Cues") } || !isWhole, what)
+        } else {
+          let warnings = lines.filter { $0.contains("WARNING") || $0.contains("ERROR") }
+          #expect(warnings.allSatisfy { !isWhole && $0.contains("EOS not set") }, what)
+        }
+      }
+    }
+
+    private static func isAboutTheEnd(_ line: String) -> Bool {
+      line.contains("File ended prematurely") || line.contains("Last message repeated")
+    }
+  }
+}

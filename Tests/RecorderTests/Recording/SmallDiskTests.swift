@@ -1,0 +1,65 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// A file system of 2 MiB that is really there.
+private final class SmallDisk {
+  static var canBeMounted: Bool { geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/mount") }
+
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent("small-disk-\(UUID().uuidString)").path
+  let isMounted: Bool
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    isMounted = try ExternalTool.run("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", path]).status == 0
+  }
+
+  deinit {
+    if isMounted { _ = try? ExternalTool.run("umount", ["-l", path]) }
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+@Suite("A small disk", .enabled(if: SmallDisk.canBeMounted, "Mounting a file system takes root's rights."))
+struct SmallDiskTests {
+  @Test("a disk that is full for 4 s leaves files that decode and miss nothing")
+  func fullAndFree() async throws {
+    let disk = try SmallDisk()
+    guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
+    let script = try SmallCall.script(10)
+    let folder = TestFolder()
+    var configuration = Recorder.Configuration(folder: "\(disk.path)/out", room: "100")
+    configuration.looksAtClock = false
+    configuration.segment = SegmentLimit(duration: .seconds(4))
+    let recorder = try Recorder(configuration)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    // Somebody else takes all the room.
+    let filler = "\(disk.path)/filler"
+    _ = try ExternalTool.run("dd", ["if=/dev/zero", "of=\(filler)", "bs=4096"])
+    await folder.play([script], to: recorder, from: 2, until: 6)
+    #expect(recorder.status().first?.isStalled == true)
+    for name in try FileManager.default.contentsOfDirectory(atPath: "\(disk.path)/out") where !name.hasSuffix("json") {
+      #expect(try Reader(path: "\(disk.path)/out/\(name)").complaints("-enc_time_base", "-1") == "")
+    }
+    try FileManager.default.removeItem(atPath: filler)
+    let last = await folder.play([script], to: recorder, from: 6)
+    for tick in 1...12 { await recorder.advance(now: last + Recorder.tick * tick) }
+    let manifest = try #require(await recorder.finish(now: last + .seconds(2)).first).manifest
+    #expect(manifest.finished && manifest.disk?.stalls == 1 && manifest.disk?.picturesDropped == 0)
+    var written: [Codec: [[UInt8]]] = [:]
+    for file in manifest.files {
+      let path = "\(disk.path)/out/\(file.name)"
+      #expect(try Reader(path: path).complaints("-enc_time_base", "-1") == "")
+      guard file.kind == "webm" else { continue }
+      let blocks = BlockReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+      for codec in Codec.allCases { written[codec, default: []] += blocks.payloads(codec) }
+    }
+    for codec in Codec.allCases { expectSame(written[codec] == script.payloads(codec)) }
+    #expect(await recorder.allProblems().map(\.kind) == [.stalled, .resumed])
+    print("measured: tmpfs of 2 MiB full for 4 s: no frame of \(script.payloads(.vp8).count) pictures missing")
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import Synchronization
+
+@testable import Recorder
+
+/// A file system in memory that does what a test says: runs full, fails, writes less than it was given, hangs. It keeps a log
+/// of every change with the time of the test, so that the files can be had as they were at any moment.
+final class ScriptedDisk: Disk {
+  /// A change that can survive the program.
+  enum Change: Sendable {
+    case create(String, inode: Int)
+    case write(inode: Int, offset: Int64, bytes: [UInt8])
+    case truncate(inode: Int, size: Int64)
+    case link(String, as: String)
+    case rename(String, to: String)
+    case remove(String)
+  }
+
+  struct Entry: Sendable {
+    let time: ContinuousClock.Instant
+    let change: Change
+  }
+
+  /// What is asked of the disk.
+  enum Call: Hashable {
+    case create, write, sync, rename, link
+  }
+
+  private struct State {
+    var image = Image()
+    var handles: [CInt: Int] = [:]
+    var nextHandle: CInt = 3
+    var nextInode = 1
+    var log: [Entry] = []
+    var time = Script.beginning
+    var capacity = Int.max
+    var failures: [Call: Int32] = [:]
+    var mostAtOnce = Int.max
+    var isHanging = false
+    var hasHung = false
+
+    mutating func note(_ change: Change) {
+      image.apply(change)
+      log.append(Entry(time: time, change: change))
+      // What no name leads to and nobody has open is gone.
+      let used = Set(image.names.values).union(handles.values)
+      for inode in image.inodes.keys where !used.contains(inode) { image.inodes[inode] = nil }
+    }
+  }
+
+  /// The files as they are at one moment.
+  struct Image: Sendable {
+    var names: [String: Int] = [:]
+    var inodes: [Int: [UInt8]] = [:]
+
+    /// The files by name.
+    var files: [String: [UInt8]] { names.compactMapValues { inodes[$0] } }
+
+    /// - Parameter torn: how many bytes of a write get through; nil for all.
+    mutating func apply(_ change: Change, torn: Int? = nil) {
+      switch change {
+      case .create(let name, let inode):
+        names[name] = inode
+        inodes[inode] = []
+      case .write(let inode, let offset, let bytes):
+        let bytes = bytes.prefix(torn ?? bytes.count)
+        guard var content = inodes[inode], !bytes.isEmpty else { return }
+        inodes[inode] = nil
+        let end = Int(offset) + bytes.count
+        if content.count < end { content += [UInt8](repeating: 0, count: end - content.count) }
+        content.replaceSubrange(Int(offset)..<end, with: bytes)
+        inodes[inode] = content
+      case .truncate(let inode, let size):
+        guard let content = inodes[inode] else { return }
+        inodes[inode] = Array(content.prefix(Int(size)))
+      case .link(let name, let other): names[other] = names[name]
+      case .rename(let name, let other):
+        names[other] = names.removeValue(forKey: name)
+      case .remove(let name): names[name] = nil
+      }
+    }
+  }
+
+  private let state = Mutex(State())
+
+  // MARK: What a test says and sees
+
+  var time: ContinuousClock.Instant {
+    get { state.withLock { $0.time } }
+    set { state.withLock { $0.time = newValue } }
+  }
+  /// Bytes that all files together can have.
+  var capacity: Int {
+    get { state.withLock { $0.capacity } }
+    set { state.withLock { $0.capacity = newValue } }
+  }
+  /// Calls that fail, with their error numbers.
+  var failures: [Call: Int32] {
+    get { state.withLock { $0.failures } }
+    set { state.withLock { $0.failures = newValue } }
+  }
+  /// Bytes that one write takes.
+  var mostAtOnce: Int {
+    get { state.withLock { $0.mostAtOnce } }
+    set { state.withLock { $0.mostAtOnce = newValue } }
+  }
+  /// While true, whoever writes does not come back.
+  var isHanging: Bool {
+    get { state.withLock { $0.isHanging } }
+    set { state.withLock { $0.isHanging = newValue } }
+  }
+  /// Whether somebody has been caught by a hang.
+  var hasHung: Bool { state.withLock { $0.hasHung } }
+  var log: [Entry] { state.withLock { $0.log } }
+  var files: [String: [UInt8]] { state.withLock { $0.image.files } }
+  var openHandles: Int { state.withLock { $0.handles.count } }
+
+  /// Puts a file of somebody else's there.
+  func plant(_ name: String) {
+    state.withLock { state in
+      state.image.names[name] = 0
+      state.image.inodes[0] = []
+    }
+  }
+
+  // MARK: Disk
+
+  func openFolder(_ path: String) throws(Recorder.DiskError) -> Handle { 1 }
+
+  func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
+    try change(.create) { (state: inout State) throws(SystemError) in
+      if state.image.names[name] != nil { throw SystemError(code: EEXIST) }
+      state.nextHandle += 1
+      state.nextInode += 1
+      state.handles[state.nextHandle] = state.nextInode
+      state.note(.create(name, inode: state.nextInode))
+      return state.nextHandle
+    }
+  }
+
+  func link(_ name: String, as other: String, in folder: Handle) throws(SystemError) {
+    try change(.link) { (state: inout State) throws(SystemError) in
+      if state.image.names[other] != nil { throw SystemError(code: EEXIST) }
+      state.note(.link(name, as: other))
+    }
+  }
+
+  func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError) {
+    try change(.rename) { (state: inout State) throws(SystemError) in state.note(.rename(name, to: other)) }
+  }
+
+  func remove(_ name: String, in folder: Handle) throws(SystemError) {
+    try change(nil) { (state: inout State) throws(SystemError) in
+      if state.image.names[name] == nil { throw SystemError(code: ENOENT) }
+      state.note(.remove(name))
+    }
+  }
+
+  func contains(_ name: String, in folder: Handle) -> Bool { state.withLock { $0.image.names[name] != nil } }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int {
+    while true {
+      let isHanging = state.withLock { state in
+        state.hasHung = state.hasHung || state.isHanging
+        return state.isHanging
+      }
+      if !isHanging { break }
+      usleep(500)
+    }
+    return try change(.write) { (state: inout State) throws(SystemError) in
+      guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
+      let growth = max(0, Int(offset) + bytes.count - (state.image.inodes[inode]?.count ?? 0))
+      let room = max(0, state.capacity - state.image.inodes.values.reduce(0) { $0 + $1.count })
+      let count = min(bytes.count - max(0, growth - room), state.mostAtOnce)
+      if count <= 0 { throw SystemError(code: ENOSPC) }
+      state.note(.write(inode: inode, offset: offset, bytes: Array(bytes.prefix(count))))
+      return count
+    }
+  }
+
+  func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
+    try change(nil) { (state: inout State) throws(SystemError) in
+      guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
+      state.note(.truncate(inode: inode, size: size))
+    }
+  }
+
+  func sync(_ handle: Handle) throws(SystemError) {
+    try change(.sync) { (_: inout State) throws(SystemError) in }
+  }
+
+  func close(_ handle: Handle) throws(SystemError) {
+    state.withLock { _ = $0.handles.removeValue(forKey: handle) }
+  }
+
+  private func change<Result: Sendable>(
+    _ call: Call?, _ work: (inout State) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    try state.withLock { (state: inout State) throws(SystemError) in
+      if let call, let code = state.failures[call] { throw SystemError(code: code) }
+      return try work(&state)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// A call of small pictures, cheap enough for tests that need many of them, and what is on a disk of it.
+enum SmallCall {
+  /// Pictures and sound for so long, with sender reports after half a second, so that nothing is held for longer.
+  static func script(_ seconds: Double, owner: String = "anna", keyframeEvery distance: Int = 30) throws -> Script {
+    var script = Script(owner)
+    script.add(try TestMedia.tone(seconds), codec: .opus)
+    script.add(
+      try TestMedia.pictures(seconds, size: PictureSize(width: 64, height: 48), keyframeEvery: distance), codec: .vp8)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    return script
+  }
+}
+
+extension Script {
+  /// The payloads of one track in the order of their arrival.
+  func payloads(_ codec: Codec) -> [[UInt8]] {
+    inOrder.compactMap { entry in
+      guard case .frame(let frame) = entry.event, frame.codec == codec else { return nil }
+      return Array(frame.payload.readableBytesView)
+    }
+  }
+}
+
+extension TestFolder {
+  /// Puts files there.
+  func store(_ files: [String: [UInt8]]) throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    for (name, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
+  }
+}
+
+/// Reads back what lies in a WebM file, block by block; for tests that compare payloads. The reader of other programs is asked
+/// elsewhere whether the file is right.
+struct BlockReader {
+  struct Block: Hashable {
+    var track: UInt8
+    var time: Int64
+    var isKeyframe: Bool
+    var payload: [UInt8]
+  }
+
+  let blocks: [Block]
+
+  init(_ bytes: [UInt8]) {
+    var blocks: [Block] = []
+    var all = EBMLReader(ByteBuffer(bytes: bytes.dropFirst(Int(WebMHeader.segmentStart))))
+    while let (head, content) = all.next() {
+      guard head.is(.cluster) else { continue }
+      var clusterTime: Int64 = 0
+      for (head, var content) in EBMLReader(content) {
+        if head.is(.timestamp) { clusterTime = Int64(content.ebmlUnsigned) }
+        guard
+          head.is(.simpleBlock), let track: UInt8 = content.readInteger(), let relative: Int16 = content.readInteger(),
+          let flags: UInt8 = content.readInteger()
+        else { continue }
+        blocks.append(
+          Block(
+            track: track & 0x7F, time: clusterTime + Int64(relative), isKeyframe: flags & 0x80 != 0,
+            payload: Array(content.readableBytesView)))
+      }
+    }
+    self.blocks = blocks
+  }
+
+  func payloads(_ codec: Codec) -> [[UInt8]] {
+    let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
+    return blocks.filter { $0.track == number }.map(\.payload)
+  }
+}
+
+extension Recorder {
+  /// All that was told until `finish`.
+  func allProblems() async -> [Problem] {
+    var all: [Problem] = []
+    for await problem in problems { all.append(problem) }
+    return all
+  }
+
+  func allKeyframeRequests() async -> Int {
+    var count = 0
+    for await _ in keyframeRequests { count += 1 }
+    return count
+  }
+}
+
+/// Expects two payload lists to be the same without printing them when they are not.
+func expectSame(_ same: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+  #expect(same, "The payloads differ.", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Media
+import TestSupport
+
+@testable import Recorder
+
+/// A folder that goes away with the test, and a recorder that writes into it.
+final class TestFolder {
+  /// Seconds since 1970 at the beginning of every script: 2026-03-01 09:30:00.250 UTC.
+  static let wallClock = 1_772_357_400.25
+
+  let path: String
+
+  init() {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("recorder-\(UUID().uuidString)").path
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+  }
+
+  func bytes(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))
+  }
+
+  func recorder(
+    hold: Duration = .seconds(3), verifies: Bool = true, segment: SegmentLimit? = nil, memoryLimit: Int? = nil,
+    disk: any Disk = RealDisk()
+  ) throws -> Recorder {
+    var configuration = Recorder.Configuration(folder: path, room: "100")
+    configuration.hold = hold
+    configuration.verifies = verifies
+    configuration.segment = segment
+    configuration.memoryLimit = memoryLimit ?? configuration.memoryLimit
+    configuration.looksAtClock = false
+    return try Recorder(configuration, disk: disk)
+  }
+
+  /// Plays scripts to a recorder, all at once and faster than time, and ends them one after the other.
+  func record(
+    _ scripts: Script..., names: [String?] = [], hold: Duration = .seconds(3), verifies: Bool = true,
+    segment: SegmentLimit? = nil, reason: LeaveReason = .left
+  ) async throws -> [RecordingSummary] {
+    let recorder = try recorder(hold: hold, verifies: verifies, segment: segment)
+    for (index, script) in scripts.enumerated() {
+      recorder.begin(
+        script.owner, name: names.indices.contains(index) ? names[index] : nil, now: Script.beginning,
+        wallClock: Self.wallClock)
+    }
+    let last = await play(scripts, to: recorder)
+    for script in scripts { recorder.end(script.owner, reason: reason, now: last) }
+    await recorder.finish(now: last)
+    var summaries: [RecordingSummary] = []
+    for await summary in recorder.summaries { summaries.append(summary) }
+    return summaries
+  }
+
+  /// Plays scripts to a recorder without ending them, with a look at the clock every 100 ms.
+  ///
+  /// - Parameters:
+  ///   - begin: seconds before which nothing happens.
+  ///   - end: seconds after which nothing more happens; nil for the last event.
+  /// - Returns: when the last event came.
+  @discardableResult
+  func play(
+    _ scripts: [Script], to recorder: Recorder, from begin: Double = 0, until end: Double? = nil
+  ) async -> ContinuousClock.Instant {
+    var all = scripts.flatMap { script in script.inOrder.map { (owner: script.owner, at: $0.at, event: $0.event) } }
+    all.removeAll { $0.at < Script.beginning + .seconds(begin) }
+    if let end { all.removeAll { $0.at > Script.beginning + .seconds(end) } }
+    let last = end.map { Script.beginning + .seconds($0) } ?? all.map(\.at).max() ?? Script.beginning
+    var clock = Script.beginning + .seconds(begin)
+    func look(until moment: ContinuousClock.Instant) async {
+      while clock + Recorder.tick < moment {
+        clock += Recorder.tick
+        await recorder.advance(now: clock)
+      }
+    }
+    let ordered = all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+    for (_, entry) in ordered {
+      await look(until: entry.at)
+      recorder.receive(entry.event, of: entry.owner, now: entry.at)
+    }
+    await look(until: last)
+    await recorder.drain()
+    return last
+  }
+}

@@ -1,0 +1,77 @@
+import Media
+import Testing
+
+@testable import Recorder
+
+@Suite("Clocks that drift, for an hour")
+struct DriftTests {
+  /// What one hour showed.
+  struct Hour {
+    /// The largest distance between sound and picture that were captured together, in milliseconds, and that at the end.
+    var worst = 0.0
+    var atEnd = 0.0
+    /// Seconds from the first frame to the last.
+    var length = 0.0
+    var alignment = Alignment()
+    var breaks = 0
+  }
+
+  /// - Parameters:
+  ///   - sound: the speed of the sound's clock; the recording's time goes by it.
+  ///   - wallClock: the speed of the clock in the reports.
+  ///   - reports: whether there are any, each off by up to 5 ms.
+  private func hour(sound: Double, picture: Double, wallClock: Double, reports: Bool, jitter: Double = 0.04) -> Hour {
+    var sender = SimulatedSender(tracks: [
+      .sound(speed: sound, spacing: 0.06, reports: reports ? 5 : nil),
+      .picture(speed: picture, spacing: 0.1, reports: reports ? 1 : nil),
+    ])
+    sender.jitter = jitter
+    sender.wallClockSpeed = wallClock
+    sender.reportError = 0.005
+    var hour = Hour()
+    var apart: [Codec: Double] = [:]
+    let timeline = sender.run(3_600) { codec, placed in
+      apart[codec] = placed.position - placed.captured * sound
+      hour.length = max(hour.length, placed.position)
+      guard let first = apart[.opus], let second = apart[.vp8] else { return }
+      hour.atEnd = abs(first - second) * 1_000
+      hour.worst = max(hour.worst, hour.atEnd)
+    }
+    hour.alignment = timeline.alignment
+    hour.breaks = timeline.breaks(of: .audio) + timeline.breaks(of: .video)
+    return hour
+  }
+
+  @Test("a sender whose clocks all run 200 ppm fast or slow stays in step", arguments: [1.000_2, 0.999_8])
+  func allClocks(speed: Double) {
+    let hour = hour(sound: speed, picture: speed, wallClock: speed, reports: true)
+    print("measured: all clocks \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
+    #expect(hour.worst < 40 && hour.breaks == 0)
+    #expect(abs(hour.length - 3_600) < 3.6)
+    #expect(hour.alignment.source == .senderReports)
+  }
+
+  @Test("sound whose clock runs 200 ppm against the picture's stays in step", arguments: [1.000_2, 0.999_8])
+  func soundAlone(speed: Double) {
+    let hour = hour(sound: speed, picture: 1, wallClock: 1, reports: true)
+    print("measured: sound \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
+    #expect(hour.worst < 40 && hour.breaks == 0)
+    #expect(abs(hour.length - 3_600) < 3.6)
+  }
+
+  @Test("without reports the arrivals keep them in step, with the error stated", arguments: [1.000_2, 0.999_8])
+  func withoutReports(speed: Double) {
+    let hour = hour(sound: speed, picture: 1, wallClock: 1, reports: false)
+    let stated = hour.alignment.error / .milliseconds(1)
+    print(
+      "measured: sound \(ppm(speed)), no reports: worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart, \(round(stated)) ms stated"
+    )
+    #expect(hour.worst < 40 && hour.breaks == 0)
+    #expect(hour.alignment.source == .arrivals)
+    #expect(stated >= hour.worst * 0.9 && stated < 60)
+    #expect(abs(hour.length - 3_600) < 3.6)
+  }
+
+  private func ppm(_ speed: Double) -> String { "\(Int(((speed - 1) * 1e6).rounded())) ppm" }
+  private func round(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+}

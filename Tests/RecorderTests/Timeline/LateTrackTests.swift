@@ -1,0 +1,148 @@
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+@Suite("A track that begins late")
+struct LateTrackTests {
+  /// What a run showed: how far the picture was from the sound captured with it, by the time of capture, in milliseconds.
+  private func apart(_ tracks: [SimulatedSender.Track], seconds: Double = 30, jitter: Double = 0)
+    -> (errors: [(captured: Double, error: Double)], timeline: Timeline)
+  {
+    var sender = SimulatedSender(tracks: tracks)
+    sender.jitter = jitter
+    var sound = 0.0
+    var errors: [(captured: Double, error: Double)] = []
+    let timeline = sender.run(seconds) { codec, placed in
+      let error = (placed.position - placed.captured) * 1_000
+      if codec == .opus { sound = error } else { errors.append((placed.captured, error - sound)) }
+    }
+    return (errors, timeline)
+  }
+
+  @Test("the running track waits for a late one no longer than 400 ms, and the late one no longer than that")
+  func lateHold() {
+    var timeline = Timeline(hold: .seconds(3))
+    var released: [Codec: Double] = [:]
+    var longest: [Codec: Double] = [:]
+    for index in 0..<1_000 {
+      let at = Double(index) / 100
+      let captured = at
+      if index.isMultiple(of: 2) { timeline.add(frame(.opus, captured), length: .milliseconds(20), now: moment(at)) }
+      if index >= 600, index % 3 == 0 { timeline.add(frame(.vp8, captured), now: moment(at)) }
+      for placed in timeline.release(now: moment(at)) {
+        let codec = placed.frame.codec
+        #expect((placed.position / .seconds(1)) >= released[codec] ?? 0)
+        released[codec] = placed.position / .seconds(1)
+        guard at > 3.1 else { continue }
+        let waited = moment(at) - placed.frame.arrival
+        longest[codec] = max(longest[codec] ?? 0, waited / .milliseconds(1))
+      }
+    }
+    print("measured: sound waited \(longest[.opus] ?? -1) ms at most, the late picture \(longest[.vp8] ?? -1) ms")
+    #expect((longest[.opus] ?? 1_000) <= 401)
+    #expect((longest[.vp8] ?? 1_000) <= 401)
+    #expect(released[.vp8] ?? 0 > 9.7)
+  }
+
+  @Test("of a running track, what came before the late one is never kept back for it")
+  func neverHeld() {
+    var timeline = Timeline(hold: .seconds(3))
+    timeline.add(frame(.opus, 0), now: moment(0))
+    #expect(timeline.release(now: moment(3)).count == 1)
+    timeline.add(frame(.opus, 6), now: moment(6))
+    timeline.add(frame(.vp8, 6.01), now: moment(6.01))
+    #expect(timeline.release(now: moment(6.01)).map(\.frame.codec) == [.opus])
+    timeline.add(frame(.opus, 6.02), now: moment(6.02))
+    #expect(timeline.release(now: moment(6.4)).isEmpty)
+    #expect(timeline.release(now: moment(6.41)).map(\.frame.codec) == [.vp8, .opus])
+  }
+
+  @Test("a second track that begins within the first 3 s waits no longer than the first one")
+  func sharedHold() {
+    var timeline = Timeline(hold: .seconds(3))
+    timeline.add(frame(.opus, 0), now: moment(0))
+    timeline.add(frame(.vp8, 2.8), now: moment(2.8))
+    #expect(timeline.release(now: moment(2.99)).isEmpty)
+    #expect(timeline.release(now: moment(3)).count == 2)
+    #expect(timeline.firstTracks == [.audio, .video])
+  }
+
+  @Test("reports that are there end the wait of a late track at once")
+  func reportsAtOnce() {
+    let sound = SimulatedSender.Track.sound()
+    var picture = SimulatedSender.Track.picture()
+    picture.begin = 10
+    picture.delay = { _ in 0.3 }
+    let result = apart([sound, picture])
+    // The sender's first report comes 300 ms after the track's first frame is captured.
+    #expect(result.errors.allSatisfy { abs($0.error) < 1 })
+    #expect(result.timeline.alignment.source == .senderReports)
+  }
+
+  @Test(
+    "what arrivals placed wrongly is put right within seconds of the first report",
+    arguments: [0.08, 0.15, 0.3, 0.6, 2.0])
+  func correction(delay: Double) throws {
+    let sound = SimulatedSender.Track.sound()
+    var picture = SimulatedSender.Track.picture(reports: nil)
+    picture.begin = 10
+    // Arrivals cannot know that the picture takes longer.
+    picture.delay = { _ in 0.02 + delay }
+    picture.reports = 1
+    var sender = SimulatedSender(tracks: [sound, picture])
+    sender.firstReport = delay + 1.5
+    var last = 0.0
+    var errors: [(captured: Double, error: Double)] = []
+    var previous = -1.0
+    let timeline = sender.run(40) { codec, placed in
+      let error = (placed.position - placed.captured) * 1_000
+      if codec == .opus {
+        last = error
+      } else {
+        errors.append((placed.captured, error - last))
+        #expect(placed.position >= previous)
+        previous = placed.position
+      }
+    }
+    let wrong = errors.filter { abs($0.error) > 40 }
+    let first = try #require(wrong.first).captured
+    let end = try #require(wrong.last).captured
+    print(
+      "measured: a late picture that is \(Int(delay * 1_000)) ms off is within 40 ms of the sound after \(((end - first) * 10).rounded() / 10) s"
+    )
+    // The first report comes 1.5 s after the first picture; what is far too late is made good at half speed.
+    #expect(end - first < 1.6 + 3.6 + 2 * max(0, delay - 0.5))
+    #expect(abs(try #require(errors.last).error) < 1)
+    #expect(timeline.alignment.error / .milliseconds(1) > delay * 900)
+  }
+
+  @Test("a late track of a sender without reports is placed by its arrivals, with the error stated", arguments: 1...5)
+  func withoutReports(seed: UInt64) throws {
+    var picture = SimulatedSender.Track.picture(reports: nil)
+    picture.begin = 12
+    var sender = SimulatedSender(tracks: [.sound(reports: nil), picture])
+    sender.jitter = 0.06
+    sender.generator = SeededGenerator(seed: seed)
+    var sound = 0.0
+    var worst = 0.0
+    let timeline = sender.run(30) { codec, placed in
+      let error = (placed.position - placed.captured) * 1_000
+      if codec == .opus { sound = error } else { worst = max(worst, abs(error - sound)) }
+    }
+    #expect(worst < 40)
+    #expect(timeline.alignment.source == .arrivals)
+    #expect(timeline.alignment.error / .milliseconds(1) >= worst)
+  }
+
+  private func moment(_ seconds: Double) -> ContinuousClock.Instant { SimulatedSender.moment(seconds) }
+
+  private func frame(_ codec: Codec, _ seconds: Double) -> EncodedFrame {
+    EncodedFrame(
+      owner: ParticipantID("anna"), codec: codec,
+      time: MediaTime(ticks: Int64(seconds * Double(codec.clockRate)), rate: codec.clockRate),
+      payload: ByteBuffer(bytes: [0]), isKeyframe: true, arrival: moment(seconds))
+  }
+}

@@ -1,0 +1,106 @@
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+@Suite("Where a recording begins")
+struct OriginTests {
+  /// How a participant came to be recorded.
+  enum Arrival: String, CaseIterable, Sendable {
+    case soundFirst, pictureFirst, together, soundAlone, pictureAlone
+    /// The first pictures are those since the last keyframe, and come all at once.
+    case oldPictures
+    /// The first frame of either track is late by 200 ms.
+    case lateFirst
+    case withoutReports
+    /// The picture begins 6 s after the sound.
+    case lateCamera
+
+    func tracks(joined: Double) -> [SimulatedSender.Track] {
+      var sound = SimulatedSender.Track.sound(speed: 1.000_1)
+      var picture = SimulatedSender.Track.picture(speed: 1.000_1)
+      (sound.begin, picture.begin) = (joined, joined)
+      (sound.delay, picture.delay) = ({ _ in 0.001 }, { _ in 0.001 })
+      switch self {
+      case .soundFirst: picture.begin += 0.73
+      case .pictureFirst: sound.begin += 1.1
+      case .together: break
+      case .soundAlone: return [sound]
+      case .pictureAlone: return [picture]
+      case .oldPictures:
+        picture.begin -= 0.4
+        picture.delay = { max(0.001, joined - $0) }
+      case .lateFirst:
+        (sound.delay, picture.delay) = ({ $0 < joined + 0.01 ? 0.2 : 0.001 }, { $0 < joined + 0.01 ? 0.2 : 0.001 })
+      case .withoutReports: (sound.reports, picture.reports) = (nil, nil)
+      case .lateCamera: picture.begin += 6
+      }
+      return [sound, picture]
+    }
+  }
+
+  /// By how much the manifest's time of a frame differs from when it was captured, in milliseconds, over the first minute.
+  private func errors(_ arrival: Arrival, joined: Double, seed: UInt64, wallClock: WallClock) throws -> ClosedRange<
+    Double
+  > {
+    var sender = SimulatedSender(tracks: arrival.tracks(joined: joined))
+    sender.jitter = 0.008
+    sender.generator = SeededGenerator(seed: seed)
+    var places: [(captured: Double, position: Double)] = []
+    let timeline = sender.run(joined + 20) { _, placed in places.append((placed.captured, placed.position)) }
+    let origin = try #require(timeline.origin)
+    let start = wallClock.seconds(at: origin) - wallClock.seconds(at: SimulatedSender.beginning)
+    let all = places.filter { $0.captured > joined }.map { (start + $0.position - $0.captured) * 1_000 }
+    return try #require(all.min())...(try #require(all.max()))
+  }
+
+  @Test("what was captured at one moment lies at one moment of all recordings, to 10 ms", arguments: 1...5)
+  func sideBySide(seed: UInt64) throws {
+    var least = Double.infinity
+    var most = -Double.infinity
+    for (index, arrival) in Arrival.allCases.enumerated() {
+      let joined = 1 + Double(index) * 2.37
+      // Each recording begins with a look at the wall clock of its own.
+      let clock = WallClock(
+        moment: SimulatedSender.moment(joined), secondsSince1970: TestFolder.wallClock + joined)
+      let range = try errors(arrival, joined: joined, seed: seed + UInt64(index) * 100, wallClock: clock)
+      least = min(least, range.lowerBound)
+      most = max(most, range.upperBound)
+    }
+    let apart = ((most - least) * 10).rounded() / 10
+    print("measured: \(Arrival.allCases.count) recordings side by side: the same moment at most \(apart) ms apart")
+    #expect(most - least < 10)
+  }
+
+  @Test("a wall clock that is set in mid-call changes nothing but what begins afterwards")
+  func wallClockJump() {
+    let before = WallClock(moment: SimulatedSender.moment(0), secondsSince1970: TestFolder.wallClock)
+    let after = WallClock(moment: SimulatedSender.moment(60), secondsSince1970: TestFolder.wallClock + 60 + 3_600)
+    // The recording that runs goes on by the clock that it began with.
+    #expect(before.text(at: SimulatedSender.moment(0)) == "2026-03-01T09:30:00.250Z")
+    #expect(before.text(at: SimulatedSender.moment(90)) == "2026-03-01T09:31:30.250Z")
+    #expect(before.nanosecondsSince2001(at: SimulatedSender.moment(90)) % 1_000_000_000 == 250_000_000)
+    #expect(after.text(at: SimulatedSender.moment(90)) == "2026-03-01T10:31:30.250Z")
+    #expect(after.seconds(at: SimulatedSender.moment(90)) - before.seconds(at: SimulatedSender.moment(90)) == 3_600)
+  }
+
+  @Test("the beginning becomes more exact for 10 s, and then stays")
+  func settles() {
+    var timeline = Timeline(hold: .zero)
+    func add(_ seconds: Double, delay: Double) -> ContinuousClock.Instant? {
+      let arrival = SimulatedSender.moment(seconds + delay)
+      timeline.add(
+        EncodedFrame(
+          owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: Int64(seconds * 48_000), rate: 48_000),
+          payload: .init(bytes: [0]), isKeyframe: true, arrival: arrival), now: arrival)
+      _ = timeline.release(now: arrival)
+      return timeline.origin
+    }
+    #expect(add(0, delay: 0.3) == SimulatedSender.moment(0.3))
+    #expect(add(1, delay: 0.1) == SimulatedSender.moment(0.1))
+    #expect(add(2, delay: 0.2) == SimulatedSender.moment(0.1))
+    #expect(add(11, delay: 0.01) == SimulatedSender.moment(0.1))
+  }
+}

@@ -1,0 +1,141 @@
+import Media
+import NIOCore
+import TestSupport
+
+@testable import Recorder
+
+/// A sender of sound and pictures in simulated time, and the line between it and a timeline.
+///
+/// True time is the recorder's own clock. Each of the sender's clocks may run at a speed of its own.
+struct SimulatedSender {
+  static let beginning = ContinuousClock.now
+
+  /// What a track's media clock shows in ticks, of a frame captured at a true time; the second value is its number.
+  typealias MediaClock = (Double, Int) -> Int64
+
+  struct Track {
+    var codec: Codec
+    /// Seconds between frames.
+    var spacing: Double
+    /// When the first frame is captured.
+    var begin = 0.0
+    var clock: MediaClock
+    /// Seconds from capture to arrival, besides the jitter, by the time of capture.
+    var delay: (Double) -> Double = { _ in 0.02 }
+    /// Seconds between reports; nil for none.
+    var reports: Double?
+    /// Whether a frame that is captured at a time is sent.
+    var isSent: (Double) -> Bool = { _ in true }
+
+    static func sound(speed: Double = 1, spacing: Double = 0.02, reports: Double? = 5) -> Track {
+      Track(codec: .opus, spacing: spacing, clock: SimulatedSender.clock(48_000 * speed), reports: reports)
+    }
+
+    static func picture(speed: Double = 1, spacing: Double = 1 / 30, reports: Double? = 1) -> Track {
+      Track(codec: .vp8, spacing: spacing, clock: SimulatedSender.clock(90_000 * speed), reports: reports)
+    }
+  }
+
+  /// A frame that came out.
+  struct Placed {
+    /// The true time of its capture, in seconds.
+    var captured: Double
+    /// Its place, in seconds.
+    var position: Double
+  }
+
+  var tracks: [Track]
+  /// The most that is added to each frame's delay at random.
+  var jitter = 0.0
+  /// The speed of the wall clock in the sender reports, and how far each of them is off at most, in seconds.
+  var wallClockSpeed = 1.0
+  var reportError = 0.0
+  /// Seconds from a track's first frame to its first report.
+  var firstReport = 0.3
+  var hold = Duration.seconds(3)
+  var generator = SeededGenerator(seed: 1)
+
+  static func clock(_ rate: Double, base: Int64 = 4_000_000_000) -> MediaClock {
+    { captured, _ in base &+ Int64((captured * rate).rounded()) }
+  }
+
+  static func moment(_ seconds: Double) -> ContinuousClock.Instant {
+    beginning + .nanoseconds(Int64(seconds * 1e9))
+  }
+
+  /// Runs for a time, with a look every 100 ms, and calls back with every frame that comes out, in order.
+  mutating func run(_ seconds: Double, _ see: (Codec, Placed) -> Void) -> Timeline {
+    var timeline = Timeline(hold: hold)
+    var numbers = [Int](repeating: 0, count: tracks.count)
+    var nextReports = tracks.map { $0.begin + firstReport }
+    var lastArrivals = [Double](repeating: 0, count: tracks.count)
+    // Each frame carries the true time of its capture, so that it can be told when it comes out.
+    var look = 0.1
+    var waiting: [(arrival: Double, order: Int, event: MediaEvent)] = []
+    var order = 0
+    while look <= seconds + 1 {
+      for (index, track) in tracks.enumerated() {
+        while case let captured = track.begin + Double(numbers[index]) * track.spacing, captured < min(look, seconds) {
+          let number = numbers[index]
+          numbers[index] += 1
+          guard track.isSent(captured) else { continue }
+          let late = track.delay(captured) + random(jitter)
+          lastArrivals[index] = max(lastArrivals[index], captured + late)
+          waiting.append((lastArrivals[index], order, frame(track, captured, number, arrival: lastArrivals[index])))
+          order += 1
+        }
+        while let every = track.reports, nextReports[index] < min(look, seconds) {
+          waiting.append((nextReports[index] + 0.02, order, report(track, at: nextReports[index])))
+          order += 1
+          nextReports[index] += every * (0.5 + random(1))
+        }
+      }
+      waiting.sort { ($0.arrival, $0.order) < ($1.arrival, $1.order) }
+      let due = waiting.prefix { $0.arrival <= look }
+      for entry in due { add(entry.event, at: entry.arrival, to: &timeline) }
+      waiting.removeFirst(due.count)
+      for placed in timeline.release(now: Self.moment(look)) { tell(placed) }
+      look += 0.1
+    }
+    for placed in timeline.release(now: Self.moment(look), everything: true) { tell(placed) }
+    return timeline
+
+    func tell(_ placed: PlacedFrame) {
+      var payload = placed.frame.payload
+      let captured = Double(bitPattern: payload.readInteger(as: UInt64.self) ?? 0)
+      see(placed.frame.codec, Placed(captured: captured, position: placed.position / .seconds(1)))
+    }
+  }
+
+  private func add(_ event: MediaEvent, at arrival: Double, to timeline: inout Timeline) {
+    switch event {
+    case .frame(let frame):
+      let spacing = tracks.first { $0.codec == frame.codec }?.spacing ?? 0
+      let length = frame.codec == .opus ? Duration.microseconds(Int64(spacing * 1e6)) : nil
+      timeline.add(frame, length: length, now: Self.moment(arrival))
+    case .clock(let report): timeline.add(report)
+    case .statistics, .recovering: break
+    }
+  }
+
+  private func frame(_ track: Track, _ captured: Double, _ number: Int, arrival: Double) -> MediaEvent {
+    .frame(
+      EncodedFrame(
+        owner: ParticipantID("anna"), codec: track.codec,
+        time: MediaTime(ticks: track.clock(captured, number), rate: track.codec.clockRate),
+        payload: ByteBuffer(integer: captured.bitPattern), isKeyframe: true, arrival: Self.moment(arrival)))
+  }
+
+  private mutating func report(_ track: Track, at time: Double) -> MediaEvent {
+    let wallClock = 3_900_000_000 + time * wallClockSpeed + random(2 * reportError) - reportError
+    return .clock(
+      ClockReport(
+        owner: ParticipantID("anna"), codec: track.codec,
+        time: MediaTime(ticks: track.clock(time, 0), rate: track.codec.clockRate),
+        ntp: UInt64(wallClock * 4_294_967_296), arrival: Self.moment(time + 0.02)))
+  }
+
+  private mutating func random(_ most: Double) -> Double {
+    most > 0 ? Double.random(in: 0..<most, using: &generator) : 0
+  }
+}
