@@ -4,9 +4,10 @@ import RTP
 
 /// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
 ///
-/// A frame begins with the S bit in partition 0 and ends with the marker bit; a sender that sets no marker ends it by
-/// beginning the next one. What is lost is told between the packets, and leaves a damaged frame on either side, or
-/// none.
+/// A frame begins with the S bit in partition 0 and ends with the marker bit. A sender that never sets a marker ends it by
+/// beginning the next one; one that does has given up the rest of a frame that has none, as libwebrtc does with what still
+/// waits in its pacer when a keyframe comes, and without a hole in the numbers. What is lost is told between the packets,
+/// and leaves a damaged frame on either side, or none.
 package struct VP8FrameAssembler: Sendable {
   /// A frame that came to its end, whole or not.
   package struct Frame: Sendable {
@@ -47,6 +48,8 @@ package struct VP8FrameAssembler: Sendable {
   private var size = 0
   /// Packets given up since the last frame that ended.
   private var lost = 0
+  /// Whether a marker was ever seen.
+  private var setsMarkers = false
   /// At most two: one packet can end a frame and be a whole one itself.
   private var finished: [Frame] = []
 
@@ -74,7 +77,8 @@ package struct VP8FrameAssembler: Sendable {
     guard data.readableBytes > 0 else { return }
     guard let descriptor = try? VP8PayloadDescriptor(parsing: &data) else { return addLost(1) }
     if descriptor.startsFrame || open.map({ $0.timestamp != packet.timestamp }) ?? false {
-      // Everything since the open frame's start has come, so only its marker is missing.
+      // Everything since the open frame's start has come, so its marker was never sent.
+      if setsMarkers { open?.isComplete = false }
       close()
     }
     if open != nil {
@@ -88,7 +92,10 @@ package struct VP8FrameAssembler: Sendable {
       lost = 0
     }
     append(data, arrival: packet.arrival)
-    if packet.marker { close() }
+    if packet.marker {
+      setsMarkers = true
+      close()
+    }
   }
 
   /// Takes note that the next `count` packets were given up.
