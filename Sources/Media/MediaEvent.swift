@@ -4,8 +4,8 @@ public enum MediaEvent: Sendable, Hashable {
   case frame(EncodedFrame)
   /// The sender's clock at a media time.
   case clock(ClockReport)
-  /// A packet of the track is missing and has been asked for: its next frame comes late, by 3 s at most. Whoever writes both
-  /// tracks in order of time waits for that frame.
+  /// A packet of the track is missing and is waited for: the next frame comes late, by 3 s at most. Whoever writes both tracks
+  /// in order of time waits for that frame.
   case recovering(MediaKind)
   /// The counts of one track so far; about once a second and once at the end.
   case statistics(MediaKind, TrackStatistics)

@@ -3,7 +3,7 @@
 ///
 /// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook
 /// each other; then again whenever an answer should have come, more patiently after some tries; and at last it is given
-/// up.
+/// up. How many are asked for at a time, the oldest first, is up to the ``RequestWindow``.
 package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// How long a packet may be late before it is asked for.
@@ -37,6 +37,8 @@ package struct NackGenerator: Sendable {
     var since: ContinuousClock.Instant
     var nextRequest: ContinuousClock.Instant
     var lastRequest: ContinuousClock.Instant?
+    /// When the answer to the last request should be here; nil while none is awaited.
+    var answerIsDue: ContinuousClock.Instant?
     var requests = 0
   }
 
@@ -49,6 +51,11 @@ package struct NackGenerator: Sendable {
   /// In order of sequence number, so in order of age too.
   private var missing: [Missing] = []
   private var highest: Int64?
+  private var window = RequestWindow()
+  /// Whether there is more to ask for than the window allows.
+  private var isHeldBack = false
+  /// How far apart requests may fall due that go together.
+  private static let moment: Duration = .milliseconds(3)
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration
@@ -91,7 +98,12 @@ package struct NackGenerator: Sendable {
     let place = place(of: sequence)
     guard place < missing.count, missing[place].sequence == sequence else { return .known }
     let entry = missing.remove(at: place)
-    if missing.isEmpty { deadline = nil }
+    if entry.requests > 0 { window.wasAnswered() }
+    if missing.isEmpty {
+      deadline = nil
+    } else if isHeldBack {
+      schedule(now + Self.moment)
+    }
     return .filled(
       requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 }, sinceMissed: now - entry.since)
   }
@@ -126,24 +138,51 @@ package struct NackGenerator: Sendable {
       deadline = nil
       return []
     }
-    var requests: [Int64] = []
-    var earliest = oldest.since + patience
-    if configuration.asks {
-      // What is due within a moment goes along: one packet instead of several.
-      let horizon = now + .milliseconds(3)
-      for index in missing.indices {
-        if missing[index].nextRequest <= horizon {
-          missing[index].requests += 1
-          missing[index].lastRequest = now
-          missing[index].nextRequest = now + interval(after: missing[index].requests, roundTrip: roundTrip)
-          requests.append(missing[index].sequence)
-        }
-        earliest = min(earliest, missing[index].nextRequest)
-      }
+    let end = oldest.since + patience
+    guard configuration.asks else {
+      deadline = end
+      return []
     }
-    deadline = earliest
+    let requests = ask(roundTrip: roundTrip, now: now)
+    deadline = min(end, nextRequest ?? end)
     requested &+= UInt64(requests.count)
     return requests
+  }
+
+  /// Asks for what is due, the oldest first, as far as the window allows.
+  private mutating func ask(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [Int64] {
+    // What is due within a moment goes along: one packet instead of several.
+    let horizon = now + Self.moment
+    var awaited = 0
+    for index in missing.indices {
+      guard let due = missing[index].answerIsDue else { continue }
+      if due > horizon {
+        awaited += 1
+      } else {
+        missing[index].answerIsDue = nil
+        window.wasNotAnswered()
+      }
+    }
+    isHeldBack = false
+    var requests: [Int64] = []
+    for index in missing.indices where missing[index].nextRequest <= horizon {
+      guard awaited < window.size else {
+        isHeldBack = true
+        break
+      }
+      awaited += 1
+      missing[index].requests += 1
+      missing[index].lastRequest = now
+      missing[index].answerIsDue = now + roundTrip.retryInterval
+      missing[index].nextRequest = now + interval(after: missing[index].requests, roundTrip: roundTrip)
+      requests.append(missing[index].sequence)
+    }
+    return requests
+  }
+
+  /// When there will be something to ask for: as soon as an answer is overdue, if the window is full.
+  private var nextRequest: ContinuousClock.Instant? {
+    isHeldBack ? missing.lazy.compactMap(\.answerIsDue).min() : missing.lazy.map(\.nextRequest).min()
   }
 
   /// How long a packet is waited for on a line with this round trip: time for at least three questions.
@@ -152,13 +191,14 @@ package struct NackGenerator: Sendable {
     return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.longestPatience))
   }
 
-  /// Six tries at the pace of the round trip, then each 1.25 times slower than the one before, up to four times.
+  /// Six tries at the pace of the round trip, then each 1.25 times slower than the one before, up to twice: what a line
+  /// that is wide again still lacks must not have to wait long.
   private func interval(after requests: Int, roundTrip: RoundTripTime) -> Duration {
     let base = roundTrip.retryInterval
     guard requests > 6 else { return base }
     var interval = base
-    for _ in 6..<min(requests, 13) { interval = interval * 5 / 4 }
-    return min(interval, base * 4)
+    for _ in 6..<min(requests, 10) { interval = interval * 5 / 4 }
+    return min(interval, base * 2)
   }
 
   private mutating func addMissing(from first: Int64, to end: Int64, now: ContinuousClock.Instant) {

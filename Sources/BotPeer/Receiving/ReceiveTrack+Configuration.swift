@@ -21,6 +21,8 @@ extension ReceiveTrack {
     package var keyframeInterval: Duration = .milliseconds(500)
     /// How old a hole becomes before a keyframe is asked for besides the packet: about ten questions on a usual line.
     package var keyframeDelay: Duration = .milliseconds(600)
+    /// How old the hole in front becomes before it is told that the next frame comes late. A shorter wait disturbs nobody.
+    package var recoveryDelay: Duration = .milliseconds(100)
     /// How long a source that has stopped is waited for before another one of the track takes its place.
     package var sourceTimeout: Duration = .seconds(1)
     /// The time between two statistics events.

@@ -26,6 +26,17 @@ extension ReceiveTrack {
     statistics.packetsExpected = expectedOfEarlierSources &+ sources[place].settled
   }
 
+  /// Tells, once for each hole, that the next frame comes late; that frame itself tells that the wait is over.
+  mutating func tellRecovery(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+    guard let place = selectedIndex, let due = sources[place].recoveryIsSlow else {
+      isRecovering = false
+      return
+    }
+    guard due <= now, !isRecovering else { return }
+    isRecovering = true
+    events.append(.recovering(media.kind))
+  }
+
   mutating func takeFrames(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
     while let (frame, isDecodable) = video.popFrame() {
       guard isDecodable else {
@@ -70,6 +81,7 @@ extension ReceiveTrack {
     now: ContinuousClock.Instant, events: inout [MediaEvent]
   ) {
     statistics.frames += 1
+    isRecovering = false
     events.append(
       .frame(
         EncodedFrame(

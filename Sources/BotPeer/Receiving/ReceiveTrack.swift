@@ -32,6 +32,9 @@ package struct ReceiveTrack: Sendable {
   /// The numbers that were settled of sources that were selected before this one.
   var expectedOfEarlierSources: UInt64 = 0
 
+  /// Whether it was told that the next frame comes late.
+  var isRecovering = false
+
   private var requester: KeyframeRequester
   private var fullIntraRequestNumber: UInt8 = 0
   /// Whether somebody asked for a keyframe without there being a loss.
@@ -89,6 +92,7 @@ package struct ReceiveTrack: Sendable {
       original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
     if reception == .restarted { restart(place, now: now, events: &events) }
     drain(now: now, events: &events)
+    tellRecovery(now: now, events: &events)
     return roundTrip
   }
 
@@ -112,6 +116,7 @@ package struct ReceiveTrack: Sendable {
       }
       drain(now: now, events: &events)
     }
+    tellRecovery(now: now, events: &events)
     if requester.poll(wanted: wantsKeyframe(now: now), now: now), let request = keyframeRequest() {
       statistics.keyframeRequests += 1
       feedback.append(request)
@@ -130,6 +135,7 @@ package struct ReceiveTrack: Sendable {
     }
     if let place = selectedIndex {
       consider(sources[place].deadline)
+      if !isRecovering { consider(sources[place].recoveryIsSlow) }
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
       } else if let due = sources[place].keyframeIsDue, due > now {

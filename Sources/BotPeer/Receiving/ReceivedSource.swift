@@ -67,6 +67,9 @@ package struct ReceivedSource: Sendable {
   package private(set) var keyframeIsComing = false
   /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
   package private(set) var keyframeIsDue: ContinuousClock.Instant?
+  /// When the hole in front, for which all that came after it waits, will be so old that this should be told; nil when
+  /// there is none.
+  package private(set) var recoveryIsSlow: ContinuousClock.Instant?
 
   private var buffer: ReorderBuffer<ReceivedPacket>
   private var unwrapper = SequenceNumberUnwrapper()
@@ -225,7 +228,12 @@ package struct ReceivedSource: Sendable {
     if let hold = holdsUntil { deadline = deadline.map { min($0, hold) } ?? hold }
     keyframeIsComing = lastKeyframeStart.map { $0 >= buffer.next } ?? false
     keyframeIsDue = nil
-    if kind == .video, nack.count > 0 {
+    recoveryIsSlow = nil
+    guard nack.count > 0 else { return }
+    if holdsUntil == nil, nack.isMissing(buffer.next) {
+      recoveryIsSlow = nack.instant(ofAge: configuration.recoveryDelay, above: buffer.next - 1)
+    }
+    if kind == .video {
       let harmless = max(lastKeyframeStart ?? .min, buffer.next - 1)
       keyframeIsDue = nack.instant(ofAge: configuration.keyframeDelay, above: harmless)
     }

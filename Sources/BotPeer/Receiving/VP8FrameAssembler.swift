@@ -6,8 +6,9 @@ import RTP
 ///
 /// A frame begins with the S bit in partition 0 and ends with the marker bit. A sender that never sets a marker ends it by
 /// beginning the next one; one that does has given up the rest of a frame that has none, as libwebrtc does with what still
-/// waits in its pacer when a keyframe comes, and without a hole in the numbers. What is lost is told between the packets,
-/// and leaves a damaged frame on either side, or none.
+/// waits in its pacer when a keyframe comes, and without a hole in the numbers. Which of them it is, a first frame without
+/// a marker leaves open until the next one ends. What is lost is told between the packets, and leaves a damaged frame on
+/// either side, or none.
 package struct VP8FrameAssembler: Sendable {
   /// A frame that came to its end, whole or not.
   package struct Frame: Sendable {
@@ -20,6 +21,12 @@ package struct VP8FrameAssembler: Sendable {
     package var timestamp: UInt32
     /// When its last packet came.
     package var arrival: ContinuousClock.Instant
+
+    fileprivate mutating func spoil() {
+      link.isComplete = false
+      link.isKeyframe = false
+      size = nil
+    }
   }
 
   /// A frame being gathered.
@@ -48,15 +55,19 @@ package struct VP8FrameAssembler: Sendable {
   private var size = 0
   /// Packets given up since the last frame that ended.
   private var lost = 0
-  /// Whether a marker was ever seen.
-  private var setsMarkers = false
-  /// At most two: one packet can end a frame and be a whole one itself.
+  /// Whether the sender ends frames with the marker; nil as long as nobody knows.
+  private var setsMarkers: Bool?
+  /// A frame that is whole if the sender sets no markers.
+  private var undecided: Frame?
+  /// At most three: one packet can end a frame, decide about the one before it, and be a whole one itself.
   private var finished: [Frame] = []
 
   package init() {}
 
   /// Whether a keyframe is being gathered of which nothing is missing yet.
-  package var isGatheringKeyframe: Bool { open.map { $0.isKeyframe && $0.isComplete } ?? false }
+  package var isGatheringKeyframe: Bool {
+    open.map { $0.isKeyframe && $0.isComplete } ?? false || undecided?.link.isKeyframe ?? false
+  }
 
   /// The picture's size, if a frame's first bytes are those of a keyframe that can be used.
   package static func keyframeSize(in frame: ByteBuffer) -> PictureSize? {
@@ -77,9 +88,8 @@ package struct VP8FrameAssembler: Sendable {
     guard data.readableBytes > 0 else { return }
     guard let descriptor = try? VP8PayloadDescriptor(parsing: &data) else { return addLost(1) }
     if descriptor.startsFrame || open.map({ $0.timestamp != packet.timestamp }) ?? false {
-      // Everything since the open frame's start has come, so its marker was never sent.
-      if setsMarkers { open?.isComplete = false }
-      close()
+      // Everything since the open frame's start has come, or is known to be lost.
+      close(byMarker: false)
     }
     if open != nil {
       // Packets of one frame on both sides of a loss: all that was lost belonged to it.
@@ -92,10 +102,7 @@ package struct VP8FrameAssembler: Sendable {
       lost = 0
     }
     append(data, arrival: packet.arrival)
-    if packet.marker {
-      setsMarkers = true
-      close()
-    }
+    if packet.marker { close(byMarker: true) }
   }
 
   /// Takes note that the next `count` packets were given up.
@@ -113,7 +120,9 @@ package struct VP8FrameAssembler: Sendable {
   /// Ends the open frame as damaged: no more packets of this source follow.
   package mutating func finish() {
     open?.isComplete = false
-    close()
+    close(byMarker: false)
+    releaseUndecided(isWhole: false)
+    setsMarkers = nil
     lost = 0
   }
 
@@ -127,28 +136,53 @@ package struct VP8FrameAssembler: Sendable {
     parts.append(data)
   }
 
-  private mutating func close() {
+  private mutating func close(byMarker: Bool) {
     guard let ended = open else { return }
-    let payload = takePayload()
     open = nil
+    var frame = Self.frame(ended, payload: takePayload())
+    if byMarker {
+      setsMarkers = true
+      releaseUndecided(isWhole: false)
+    } else if setsMarkers == true {
+      frame.spoil()
+    } else if !frame.link.isComplete {
+      // It tells nothing of the sender, and a frame must not go out that may lack its end.
+      releaseUndecided(isWhole: false)
+    } else if setsMarkers == nil, undecided == nil {
+      undecided = frame
+      return
+    } else {
+      setsMarkers = false
+      releaseUndecided(isWhole: true)
+    }
+    finished.append(frame)
+  }
+
+  private mutating func releaseUndecided(isWhole: Bool) {
+    guard var frame = undecided else { return }
+    undecided = nil
+    if !isWhole { frame.spoil() }
+    finished.append(frame)
+  }
+
+  private static func frame(_ ended: Open, payload: ByteBuffer) -> Frame {
     var isComplete = ended.isComplete
     var isKeyframe = false
     var pictureSize: PictureSize?
     if isComplete {
       if let header = try? VP8FrameHeader(parsing: payload) {
-        pictureSize = Self.size(in: header)
+        pictureSize = size(in: header)
         isKeyframe = pictureSize != nil
         isComplete = isKeyframe == header.isKeyframe
       } else {
         isComplete = false
       }
     }
-    finished.append(
-      Frame(
-        link: .init(
-          descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
-          packetsLostBefore: ended.packetsLostBefore),
-        payload: payload, size: pictureSize, timestamp: ended.timestamp, arrival: ended.arrival))
+    return Frame(
+      link: .init(
+        descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
+        packetsLostBefore: ended.packetsLostBefore),
+      payload: payload, size: pictureSize, timestamp: ended.timestamp, arrival: ended.arrival)
   }
 
   private mutating func takePayload() -> ByteBuffer {

@@ -47,6 +47,8 @@ package struct Pacer: Sendable {
   private var retransmissions = CircularBuffer<Entry>()
   private var pictures = CircularBuffer<Entry>()
   private var queuedBytes = 0
+  /// Those of retransmissions among them.
+  private var repeatedBytes = 0
   private var meter = RateMeter(shortestWindow: .seconds(1))
   private var credit: Double
   private var lastUpdate: ContinuousClock.Instant?
@@ -61,7 +63,12 @@ package struct Pacer: Sendable {
   package var isEmpty: Bool { sound.isEmpty && retransmissions.isEmpty && pictures.isEmpty }
 
   /// How long the last packet has to wait at the present rate.
-  package var delay: Duration { .nanoseconds(Int64(Double(queuedBytes) * 8 / rate * 1e9)) }
+  package var delay: Duration { delay(of: queuedBytes) }
+
+  /// How long a packet that is sent again has to wait at the present rate.
+  package var retransmissionDelay: Duration { delay(of: repeatedBytes) }
+
+  private func delay(of bytes: Int) -> Duration { .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9)) }
 
   /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be asked for again.
   package mutating func add(_ entry: Entry, now: ContinuousClock.Instant) {
@@ -73,6 +80,7 @@ package struct Pacer: Sendable {
     case .retransmission:
       guard retransmissions.count < Self.maximumRetransmissions else { return }
       retransmissions.append(entry)
+      repeatedBytes += size
     }
     queuedBytes += size
     // What is sent again says nothing of the media's rate, and must not raise it.
@@ -98,6 +106,7 @@ package struct Pacer: Sendable {
     guard let entry else { return nil }
     let size = entry.packet.byteCount
     queuedBytes -= size
+    if entry.priority == .retransmission { repeatedBytes -= size }
     credit -= Double(size)
     return entry
   }
@@ -116,7 +125,8 @@ package struct Pacer: Sendable {
     sound = sound.filter(of: media)
     retransmissions = retransmissions.filter(of: media)
     pictures = pictures.filter(of: media)
-    queuedBytes = [sound, retransmissions, pictures].joined().reduce(0) { $0 + $1.packet.byteCount }
+    repeatedBytes = retransmissions.byteCount
+    queuedBytes = sound.byteCount + repeatedBytes + pictures.byteCount
   }
 
   private mutating func update(now: ContinuousClock.Instant) {
@@ -128,6 +138,8 @@ package struct Pacer: Sendable {
 }
 
 extension CircularBuffer<Pacer.Entry> {
+  fileprivate var byteCount: Int { reduce(0) { $0 + $1.packet.byteCount } }
+
   /// Without the packets of one section.
   fileprivate func filter(of media: Int) -> Self {
     Self(self.lazy.filter { $0.media != media })

@@ -11,8 +11,8 @@ package struct PacketHistory: Sendable {
 
   /// The most packets that are kept: 5 s of 8 Mb/s, or 5 MB.
   private static let capacity = 4_096
-  /// How often one packet is sent again. Our own receiver asks about twenty times before it gives up.
-  package static let longestRepetition = 32
+  /// How often one packet is sent again. Our own receiver asks 30 to 50 times before it gives up.
+  package static let longestRepetition = 64
 
   /// How long a packet is kept: as long as our own receiver asks, which is 3 s from when it misses the packet, and the
   /// way there and back. Browsers ask for about a second.

@@ -9,8 +9,10 @@ extension SendTrack {
   package mutating func lost(
     _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: ContinuousClock.Instant
   ) {
+    // Who asks again cannot know of an answer that still waits here.
+    let answerTime = roundTrip + pacer.retransmissionDelay
     for number in sequenceNumbers {
-      guard let original = history.packet(number, roundTrip: roundTrip, now: now) else { continue }
+      guard let original = history.packet(number, roundTrip: answerTime, now: now) else { continue }
       guard budget.spend(original.byteCount) else { return }
       let packet =
         media.retransmissionPayloadType == nil ? original : repair?.retransmission(of: original) ?? original

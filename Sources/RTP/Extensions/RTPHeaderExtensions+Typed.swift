@@ -28,16 +28,6 @@ extension RTPHeaderExtensions {
     set(level?.byte, id)
   }
 
-  /// How a picture is to be turned (3GPP TS 26.114, 7.4.5).
-  package func videoOrientation(_ id: UInt8?) -> VideoOrientation? {
-    guard let id, let element = element(id), element.valueCount == 1 else { return nil }
-    return content.getInteger(at: element.valueIndex, as: UInt8.self).map(VideoOrientation.init(byte:))
-  }
-
-  package mutating func setVideoOrientation(_ orientation: VideoOrientation?, _ id: UInt8?) {
-    set(orientation?.byte, id)
-  }
-
   /// The packet's number over all sources of the transport
   /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
   package func transportSequenceNumber(_ id: UInt8?) -> UInt16? {

@@ -29,8 +29,8 @@ struct BotPeerTests {
       })
     sending.cancel()
     await call.close()
-    #expect(events.bob.pictures == sent.map(\.payload))
-    #expect(events.bob.contains(.stateChanged(.connected)))
+    expectSame(events.bob.pictures, sent.map(\.payload))
+    #expect(events.bob.count { $0 == .stateChanged(.connected) } > 0)
     #expect(events.alice.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
   }
 
@@ -49,8 +49,8 @@ struct BotPeerTests {
     let events = await call.run(
       alice: { $0.contains(.stateChanged(.connected)) }, bob: { $0.contains(.stateChanged(.connected)) })
     await call.close()
-    #expect(events.alice.contains(.stateChanged(.connected)))
-    #expect(events.bob.contains(.stateChanged(.connected)))
+    #expect(events.alice.count { $0 == .stateChanged(.connected) } > 0)
+    #expect(events.bob.count { $0 == .stateChanged(.connected) } > 0)
   }
 
   @Test("a route is looked up before anything is sent")

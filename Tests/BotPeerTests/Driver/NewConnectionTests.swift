@@ -17,15 +17,17 @@ struct NewConnectionTests {
 
   /// Expects that what the new connection sends comes out whole.
   private func expectMedia(_ call: SwitchboardCall) throws {
-    try call.connect("anna")
+    try call.connect("anna", within: .seconds(10))
     let before = call.frames(of: "anna").count
     call.play("anna", seed: 2)
     call.run(for: .seconds(2))
     let sent = call.stop("anna")
     call.run(for: .seconds(4))
     let after = Array(call.frames(of: "anna").dropFirst(before))
-    #expect(Set(after.payloads(.vp8)).isSuperset(of: sent.payloads(.vp8)))
-    #expect(Set(after.payloads(.opus)).isSuperset(of: sent.payloads(.opus)))
+    for codec in Codec.allCases {
+      let came = Set(after.payloads(codec))
+      expectAll(sent.payloads(codec)) { came.contains($0) }
+    }
   }
 
   @Test("is taken on where they were, so that a recording goes on", arguments: [5000, 5001] as [UInt16])
@@ -41,7 +43,9 @@ struct NewConnectionTests {
     let times = call.guests[ParticipantID("anna")]?.events.filter { $0.event == .stateChanged(.connected) }.map(\.time)
     let connected = try #require(times?.last)
     print("measured: a participant's new connection stands after \(connected - began)")
-    #expect(connected - began < .seconds(1))
+    // Far less than the 30 s after which a connection that says nothing is lost. DTLS has a clock of its own, which a busy
+    // machine can make repeat a flight.
+    #expect(connected - began < .seconds(5))
   }
 
   @Test("ends the call and begins another where nothing but the session's id tells that it is new")

@@ -16,8 +16,8 @@ struct PeerEngineCallTests {
     let sent = pair.exchangeMedia(for: .seconds(3))
     pair.run(for: .milliseconds(500))
     for codec in Codec.allCases {
-      #expect(pair.bob.frames.payloads(codec) == sent.fromAlice.payloads(codec))
-      #expect(pair.alice.frames.payloads(codec) == sent.fromBob.payloads(codec))
+      expectSame(pair.bob.frames.payloads(codec), sent.fromAlice.payloads(codec))
+      expectSame(pair.alice.frames.payloads(codec), sent.fromBob.payloads(codec))
     }
     #expect(sent.fromAlice.payloads(.vp8).count == 90)
     #expect(pair.alice.engine.statistics.protectionProfile == "AEAD_AES_128_GCM")
@@ -48,7 +48,7 @@ struct PeerEngineCallTests {
     try pair.run(until: \.areConnected)
     let sent = pair.exchangeMedia(for: .seconds(1))
     #expect(pair.bob.frames.payloads(.opus).count >= sent.fromAlice.payloads(.opus).count - 1)
-    #expect(pair.alice.frames.isEmpty)
+    #expect(pair.alice.frames.count == 0)
   }
 
   @Test("connects when candidates come two seconds late and the SDP names none")
@@ -108,8 +108,8 @@ struct PeerEngineCallTests {
     try pair.run(until: \.areConnected, within: .seconds(2))
     let sent = pair.exchangeMedia(for: .seconds(1))
     pair.run(for: .milliseconds(300))
-    #expect(pair.bob.frames.payloads(.vp8) == sent.fromAlice.payloads(.vp8))
-    #expect(pair.alice.frames.payloads(.vp8) == sent.fromBob.payloads(.vp8))
+    expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
+    expectSame(pair.alice.frames.payloads(.vp8), sent.fromBob.payloads(.vp8))
   }
 
   @Test("two controlling agents settle their conflict and connect")
@@ -132,7 +132,7 @@ struct PeerEngineCallTests {
     pair.run(for: .milliseconds(50))
     #expect(pair.areConnected)
     pair.run(for: .milliseconds(300))
-    #expect(pair.bob.frames.payloads(.vp8) == sent.payloads(.vp8))
+    expectSame(pair.bob.frames.payloads(.vp8), sent.payloads(.vp8))
     let before = pair.bob.frames.count
     sent = pair.exchangeMedia(for: .seconds(1), seed: 9).fromAlice
     pair.run(for: .milliseconds(300))

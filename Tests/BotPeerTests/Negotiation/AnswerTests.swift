@@ -59,6 +59,24 @@ struct AnswerTests {
     }
   }
 
+  @Test(
+    "no description of ours names video-orientation, whatever is offered: a sender that may not use it turns the picture",
+    arguments: offers)
+  func orientation(name: String) throws {
+    let offer = try recorded(name)
+    #expect(offer.contains("urn:3gpp:video-orientation") == name.hasPrefix("chromium"))
+    for sending in [[], [.audio, .video]] as [Set<MediaKind>] {
+      var negotiator = Negotiator.seeded(sending: sending)
+      let answer = try #require(try negotiator.receivedOffer(offer)).answer
+      #expect(!answer.contains("orientation"))
+      #expect(answer.contains("a=extmap:"))
+      // Nor does it come in with what a later offer of ours takes over.
+      #expect(!negotiator.createOffer().contains("orientation"))
+      var caller = Negotiator.seeded(sending: sending)
+      #expect(!caller.createOffer().contains("orientation"))
+    }
+  }
+
   @Test("the bundle of the answer holds the carried sections alone", arguments: offers)
   func bundle(name: String) throws {
     var negotiator = Negotiator.seeded()

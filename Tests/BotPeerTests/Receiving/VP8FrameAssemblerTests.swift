@@ -37,16 +37,92 @@ struct VP8FrameAssemblerTests {
     #expect(!assembler.isGatheringKeyframe)
   }
 
-  @Test("a sender without marker bits ends a frame by beginning the next")
+  private let delta: [UInt8] = [0x11, 0, 0]
+
+  @Test("a sender without marker bits ends a frame by beginning the next, which for the first one alone has to end too")
   func noMarkers() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
     assembler.add(packet(1, [9], starts: false, ends: false))
-    assembler.add(packet(2, [0x11, 0, 0], starts: true, ends: false))
-    let frame = try required(assembler.popFrame())
-    #expect(frame.link.isComplete)
-    #expect(frame.payload.readableBytes == 11)
+    assembler.add(packet(2, delta, starts: true, ends: false))
     #expect(assembler.popFrame() == nil)
+    // Nobody needs to ask for another one.
+    #expect(assembler.isGatheringKeyframe)
+    assembler.add(packet(3, delta + [8], starts: true, ends: false))
+    let frame = try required(assembler.popFrame())
+    #expect(frame.link.isComplete && frame.link.isKeyframe)
+    #expect(frame.payload.readableBytes == 11)
+    #expect(try required(assembler.popFrame()).link.isComplete)
+    for number in 4..<20 {
+      assembler.add(packet(number, delta, starts: true, ends: false))
+      let frame = try required(assembler.popFrame())
+      #expect(frame.link.isComplete && frame.timestamp == UInt32(number - 1))
+      #expect(assembler.popFrame() == nil)
+    }
+  }
+
+  @Test("a sender with marker bits that begins a frame before it ended one has left out the end of that")
+  func abandoned() throws {
+    var assembler = VP8FrameAssembler()
+    assembler.add(packet(1, keyframe, starts: true, ends: true))
+    #expect(try required(assembler.popFrame()).link.isComplete)
+    assembler.add(packet(2, delta, starts: true, ends: false))
+    assembler.add(packet(2, [5], starts: false, ends: false))
+    // No number is missing between them.
+    assembler.add(packet(3, keyframe, starts: true, ends: true))
+    let abandoned = try required(assembler.popFrame())
+    #expect(!abandoned.link.isComplete)
+    #expect(abandoned.timestamp == 2)
+    let next = try required(assembler.popFrame())
+    #expect(next.link.isComplete && next.link.isKeyframe && next.link.packetsLostBefore == 0)
+    #expect(assembler.popFrame() == nil)
+  }
+
+  @Test("a first frame that was left unfinished is found out by the marker bit of the second")
+  func firstAbandoned() throws {
+    var assembler = VP8FrameAssembler()
+    assembler.add(packet(1, keyframe, starts: true, ends: false))
+    assembler.add(packet(2, keyframe, starts: true, ends: false))
+    #expect(assembler.popFrame() == nil)
+    assembler.add(packet(2, [5], starts: false, ends: true))
+    let first = try required(assembler.popFrame())
+    #expect(!first.link.isComplete && !first.link.isKeyframe && first.size == nil)
+    #expect(try required(assembler.popFrame()).link.isKeyframe)
+    #expect(assembler.popFrame() == nil)
+  }
+
+  @Test("a first frame of which nobody can tell whether it has its end does not go out")
+  func firstInDoubt() throws {
+    var assembler = VP8FrameAssembler()
+    assembler.add(packet(1, keyframe, starts: true, ends: false))
+    assembler.add(packet(2, delta, starts: true, ends: false))
+    assembler.addLost(1)
+    assembler.add(packet(3, delta, starts: true, ends: false))
+    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    assembler.finish()
+    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    #expect(assembler.popFrame() == nil)
+    assembler.add(packet(4, keyframe, starts: true, ends: false))
+    assembler.add(packet(5, delta, starts: true, ends: false))
+    assembler.finish()
+    #expect(try required(assembler.popFrame()).timestamp == 4)
+    #expect(try required(assembler.popFrame()).timestamp == 5)
+    #expect(assembler.popFrame() == nil)
+  }
+
+  @Test("what one source does with marker bits says nothing of the next one")
+  func otherSource() throws {
+    var assembler = VP8FrameAssembler()
+    assembler.add(packet(1, keyframe, starts: true, ends: true))
+    assembler.finish()
+    for number in 2..<5 {
+      assembler.add(packet(number, number == 2 ? keyframe : delta, starts: true, ends: false))
+    }
+    for number in 1..<4 {
+      let frame = try required(assembler.popFrame())
+      #expect(frame.link.isComplete && frame.timestamp == UInt32(number))
+    }
   }
 
   @Test("a frame with a lost packet in its middle is damaged once, and the next one is whole")

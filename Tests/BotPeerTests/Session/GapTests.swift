@@ -17,14 +17,19 @@ struct GapTests {
   /// A call of 20 pictures, the first of them a keyframe, with one in `keyframes` being one too.
   private func listen(
     _ media: Negotiated, keyframes: Set<Int> = [], describe: (Int, inout VP8PayloadDescriptor) -> Void = { _, _ in },
-    losing isLost: (_ picture: Int, _ part: Int) -> Bool
+    losing isLost: (_ picture: Int, _ part: Int) -> Bool,
+    changing change: (_ picture: Int, inout [RTPPacket]) -> Void = { _, _ in }
   ) -> Listener {
     var listener = Listener(media: media)
     var video = PacketMaker.video()
     for number in 0..<20 {
-      let packets = video.picture(number, isKeyframe: number == 0 || keyframes.contains(number)) {
+      var packets = video.picture(number, isKeyframe: number == 0 || keyframes.contains(number)) {
         describe(number, &$0)
       }
+      let count = packets.count
+      change(number, &packets)
+      // What was never sent has no number.
+      video.sequence &-= UInt16(count - packets.count)
       for (part, packet) in packets.enumerated() where !isLost(number, part) { listener.receive(packet) }
       listener.run(for: .microseconds(33_333))
     }
@@ -79,6 +84,40 @@ struct GapTests {
     let gaps = listener.gaps(.vp8)
     #expect(gaps.map(\.before) == [12])
     #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
+  }
+
+  @Test("a picture whose rest its sender left out for a keyframe is a loss of no packet, and counts as dropped")
+  func abandoned() {
+    let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
+      false
+    } changing: { picture, packets in
+      // What libwebrtc's pacer still held of it is never sent, and never had a number.
+      guard picture == 7 else { return }
+      packets.removeLast()
+    }
+    #expect(listener.numbers(.vp8) == (0..<20).filter { $0 != 7 })
+    #expect(listener.gaps(.vp8).map(\.before) == [8])
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.lost, framesDropped: 1))
+    let counts = listener.session.receiveStatistics[.video]
+    #expect(counts?.framesDropped == 1 && counts?.frames == 19 && counts?.packetsLost == 0)
+    #expect(counts?.packetsExpected == 59 && counts?.packetsReceived == 59)
+    // The keyframe was there at once: none had to be asked for, and no packet.
+    #expect(counts?.keyframeRequests == 0 && counts?.packetsRequested == 0)
+  }
+
+  @Test(
+    "a sender that sets no markers loses nothing by that, and its first picture only waits for the second one's end")
+  func withoutMarkers() {
+    let listener = listen(Negotiated()) { _, _ in
+      false
+    } changing: { _, packets in
+      for place in packets.indices { packets[place].marker = false }
+    }
+    // The last one has no end that could be seen.
+    #expect(listener.numbers(.vp8) == Array(0..<19))
+    #expect(listener.gaps(.vp8).isEmpty)
+    #expect(listener.session.receiveStatistics[.video]?.framesDropped == 0)
+    #expect(listener.keyframeRequests.isEmpty)
   }
 
   @Test("a track that begins without a keyframe was waiting for one")

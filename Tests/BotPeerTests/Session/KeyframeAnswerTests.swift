@@ -103,7 +103,7 @@ struct KeyframeAnswerTests {
   func lateViewer() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)), isReady: false)
     call.run(for: .milliseconds(1_510))
-    #expect(call.alice.rtp.isEmpty)
+    #expect(call.alice.rtp.count == 0)
     call.alice.session.transportBecameReady(now: call.now)
     call.bob.session.transportBecameReady(now: call.now)
     call.run(for: .seconds(2))
@@ -146,7 +146,7 @@ struct KeyframeAnswerTests {
     call.give(
       SyntheticSource.vp8(number: 1, isKeyframe: false, bytes: 900, time: 0, arrival: call.now, using: &generator))
     call.run(for: .seconds(1))
-    #expect(call.bob.frames(.vp8).isEmpty)
+    #expect(call.bob.frames(.vp8).count == 0)
     #expect(call.bob.frames(.opus).count == 51)
     #expect(call.alice.session.sendStatistics.framesSkipped == 1)
   }

@@ -26,7 +26,7 @@ struct LossyLinkTests {
     var link = LossyLink(.init(delay: .milliseconds(25)), seed: 1)
     let received = run(&link)
     #expect(received.map(\.number) == Array(0..<10_000))
-    #expect(received.allSatisfy { $0.way == .milliseconds(25) })
+    expectAll(received) { $0.way == .milliseconds(25) }
   }
 
   @Test("the shares of loss and duplicates are those that were asked for, and the seed decides which")
@@ -69,6 +69,6 @@ struct LossyLinkTests {
     var link = LossyLink(.init(rate: 4_000_000), seed: 1)
     let received = run(&link)
     #expect(abs(link.counts.lost - 5_000) < 150)
-    #expect(received.allSatisfy { $0.way <= .milliseconds(203) })
+    expectAll(received) { $0.way <= .milliseconds(203) }
   }
 }

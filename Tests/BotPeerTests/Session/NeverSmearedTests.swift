@@ -51,12 +51,21 @@ struct NeverSmearedTests {
     "one lost picture costs itself and those that are predicted from it, and no other",
     arguments: [LayeredStream.plain, .shortIDs, .noIDs, .threeLayers, .threeLayersWithoutIDs], [true, false])
   func oneLoss(stream: LayeredStream, isWhole: Bool) {
+    var costs: [Int: Set<Int>] = [:]
     for victim in 40..<48 {
       let listener = listen(stream, count: 80) { picture, part in picture == victim && (isWhole || part == 0) }
       let expected = Set(0..<80).subtracting(stream.dependents(of: victim, count: 80))
       #expect(Set(listener.numbers(.vp8)) == expected, "\(stream), picture \(victim)")
       #expect(listener.session.receiveStatistics[.video]?.packetsLost == (isWhole ? UInt64(1 + victim % 3) : 1))
+      costs[stream.layer(of: victim), default: []].insert(80 - listener.numbers(.vp8).count)
     }
+    guard stream == .threeLayers else { return }
+    // No other is predicted from one of the highest layer.
+    #expect(costs[2] == [1])
+    let text = costs.sorted { $0.key < $1.key }.map { "of layer \($0.key) \($0.value.sorted())" }
+    print(
+      "measured: in three layers with a keyframe every 32 pictures, one lost", isWhole ? "whole" : "in part",
+      "costs so many pictures:", text.joined(separator: ", "))
   }
 
   @Test(
@@ -92,7 +101,9 @@ struct NeverSmearedTests {
       #expect(listener.numbers(.vp8) == Array(0..<30) + Array(120..<150))
       let requests = listener.keyframeRequests
       #expect((4...6).contains(requests.count))
-      #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(500) })
+      let pauses = zip(requests, requests.dropFirst()).map { $1 - $0 }
+      #expect(pauses.allSatisfy { $0 >= .milliseconds(500) })
+      print("measured: \(requests.count) requests until the keyframe comes, apart by \(pauses)")
       listener.run(for: .seconds(3))
       #expect(listener.keyframeRequests.count == requests.count)
     }

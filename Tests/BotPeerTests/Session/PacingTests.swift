@@ -29,7 +29,7 @@ struct PacingTests {
   func packets() throws {
     var call = SessionCall(seed: 3, toBob: .init(loss: 0.1, delay: .milliseconds(20)))
     call.run(for: .seconds(5))
-    #expect(call.alice.rtp.contains { $0.packet.ssrc == Negotiated.aliceRepair })
+    #expect(call.alice.rtp.count { $0.packet.ssrc == Negotiated.aliceRepair } > 0)
     for (_, packet) in call.alice.rtp {
       #expect(packet.byteCount <= 1_200)
       #expect(packet.extensions.text(4) == (packet.ssrc == Negotiated.aliceAudio ? "0" : "1"))

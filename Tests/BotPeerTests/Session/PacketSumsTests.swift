@@ -126,6 +126,9 @@ struct PacketSumsTests {
     #expect(counts.packetsRequested == 0 && counts.keyframeRequests == 0)
     #expect(listener.numbers(.vp8) == Array(0..<60))
     #expect(listener.gaps(.vp8).isEmpty)
+    print(
+      "measured: \(counts.packetsPadding) packets of padding among \(counts.packetsReceived) others:",
+      "\(counts.packetsLost) lost, \(counts.packetsRequested) asked for")
   }
 
   @Test("between two sessions, the receiver's sums are the sender's own counts", arguments: [false, true])
@@ -148,6 +151,10 @@ struct PacketSumsTests {
       #expect(counts.packetsReceived + counts.packetsLost == counts.packetsExpected)
       #expect(asks == (counts.packetsLost == 0))
       #expect(asks == (counts.packetsRecovered > 0))
+      print(
+        "measured: 8 % loss and 3 % duplicates, \(kind), \(asks ? "asked for again" : "not asked for"):",
+        "\(numbers.count) sent = \(counts.packetsReceived - counts.packetsRecovered) received",
+        "+ \(counts.packetsRecovered) recovered + \(counts.packetsLost) lost; \(counts.packetsDuplicated) doubled")
     }
   }
 }

@@ -18,7 +18,7 @@ struct RenegotiationTests {
     call.toBob.conditions.loss = 0
     call.run(for: .milliseconds(200))
     call.settle()
-    #expect(call.bob.frames(.vp8).map(\.payload) == call.played.filter { $0.codec == .vp8 }.map(\.payload))
+    expectSame(call.bob.frames(.vp8).map(\.payload), call.played.filter { $0.codec == .vp8 }.map(\.payload))
   }
 
   @Test("video that is added later starts with the group that is playing")
@@ -30,7 +30,7 @@ struct RenegotiationTests {
     call.alice.session.transportBecameReady(now: call.now)
     call.bob.session.configure([all.section(.opus, ofAlice: false)], now: call.now)
     call.run(for: .milliseconds(1_010))
-    #expect(call.bob.frames(.vp8).isEmpty)
+    #expect(call.bob.frames(.vp8).count == 0)
     #expect(call.bob.frames(.opus).count == 46 || call.bob.frames(.opus).count == 51)
     call.alice.session.configure(all.alice, now: call.now)
     call.bob.session.configure(all.bob, now: call.now)

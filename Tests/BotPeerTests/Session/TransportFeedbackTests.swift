@@ -76,8 +76,8 @@ struct TransportFeedbackTests {
       #expect(later.packet.baseSequenceNumber == earlier.packet.baseSequenceNumber &+ earlier.packet.packetStatusCount)
       #expect(later.time - earlier.time >= .milliseconds(100))
     }
-    #expect(told.feedbacks.dropFirst().allSatisfy { $0.packet.mediaSSRC == Negotiated.aliceVideo })
-    #expect(told.feedbacks.allSatisfy { $0.packet.senderSSRC == 0xB002 || $0.packet.senderSSRC == 0xB001 })
+    expectAll(told.feedbacks.dropFirst()) { $0.packet.mediaSSRC == Negotiated.aliceVideo }
+    expectAll(told.feedbacks) { [0xB001, 0xB002].contains($0.packet.senderSSRC) }
   }
 
   @Test("a packet that comes after it was told as lost is told later, and nothing received is taken back")

@@ -23,7 +23,7 @@ struct GoodNeighbour {
     #expect(sent.count > 60, sourceLocation: sourceLocation)
     let frames = call.frames(of: "anna")
     for codec in Codec.allCases {
-      #expect(frames.payloads(codec) == sent.payloads(codec), sourceLocation: sourceLocation)
+      expectSame(frames.payloads(codec), sent.payloads(codec), sourceLocation: sourceLocation)
     }
     #expect(call.engine(of: "anna")?.state == .connected, sourceLocation: sourceLocation)
   }

@@ -62,7 +62,7 @@ struct NoisyNeighbourTests {
     flooding.cancel()
     await call.close()
     try await noise.close()
-    #expect(events.bob.pictures == sent.map(\.payload))
+    expectSame(events.bob.pictures, sent.map(\.payload))
     #expect(events.alice.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
   }
 }

@@ -20,7 +20,6 @@ struct TypedElementTests {
     let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-two-byte-extensions.bin", in: .module)).extensions
     #expect(extensions.text(4) == "1")
     #expect(extensions.text(10) == "q")
-    #expect(extensions.videoOrientation(13) == VideoOrientation(rotation: .none))
     #expect(extensions.transportSequenceNumber(3) == 4)
     #expect(extensions.absoluteSendTime(2) == 0xF3B026)
   }
@@ -40,14 +39,12 @@ struct TypedElementTests {
     extensions.setAudioLevel(AudioLevel(hasVoice: true, attenuation: 16), 1)
     extensions.setAbsoluteSendTime(0x12_345678, 2)
     extensions.setTransportSequenceNumber(0xABCD, 3)
-    extensions.setVideoOrientation(VideoOrientation(rotation: .threeQuarters, isFlipped: true, isBackCamera: true), 5)
     #expect(
-      written { extensions.write(into: &$0) } == bytes("BEDE 0004 416162 1090 22345678 31ABCD 500F 0000"))
+      written { extensions.write(into: &$0) } == bytes("BEDE 0003 416162 1090 22345678 31ABCD"))
     #expect(extensions.text(4) == "ab")
     #expect(extensions.audioLevel(1)?.attenuation == 16)
     #expect(extensions.absoluteSendTime(2) == 0x345678)
     #expect(extensions.transportSequenceNumber(3) == 0xABCD)
-    #expect(extensions.videoOrientation(5)?.rotation.degrees == 270)
     extensions.setText(nil, 4)
     #expect(extensions.text(4) == nil)
   }
@@ -57,7 +54,6 @@ struct TypedElementTests {
     var extensions = RTPHeaderExtensions()
     extensions[1] = bytes("0102030405")
     #expect(extensions.audioLevel(1) == nil)
-    #expect(extensions.videoOrientation(1) == nil)
     #expect(extensions.absoluteSendTime(1) == nil)
     #expect(extensions.transportSequenceNumber(1) == nil)
   }

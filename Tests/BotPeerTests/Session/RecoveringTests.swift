@@ -1,0 +1,151 @@
+import Media
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Telling that a track's next frame comes late, in a session")
+struct RecoveringTests {
+  private enum Step: Equatable {
+    case frame(Int)
+    case recovering
+  }
+
+  /// The frames and tellings of one track in their order.
+  private func steps(_ events: [MediaEvent], _ codec: Codec) -> [Step] {
+    events.compactMap { event in
+      switch event {
+      case .frame(let frame) where frame.codec == codec: SyntheticSource.number(of: frame).map(Step.frame)
+      case .recovering(codec.kind): .recovering
+      default: nil
+      }
+    }
+  }
+
+  /// Frames in their order, with a telling before some of them.
+  private func frames(_ numbers: Range<Int>, tellingBefore told: Set<Int> = []) -> [Step] {
+    numbers.flatMap { told.contains($0) ? [.recovering, .frame($0)] : [.frame($0)] }
+  }
+
+  /// Hears 40 pictures, of which single packets come late, or never.
+  private func listen(late: [Int: Duration], never: Set<Int> = [], keyframes: Set<Int> = [0]) -> Listener {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    var withheld: [(due: ContinuousClock.Instant, packet: RTPPacket)] = []
+    for number in 0..<40 {
+      var packets = video.picture(number, isKeyframe: keyframes.contains(number))
+      if let delay = late[number] { withheld.append((listener.now + delay, packets.remove(at: 1))) }
+      if never.contains(number) { packets.remove(at: 1) }
+      listener.receive(packets)
+      let next = listener.now + .microseconds(33_333)
+      while let place = withheld.firstIndex(where: { $0.due <= next }) {
+        let (due, packet) = withheld.remove(at: place)
+        listener.run(until: due)
+        listener.receive(packet)
+      }
+      listener.run(until: next)
+    }
+    listener.run(for: .seconds(4))
+    return listener
+  }
+
+  @Test(
+    "a hole that is filled in less than 100 ms is not told, an older one is told once and before the frame that ends it",
+    arguments: [90, 110, 400])
+  func once(milliseconds: Int) {
+    // The picture itself shows the hole: its last packet comes at once.
+    let listener = listen(late: [10: .milliseconds(milliseconds)])
+    #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: milliseconds < 100 ? [] : [10]))
+  }
+
+  @Test("it is told when the hole is 100 ms old, whether anything comes or not")
+  func moment() throws {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    var packets = video.picture(0, isKeyframe: true)
+    listener.receive(packets)
+    packets = video.picture(1)
+    let withheld = packets.remove(at: 1)
+    listener.receive(packets)
+    let missed = listener.now
+    listener.run(until: missed + .milliseconds(99))
+    #expect(!listener.events.contains(.recovering(.video)))
+    listener.run(until: missed + .milliseconds(100))
+    #expect(listener.events.count { $0 == .recovering(.video) } == 1)
+    listener.run(until: missed + .milliseconds(700))
+    #expect(listener.events.count { $0 == .recovering(.video) } == 1)
+    listener.receive(withheld)
+    #expect(listener.numbers(.vp8) == [0, 1])
+  }
+
+  @Test("each hole is told by itself, also one that was there when the one before it was filled")
+  func each() {
+    let listener = listen(
+      late: [5: .milliseconds(150), 20: .milliseconds(300), 21: .milliseconds(500), 30: .milliseconds(50)])
+    #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: [5, 20, 21]))
+  }
+
+  @Test("a hole that is given up is told once")
+  func givenUp() {
+    let listener = listen(late: [:], never: [10], keyframes: [0, 30])
+    #expect(steps(listener.events, .vp8) == frames(0..<10) + frames(30..<40, tellingBefore: [30]))
+  }
+
+  @Test("the next hole is told again, though no frame could be used since the one before it was given up")
+  func next() {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    for number in 0..<20 {
+      var packets = video.picture(number, isKeyframe: number == 0)
+      let isDamaged = number == 5 || number == 15
+      let withheld = isDamaged ? packets.remove(at: 1) : nil
+      listener.receive(packets)
+      listener.run(for: number == 5 ? .seconds(4) : .milliseconds(200))
+      if number == 15, let withheld { listener.receive(withheld) }
+    }
+    #expect(steps(listener.events, .vp8) == frames(0..<5) + [.recovering, .recovering])
+  }
+
+  @Test("sound that is waited for is told as well, and no other track is")
+  func sound() {
+    var listener = Listener()
+    var sound = PacketMaker.sound()
+    for number in 0..<60 {
+      let packet = sound.sound(number)
+      if number != 20 { listener.receive(packet) }
+      listener.run(for: .milliseconds(20))
+    }
+    #expect(steps(listener.events, .opus) == frames(0..<20) + frames(21..<60, tellingBefore: [21]))
+    #expect(!listener.events.contains(.recovering(.video)))
+  }
+
+  @Test("over a whole call with loss every late frame was told before, and none that came in time")
+  func call() throws {
+    var call = SessionCall(
+      seed: 9, toBob: .init(loss: 0.1, delay: .milliseconds(25)), toAlice: .init(loss: 0.1, delay: .milliseconds(25)))
+    call.run(for: .seconds(20))
+    call.toBob.conditions.loss = 0
+    call.settle()
+    var (told, late, untold) = (0, 0, 0)
+    var isTold = false
+    for event in call.bob.events {
+      switch event {
+      case .recovering(.video):
+        #expect(!isTold)
+        isTold = true
+        told += 1
+      case .frame(let frame) where frame.codec == .vp8:
+        if frame.gap?.reason == .recoveredLate {
+          late += 1
+          if !isTold { untold += 1 }
+        }
+        isTold = false
+      default: break
+      }
+    }
+    print("measured: 10 % loss both ways for 20 s: \(told) waits of 100 ms or more told, \(late) of 250 ms or more")
+    #expect(told > 20)
+    #expect(late > 0 && untold == 0)
+  }
+}
