@@ -1,6 +1,7 @@
 /// Whose media this is: the id that the signalling server gave to a participant, taken as it came.
 ///
-/// It comes from outside and can hold any text. It is an identity, never a file name.
+/// It comes from outside and can hold any text. It is an identity, never a file name. Two ids are the same if they are so
+/// byte by byte: `å` in one code point and in two are two participants.
 public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
   public let text: String
 
@@ -9,4 +10,11 @@ public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var description: String { text }
+
+  public static func == (one: Self, other: Self) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+    hasher.combine(0xFF as UInt8)
+  }
 }

@@ -48,7 +48,8 @@ public actor Recorder {
   init(_ configuration: Configuration, disk: any Disk) throws(DiskError) {
     let folder = try Folder(path: configuration.folder, disk: disk)
     let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
-    let (requests, requestInput) = AsyncStream.makeStream(of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
+    let (requests, requestInput) = AsyncStream.makeStream(
+      of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
     (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
@@ -206,16 +207,22 @@ public actor Recorder {
     }
     closing.removeAll(where: \.isClosed)
     let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
-    if inbox.settle(elsewhere: held), let participant = recordings.keys.first ?? closing.first?.participant {
-      problemInput.yield(
-        Problem(kind: .resumed, participant: participant, sentence: "The disk answers again; recording goes on."))
-    }
+    if let hang = inbox.settle(elsewhere: held) { resume(after: hang) }
     guard let ending, closing.isEmpty else { return }
     hasFinished = true
     self.ending = nil
     newestStatus.withLock { $0 = [] }
     ending.result.yield(endingSummaries.sorted { $0.participant.text < $1.participant.text })
     endStreams()
+  }
+
+  /// The disk had not answered for so long that the user was told.
+  private func resume(after hang: Duration) {
+    let all = Array(recordings.values) + closing
+    for recording in all { recording.noteHang(hang) }
+    guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
+    let sentence = "The disk answers again after \(max(1, hang.milliseconds / 1_000)) s; recording goes on."
+    problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 
   private nonisolated func carryOut(_ outcome: Inbox.Outcome, for participant: ParticipantID) {

@@ -4,7 +4,8 @@ import Recorder
 /// Completes recordings that were never closed.
 struct RepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "repair", abstract: "Complete recordings that were never closed, for example because the program was killed.",
+    commandName: "repair",
+    abstract: "Complete recordings that were never closed, for example because the program was killed.",
     discussion: """
       Writes what a player needs for seeking, and the duration, into the files as they are. It can be interrupted and run \
       again. Files that are complete, that are being recorded, or that this program did not make are left alone.
@@ -29,7 +30,7 @@ struct RepairCommand: ParsableCommand {
       for report in reports {
         switch report.outcome {
         case .mended, .whole: console.result(report.description)
-        case .refused:
+        case .refused, .missing:
           console.report(report.description)
           if code == .fine { code = .fileNotPlayable }
         case .failed:

@@ -1,13 +1,14 @@
 extension RecordingManifest {
   /// What it cost that the disk did not take the recording for a while.
   public struct Disk: Sendable, Hashable, Codable {
-    /// How often the disk failed or kept the recorder waiting for so long that frames had to be left out.
+    /// How often the disk failed, or gave no answer for 2 s or more.
     public var stalls = 0
     /// How long the disk took nothing of this recording, in all.
     public var duration: Double = 0
-    /// Pictures that are in no file, because the memory for what waits was full.
+    /// Pictures that are in no file, because the memory for what waits was full, or because the disk did not take them until
+    /// the end.
     public var picturesDropped: UInt64 = 0
-    /// Packets of sound that are in no file, for the same reason.
+    /// Packets of sound that are in no file, for the same reasons.
     public var packetsDropped: UInt64 = 0
 
     public init() {}

@@ -3,7 +3,7 @@ import NIOCore
 /// Makes an Ogg Opus file (RFC 7845) of Opus packets, touching none: every call gives the bytes to be written and where.
 ///
 /// Each packet is put where its time says: a gap is filled with packets that ask for concealment. The last packet waits for
-/// its successor, because the one that ends the stream must say so; where it cannot wait, its page is marked later.
+/// its successor, because the page that ends the stream must say so; where it cannot wait, an empty page says it later.
 struct OggOpusWriter {
   private let serial: Int32
   private let stream: OggStream
@@ -13,8 +13,8 @@ struct OggOpusWriter {
   private var waiting: ByteBuffer?
   /// The first byte of the last packet.
   private var lastFirstByte: UInt8?
-  /// The last page that was given, and its place.
-  private var lastPage: (offset: Int64, page: OggPage)?
+  /// The last page that was given.
+  private var lastPage: OggPage?
   /// Bytes of packets that no write holds yet.
   private(set) var unwrittenBytes = 0
   /// Where the next page goes.
@@ -87,7 +87,7 @@ struct OggOpusWriter {
       self.waiting = nil
       return append(stream.pages(all: true))
     }
-    return lastPage.map { [FileWrite(offset: $0.offset, bytes: $0.page.asLast.bytes)] } ?? []
+    return append(lastPage.map { [$0.end.bytes] } ?? [])
   }
 
   private mutating func put(_ payload: ByteBuffer, duration: Int64) {
@@ -104,7 +104,7 @@ struct OggOpusWriter {
     var bytes = ByteBuffer()
     for page in pages { bytes.writeImmutableBuffer(page) }
     end += Int64(bytes.readableBytes)
-    lastPage = OggPage(parsing: last).map { (end - Int64(last.readableBytes), $0) }
+    lastPage = OggPage(parsing: last)
     unwrittenBytes = waiting?.readableBytes ?? 0
     return [FileWrite(offset: offset, bytes: bytes)]
   }

@@ -1,7 +1,7 @@
 import COgg
 import NIOCore
 
-/// One page of an Ogg file (RFC 3533, 6), read or about to be changed.
+/// One page of an Ogg file (RFC 3533, 6).
 struct OggPage: Sendable, Hashable {
   /// The fixed part of a page's header.
   static let headerLength = 27
@@ -39,7 +39,9 @@ struct OggPage: Sendable, Hashable {
   /// Whether its last packet ends on it.
   var endsWithPacket: Bool {
     let count = Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
-    guard count > 0, let last = bytes.getInteger(at: Self.headerLength + count - 1, as: UInt8.self) else { return false }
+    guard count > 0, let last = bytes.getInteger(at: Self.headerLength + count - 1, as: UInt8.self) else {
+      return false
+    }
     return last < 255
   }
   /// What the page carries.
@@ -48,10 +50,15 @@ struct OggPage: Sendable, Hashable {
     return bytes.getSlice(at: start, length: length - start) ?? ByteBuffer()
   }
 
-  /// The same page, saying that the stream ends with it.
-  var asLast: OggPage {
+  /// A page without packets that ends this one's stream behind it (RFC 3533, 6: end of stream). To mark the last page with
+  /// packets itself would mean to write over it.
+  var end: OggPage {
     var page = self
-    page.bytes.setInteger(flags | 0x04, at: 5)
+    page.bytes = bytes.getSlice(at: 0, length: Self.headerLength) ?? ByteBuffer()
+    page.bytes.setInteger(0x04 as UInt8, at: 5)
+    page.bytes.setInteger(-1 as Int64, at: 6, endianness: .little)
+    page.bytes.setInteger(sequence &+ 1, at: 18, endianness: .little)
+    page.bytes.setInteger(0 as UInt8, at: 26)
     page.writeChecksum()
     return page
   }

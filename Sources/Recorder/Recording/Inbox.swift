@@ -55,8 +55,10 @@ final class Inbox: Sendable {
     /// Bytes that were taken out, but are not on the disk.
     var elsewhere = 0
     var sheddings: [Track: Shedding] = [:]
-    /// When the oldest thing came that the thread has not done; nil while it has nothing to do.
+    /// Since when the thread has had something to do, by the newest thing that had come then; nil while it has nothing to do.
     var busySince: ContinuousClock.Instant?
+    /// When the newest thing came.
+    var newest: ContinuousClock.Instant?
     /// Whether the user was told that the thread is stuck, and that memory is full.
     var isStuck = false
     var isFull = false
@@ -104,7 +106,9 @@ final class Inbox: Sendable {
   func finish(_ ending: Ending, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
       var dropped: [ParticipantID: [MediaKind: Int]] = [:]
-      for (track, shedding) in state.sheddings { dropped[track.participant, default: [:]][track.kind] = shedding.dropped }
+      for (track, shedding) in state.sheddings {
+        dropped[track.participant, default: [:]][track.kind] = shedding.dropped
+      }
       state.sheddings = [:]
       return append(
         Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
@@ -118,21 +122,24 @@ final class Inbox: Sendable {
       state.entries.removeAll()
       state.elsewhere += state.bytes
       state.bytes = 0
-      state.busySince = entries.first?.now
+      state.busySince = entries.isEmpty ? nil : state.newest
       return entries
     }
   }
 
   /// Takes note of what now waits elsewhere, when all that was taken out has been done.
   ///
-  /// - Returns: whether the user has to be told that it goes on.
-  func settle(elsewhere: Int) -> Bool {
+  /// - Returns: how long the thread was stuck, if the user was told that it is.
+  func settle(elsewhere: Int) -> Duration? {
     state.withLock { state in
+      var hang: Duration?
+      if state.isStuck, let since = state.busySince, let newest = state.newest { hang = newest - since }
+      state.isStuck = false
       state.elsewhere = elsewhere
-      state.busySince = state.entries.first?.now
+      state.peak = max(state.peak, state.bytes + elsewhere)
+      state.busySince = state.entries.isEmpty ? nil : state.newest
       if state.isFull, state.bytes + elsewhere <= limit / 2 { state.isFull = false }
-      defer { state.isStuck = false }
-      return state.isStuck
+      return hang
     }
   }
 
@@ -142,6 +149,7 @@ final class Inbox: Sendable {
     _ frame: EncodedFrame, of participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
   ) -> Outcome {
     let track = Track(participant: participant, kind: frame.codec.kind)
+    state.newest = now
     let used = state.bytes + state.elsewhere
     let needed = used + Self.cost(of: frame)
     var shedding = state.sheddings[track]
@@ -153,6 +161,8 @@ final class Inbox: Sendable {
       }
     guard isAdmitted else {
       var outcome = Outcome()
+      // Later ones of the track only wait for a keyframe, or for the same memory.
+      if shedding == nil { outcome.problem = full(participant, state: &state) }
       shedding = shedding ?? Shedding()
       shedding?.dropped += 1 + (frame.gap?.framesDropped ?? 0)
       let isDue = shedding?.lastRequest.map { now - $0 >= Self.requestInterval } ?? true
@@ -161,7 +171,7 @@ final class Inbox: Sendable {
         outcome.wantsKeyframe = true
       }
       state.sheddings[track] = shedding
-      outcome.problem = full(participant, state: &state) ?? stuck(participant, now: now, state: &state)
+      outcome.problem = outcome.problem ?? stuck(participant, now: now, state: &state)
       return outcome
     }
     var frame = frame
@@ -177,6 +187,7 @@ final class Inbox: Sendable {
   private func append(_ entry: Entry, to state: inout State) -> Outcome {
     var outcome = Outcome()
     outcome.wakes = state.entries.isEmpty
+    state.newest = entry.now
     state.entries.append(entry)
     var cost = Self.overhead
     if case .receive(.frame(let frame)) = entry.step { cost = Self.cost(of: frame) }
@@ -187,8 +198,10 @@ final class Inbox: Sendable {
     return outcome
   }
 
-  /// The memory that a waiting frame takes.
-  static func cost(of frame: EncodedFrame) -> Int { frame.payload.readableBytes + overhead }
+  /// The memory that a waiting frame takes at most; sound goes into two files.
+  static func cost(of frame: EncodedFrame) -> Int {
+    frame.payload.readableBytes * (frame.codec.kind == .audio ? 2 : 1) + overhead
+  }
 
   // MARK: What the user is told
 
@@ -197,7 +210,8 @@ final class Inbox: Sendable {
     state.isFull = true
     return Recorder.Problem(
       kind: .lost, participant: participant,
-      sentence: "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures are left "
+      sentence:
+        "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures are left "
         + "out until there is room again.")
   }
 
@@ -208,7 +222,8 @@ final class Inbox: Sendable {
     state.isStuck = true
     return Recorder.Problem(
       kind: .stalled, participant: participant,
-      sentence: "The disk has not answered for \((now - since).milliseconds / 1_000) s; what is recorded meanwhile waits in "
+      sentence:
+        "The disk has not answered for \((now - since).milliseconds / 1_000) s; what is recorded meanwhile waits in "
         + "memory, up to \(limit >> 20) MiB.")
   }
 }

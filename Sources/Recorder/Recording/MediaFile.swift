@@ -13,6 +13,10 @@ protocol MediaFile: AnyObject {
   var start: Duration { get }
   /// From its time zero to the end of its last frame.
   var duration: Duration { get }
+  /// Whose frames are counted when they are missing: those that no other file holds as well.
+  var countedKind: MediaKind { get }
+  /// How many of those are not on the disk.
+  var unstoredFrames: UInt64 { get }
   /// Bytes of frames that are not even in line yet.
   var unwrittenBytes: Int { get }
 

@@ -12,6 +12,7 @@ final class OggFile: MediaFile {
   private var writer: OggOpusWriter
   /// The stream's heads, until the first page goes into line: a file without sound cannot be opened.
   private var heads: [FileWrite]
+  private var packets = FrameLedger()
   /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
   private var oldestArrival: ContinuousClock.Instant?
   private var newestArrival: ContinuousClock.Instant?
@@ -31,12 +32,15 @@ final class OggFile: MediaFile {
 
   var duration: Duration { writer.duration }
   var unwrittenBytes: Int { writer.unwrittenBytes }
+  var countedKind: MediaKind { .audio }
+  var unstoredFrames: UInt64 { packets.missing(size: file.size) }
 
   func add(_ placed: PlacedFrame) {
     guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
     // A stream of which no more is known than its first page says can still turn out to have two channels.
     let heading = (try? writer.declare(channels: shape.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }
+    packets.add()
     let writes = writer.add(
       placed.frame.payload, duration: Int64(shape.duration), position: (placed.position - start).opusTicks)
     if !writes.isEmpty { oldestArrival = nil }
@@ -60,6 +64,7 @@ final class OggFile: MediaFile {
 
   private func put(_ writes: [FileWrite]) {
     if writes.isEmpty { return }
+    packets.put(writes, keeping: writer.unwrittenBytes > 0 ? 1 : 0, size: file.size)
     file.put(heads + writes)
     heads = []
   }

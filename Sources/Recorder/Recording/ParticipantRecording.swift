@@ -83,16 +83,22 @@ final class ParticipantRecording {
   func giveUp(now: ContinuousClock.Instant) {
     if isClosed { return }
     files.abandon(now: now)
-    surroundings.health.forget(claimKey)
+    for key in [claimKey, manifestKey] { surroundings.health.forget(key) }
     let sentence =
       "The recording of “\(participant)” could not be finished: the disk did not take the rest of it. "
       + "Its files can be read as far as they go; a repair completes them."
     files.note(sentence)
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
-    storeManifest(now: now, isLast: true, isFinished: false)
+    // A disk that takes not even that has been told of.
+    if let base = files.base, let last = try? manifest(isFinished: false).json {
+      _ = try? surroundings.folder.replace("\(base).json", with: last, durably: true)
+    }
     isClosed = true
     summarise(isFinished: false)
   }
+
+  /// The disk gave no answer for so long.
+  func noteHang(_ duration: Duration) { files.noteHang(duration) }
 
   // MARK: Standing
 
@@ -115,7 +121,7 @@ final class ParticipantRecording {
     guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
     if files.base != nil {
       if let manifestDue, manifestFailed, now < manifestDue { return }
-      guard storeManifest(now: now, isLast: true, isFinished: true) else { return }
+      guard storeManifest(now: now, isLast: true) else { return }
     }
     isClosed = true
     manifestFile = nil
@@ -126,7 +132,8 @@ final class ParticipantRecording {
     manifestFile = nil
     guard let base = files.base else { return }
     summary = RecordingSummary(
-      participant: participant, folder: surroundings.folder.path, base: base, manifest: manifest(isFinished: isFinished))
+      participant: participant, folder: surroundings.folder.path, base: base, manifest: manifest(isFinished: isFinished)
+    )
   }
 
   // MARK: Name and manifest
@@ -190,14 +197,15 @@ final class ParticipantRecording {
 
   /// Brings the manifest up to date.
   ///
-  /// - Returns: whether it is.
+  /// - Parameter isLast: whether the recording is finished with it.
+  /// - Returns: whether it is up to date.
   @discardableResult
-  private func storeManifest(now: ContinuousClock.Instant, isLast: Bool = false, isFinished: Bool = false) -> Bool {
+  private func storeManifest(now: ContinuousClock.Instant, isLast: Bool = false) -> Bool {
     guard let base = files.base else { return false }
     if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {
       manifestFile = try surroundings.folder.replace(
-        "\(base).json", with: manifest(isFinished: isFinished).json, durably: isLast)
+        "\(base).json", with: manifest(isFinished: isLast).json, durably: isLast)
       manifestChanges = files.changes
       manifestDue = now + Self.manifestInterval
       manifestFailed = false

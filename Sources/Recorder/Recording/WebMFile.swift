@@ -12,6 +12,7 @@ final class WebMFile: MediaFile {
   private var writer: WebMWriter
   /// Whether the header is in line; it goes there together with the first cluster.
   private var hasBegun = false
+  private var pictures = FrameLedger()
   /// When the oldest frame came that no write holds.
   private var oldestArrival: ContinuousClock.Instant?
 
@@ -29,6 +30,8 @@ final class WebMFile: MediaFile {
 
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
+  var countedKind: MediaKind { .video }
+  var unstoredFrames: UInt64 { pictures.missing(size: file.size) }
 
   func add(_ placed: PlacedFrame) {
     let frame = placed.frame
@@ -49,10 +52,12 @@ final class WebMFile: MediaFile {
       block.isKeyframe = true
     }
     if hasBegun { file.put(heading) }
+    // What it gives holds the frames before this one.
     let writes = writer.add(block)
+    if frame.codec.kind == .video { pictures.add() }
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? frame.arrival, frame.arrival)
-    put(writes)
+    put(writes, keeping: frame.codec.kind == .video ? 1 : 0)
   }
 
   func flush(now: ContinuousClock.Instant) {
@@ -72,8 +77,10 @@ final class WebMFile: MediaFile {
     file.putEnd()
   }
 
-  private func put(_ writes: [FileWrite]) {
+  /// - Parameter kept: pictures that came last and are not in the writes.
+  private func put(_ writes: [FileWrite], keeping kept: UInt64 = 0) {
     if writes.isEmpty { return }
+    pictures.put(writes, keeping: kept, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true
     file.put(writes)

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Finds out how an Ogg file of ours that was never closed becomes whole: its last whole page has to say that it is the last.
+/// Finds out how an Ogg file of ours that was never closed becomes whole: behind its last whole page there has to be one that says
+/// that the stream is over.
 struct OggRepair {
   /// Looks at a file.
   static func examine(_ source: any ByteSource) throws(Recorder.DiskError) -> RepairFinding {
@@ -9,30 +10,59 @@ struct OggRepair {
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial,
       second.body.starts(with: OpusHeader.comments)
     else { return .refused("is an Ogg file, but not a recording of this program's") }
-    let headEnd = Int64(first.length + second.length)
-    var place = headEnd
-    var previous = second
-    var last: (offset: Int64, page: OggPage)?
-    while let page = try page(of: source, at: place) {
-      guard page.serial == first.serial, page.sequence == previous.sequence &+ 1, !page.isFirst else { break }
-      if page.endsWithPacket, page.granule >= 0 { last = (place, page) }
+    var place = Int64(first.length + second.length)
+    var last: (end: Int64, page: OggPage)?
+    var granule: Int64 = -1
+    var searched = 0
+    while last?.page.isLast != true {
+      guard let page = try page(of: source, at: place), page.serial == first.serial, !page.isFirst else {
+        // What is damaged in the middle stays as it is; players find the next page, too.
+        guard let next = try findPage(of: first.serial, in: source, after: place, searched: &searched) else { break }
+        place = next
+        continue
+      }
       place += Int64(page.length)
-      previous = page
-      if page.isLast { break }
+      let endsWithPacket = page.endsWithPacket && page.granule >= 0
+      if endsWithPacket { granule = page.granule }
+      if endsWithPacket || page.isLast { last = (place, page) }
     }
-    guard let last else { return .refused("holds no sound") }
-    let end = last.offset + Int64(last.page.length)
-    let duration = Duration(opusTicks: max(0, last.page.granule - Int64(OpusHeader.preSkip)))
-    if last.page.isLast, end == source.size { return .whole(duration) }
-    // What changes lies within the page's head.
-    let head = last.page.asLast.bytes.getSlice(at: 0, length: OggPage.headerLength) ?? ByteBuffer()
-    return .mendable(
-      RepairPlan(truncation: end, head: [FileWrite(offset: last.offset, bytes: head)], duration: duration))
+    if searched > RepairFinding.mostPlaces { return .tooDamaged }
+    guard let last, granule >= 0 else { return .refused("holds no sound") }
+    let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
+    if last.page.isLast {
+      if last.end == source.size { return .whole(duration) }
+      if try findPage(of: nil, in: source, after: last.end - 1, searched: &searched) != nil {
+        return .refused("holds more behind the end of its recording")
+      }
+      return .mendable(RepairPlan(truncation: last.end, duration: duration))
+    }
+    let end = FileWrite(offset: last.end, bytes: last.page.end.bytes)
+    return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
   private static func page(of source: any ByteSource, at offset: Int64) throws(Recorder.DiskError) -> OggPage? {
     guard offset < source.size else { return nil }
     return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))
+  }
+
+  /// Where the next whole page lies.
+  ///
+  /// - Parameters:
+  ///   - serial: of which stream; nil for any.
+  ///   - searched: how many places looked like one so far.
+  private static func findPage(
+    of serial: Int32?, in source: any ByteSource, after offset: Int64, searched: inout Int
+  ) throws(Recorder.DiskError) -> Int64? {
+    var search = ByteSearch(for: Array("OggS".utf8), in: source, from: offset + 1)
+    while searched <= RepairFinding.mostPlaces, let place = try search.next() {
+      searched += 1
+      if let page = try page(of: source, at: place), serial == nil || page.serial == serial,
+        !page.isFirst || serial == nil
+      {
+        return place
+      }
+    }
+    return nil
   }
 }
 

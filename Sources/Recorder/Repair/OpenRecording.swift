@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 
 /// A file of a recording, opened to be repaired, and locked so that nobody else writes it meanwhile.
-final class OpenRecording: ByteSource {
+final class OpenRecording: RepairTarget {
   enum Failure: Error {
     /// Somebody records into it.
     case busy
@@ -55,35 +55,28 @@ final class OpenRecording: ByteSource {
     return bytes.getSlice(at: place, length: min(wanted, max(0, bytes.readableBytes - place))) ?? ByteBuffer()
   }
 
-  /// Carries out what a plan says; each step leaves a file that can be read as far as before, and repaired again.
-  func carryOut(_ plan: RepairPlan) throws(Recorder.DiskError) {
-    if plan.truncation < size, ftruncate(descriptor, off_t(plan.truncation)) != 0 {
-      throw Recorder.DiskError("shorten", path)
-    }
-    do {
-      for write in plan.body { try self.write(write) }
-      try sync()
-    } catch {
-      ftruncate(descriptor, off_t(plan.truncation))
-      throw error
-    }
-    for write in plan.head { try self.write(write) }
-    try sync()
-  }
-
   private func load(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
     var buffer = ByteBuffer()
     while buffer.readableBytes < count {
       let done = buffer.readableBytes
+      var failure: CInt = 0
       let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count - done) { space in
-        max(0, pread(descriptor, space.baseAddress, count - done, off_t(offset) + off_t(done)))
+        let got = pread(descriptor, space.baseAddress, count - done, off_t(offset) + off_t(done))
+        if got < 0 { failure = errno }
+        return max(0, got)
       }
-      if got == 0 { break }
+      // What cannot be read must not be taken for the end of the file.
+      if failure != 0, failure != EINTR { throw Recorder.DiskError("read", path, code: failure) }
+      if got == 0, failure == 0 { break }
     }
     return buffer
   }
 
-  private func write(_ write: FileWrite) throws(Recorder.DiskError) {
+  func truncate(to size: Int64) throws(Recorder.DiskError) {
+    if ftruncate(descriptor, off_t(size)) != 0 { throw Recorder.DiskError("shorten", path) }
+  }
+
+  func write(_ write: FileWrite) throws(Recorder.DiskError) {
     var done = 0
     let total = write.bytes.readableBytes
     while done < total {
@@ -98,7 +91,7 @@ final class OpenRecording: ByteSource {
     }
   }
 
-  private func sync() throws(Recorder.DiskError) {
+  func sync() throws(Recorder.DiskError) {
     if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw Recorder.DiskError("store", path) }
   }
 }

@@ -32,7 +32,7 @@ struct RecordingRepair {
         case .whole: return RepairReport(path: path, outcome: .whole)
         case .refused(let reason): return RepairReport(path: path, outcome: .refused(reason))
         case .mendable(let plan):
-          try file.carryOut(plan)
+          try plan.carryOut(on: file)
           return RepairReport(path: path, outcome: .mended(plan.duration))
         }
       } catch {
@@ -57,6 +57,7 @@ struct RecordingRepair {
     switch failure {
     case .busy: .refused("is being recorded at this moment")
     case .notAFile: .refused("is not a file")
+    case .disk(let error) where error.code == ENOENT: .missing
     case .disk(let error): .failed(error)
     }
   }
@@ -82,14 +83,12 @@ struct RecordingRepair {
     }
   }
 
+  /// Brings the manifest of a repaired file up to date, unless the recording still grows: then that is done in any case.
   private func updateManifest(_ path: String) -> [RepairReport] {
-    do throws(OpenRecording.Failure) {
-      let file = try OpenRecording(path: path, followsLinks: false)
-      guard let manifest = try? RecordingManifest.read(file), !manifest.finished else { return [] }
-      return updateManifest(path, locked: file, manifest)
-    } catch {
-      return [RepairReport(path: path, outcome: Self.outcome(of: error))]
-    }
+    guard let file = try? OpenRecording(path: path, followsLinks: false),
+      let manifest = try? RecordingManifest.read(file), !manifest.finished
+    else { return [] }
+    return updateManifest(path, locked: file, manifest)
   }
 
   /// Writes down in a manifest what its files are like now.
@@ -119,17 +118,28 @@ struct RecordingRepair {
     }
     manifest.files = files
     manifest.duration = files.map { $0.start + $0.duration }.max() ?? manifest.duration
-    manifest.finished = files.allSatisfy(\.complete)
+    manifest.finished = files.allSatisfy { $0.complete || !exists($0.name) }
     manifest.repaired = true
     do {
       let name = path.split(separator: "/").last.map(String.init) ?? path
       try Folder(path: folder).replace(name, with: manifest.json, durably: true)
       guard withExtendedLifetime(locked, { manifest.finished }) else { return [] }
+      removeDrafts(of: base)
       return [RepairReport(path: path, outcome: .mended(.zero))]
     } catch let error as Recorder.DiskError {
       return [RepairReport(path: path, outcome: .failed(error))]
     } catch {
       return [RepairReport(path: path, outcome: .refused("\(error)"))]
+    }
+  }
+
+  /// Throws away what a killed program was about to make.
+  private func removeDrafts(of base: String) {
+    for draft in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      guard let name = SafeName.final(ofDraft: draft), name == "\(base).json" || Self.isMedia(name, of: base),
+        let file = try? OpenRecording(path: sibling(draft), followsLinks: false)
+      else { continue }
+      withExtendedLifetime(file) { try? FileManager.default.removeItem(atPath: sibling(draft)) }
     }
   }
 

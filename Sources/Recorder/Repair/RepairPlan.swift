@@ -4,24 +4,30 @@ import NIOCore
 struct RepairPlan: Sendable, Hashable {
   /// Where the last frame ends that is there as a whole: the file is cut off behind it.
   var truncation: Int64
-  /// What is written first. It has to lie on the disk before `head` is written.
-  var body: [FileWrite] = []
-  /// What says that the file is whole.
+  /// What is written first, in stages: each has to lie on the disk before the next one is written. Any part of it leaves a
+  /// file that can be read as far as before.
+  var stages: [[FileWrite]] = []
+  /// What says that the file is whole, and is written last.
   var head: [FileWrite] = []
   /// How long the file plays then.
   var duration: Duration
 
-  /// The file's size then.
-  var size: Int64 {
-    (body + head).reduce(truncation) { max($0, $1.offset + Int64($1.bytes.readableBytes)) }
+  /// Makes the file whole. Whatever fails, and wherever the program is killed, what remains can be read as far as before,
+  /// and repaired again.
+  func carryOut(on target: any RepairTarget) throws(Recorder.DiskError) {
+    if truncation < target.size { try target.truncate(to: truncation) }
+    do {
+      for stage in stages {
+        for write in stage { try target.write(write) }
+        try target.sync()
+      }
+    } catch {
+      // What lies behind the frames is of no use without the rest.
+      try? target.truncate(to: truncation)
+      throw error
+    }
+    if head.isEmpty { return }
+    for write in head { try target.write(write) }
+    try target.sync()
   }
-}
-
-/// What was found out about a file.
-enum RepairFinding: Sendable, Hashable {
-  /// It was closed in good order.
-  case whole(Duration)
-  case mendable(RepairPlan)
-  /// It is left alone, for a reason that completes “FILE …”.
-  case refused(String)
 }

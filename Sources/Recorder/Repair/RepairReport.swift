@@ -7,6 +7,8 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
     case whole
     /// It was left alone, for a reason that completes “FILE …”.
     case refused(String)
+    /// It is not there.
+    case missing
     /// It could not be read or written.
     case failed(Recorder.DiskError)
   }
@@ -18,7 +20,7 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
   public var isWhole: Bool {
     switch outcome {
     case .mended, .whole: true
-    case .refused, .failed: false
+    case .refused, .missing, .failed: false
     }
   }
 
@@ -29,6 +31,7 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
       duration == .zero ? "“\(path)” is complete now." : "“\(path)” is complete now, \(duration.roundedSeconds) s."
     case .whole: "“\(path)” was complete already."
     case .refused(let reason): "“\(path)” \(reason). It was left alone."
+    case .missing: "“\(path)” is not there."
     case .failed(let error): error.description
     }
   }

@@ -37,7 +37,9 @@ extension WebMHeader {
       if head.is(.tracks) { found.header.read(tracks: element) }
       found.length += Int64(head.length + element.readableBytes)
     }
-    return isOurs && (length...longest).contains(found.length) ? found : nil
+    // Room of one byte cannot be filled.
+    let canBeReplaced = (length...longest).contains(found.length) && found.length != length + 1
+    return isOurs && canBeReplaced ? found : nil
   }
 
   private mutating func read(info: ByteBuffer) {

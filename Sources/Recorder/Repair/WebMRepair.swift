@@ -2,10 +2,14 @@ import Codecs
 import NIOCore
 
 /// Finds out how a WebM file of ours that was never closed becomes whole: which frames are there, where the last of them ends,
-/// the cues and the duration. Reads the file once, from the beginning, and keeps nothing of it but the cues.
+/// the cues and the duration. Reads the file once, from the beginning, and keeps nothing of it but the cues. What is damaged in
+/// the middle stays as it is, as long as a cluster follows that can be read.
 struct WebMRepair {
   /// More keyframes than a day of recording has; beyond them no cues are made.
   private static let mostCues = 1_000_000
+
+  /// In milliseconds; a cluster that lies further back says that what came before it was damaged.
+  private static let longestStepBack: Int64 = 60_000
 
   private let source: any ByteSource
   private var place: Int64 = 0
@@ -15,8 +19,10 @@ struct WebMRepair {
   private var pictureLength: Int64 = 33
   private var end: Int64 = 0
   private var lastSound: (time: Int64, place: Int64, count: Int)?
-  /// A cluster's size field that is to say less.
-  private var correction: FileWrite?
+  /// Places that looked like a cluster behind damage.
+  private var searched = 0
+  /// What makes the last cluster's size field say less, where that cluster is not there as a whole.
+  private var correction: [FileWrite] = []
 
   private init(_ source: any ByteSource) {
     self.source = source
@@ -33,10 +39,16 @@ struct WebMRepair {
       return .refused("is a WebM file, but not a recording of this program's")
     }
     if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
-      return .whole(.milliseconds(Int64(min(max(0, duration), 1e12))))
+      return .whole(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
     place = found.length
-    while try readCluster() {}
+    while true {
+      if try readCluster() { continue }
+      guard let next = try findCluster(after: place) else { break }
+      place = next
+      correction = []
+    }
+    if searched > RepairFinding.mostPlaces { return .tooDamaged }
     guard place > found.length else { return .refused("holds no frame") }
     try noteEndOfSound()
 
@@ -46,12 +58,12 @@ struct WebMRepair {
     header.cues = element.count > 0 ? place : nil
     header.duration = Double(end)
     var plan = RepairPlan(truncation: place, duration: .milliseconds(end))
-    if let correction { plan.body.append(correction) }
+    if !correction.isEmpty { plan.stages.append(correction) }
     // An older header is laid out otherwise: it is replaced in one go.
-    if found.length == WebMHeader.length {
-      plan.body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown)))
-    }
-    if element.count > 0 { plan.body.append(FileWrite(offset: place, bytes: element.bytes)) }
+    var body: [FileWrite] = []
+    if found.length == WebMHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
+    if element.count > 0 { body.append(FileWrite(offset: place, bytes: element.bytes)) }
+    if !body.isEmpty { plan.stages.append(body) }
     header.fileSize = place + Int64(element.count)
     plan.head = [FileWrite(offset: 0, bytes: header.bytes(showing: header.known, length: found.length))]
     return .mendable(plan)
@@ -59,42 +71,76 @@ struct WebMRepair {
 
   /// Reads the cluster at `place` and moves behind it, or behind its last whole block.
   ///
-  /// - Returns: whether another one can follow.
+  /// - Returns: whether another one can follow there.
   private mutating func readCluster() throws(Recorder.DiskError) -> Bool {
     let start = place
-    guard
-      let head = try self.head(at: start), head.is(.cluster), let size = head.size, size <= Int64.max / 4,
-      let stamp = try self.head(at: start + Int64(head.length)), stamp.is(.timestamp), let stampSize = stamp.size,
-      (1...8).contains(stampSize)
-    else { return false }
+    guard let (head, size, time, first) = try clusterHead(at: start) else { return false }
+    if time < end - Self.longestStepBack { forgetTimes(after: time) }
     let content = start + Int64(head.length)
     let declared = content + size
-    let stampPlace = content + Int64(stamp.length)
-    let time = try source.read(at: stampPlace, count: Int(stampSize))
-    guard time.readableBytes == Int(stampSize), time.ebmlUnsigned < UInt64(1) << 50 else { return false }
-    var end = stampPlace + stampSize
-    let first = end
-    while end < declared, let next = try readBlock(at: end, limit: declared, cluster: (start, Int64(time.ebmlUnsigned))) {
-      end = next
+    var end = first
+    while end < declared, let block = try block(at: end, limit: declared) {
+      note(block, cluster: (start, time))
+      end = block.end
     }
     if end == declared {
       place = declared
       return true
     }
+    // A block is damaged, but the cluster's end is where it should be.
+    let isFollowed = try clusterHead(at: declared) != nil
+    if declared == source.size || isFollowed {
+      place = declared
+      return true
+    }
     if end > first {
       place = end
-      correction = sizeField(of: head, at: start, saying: end - content)
+      correction = Self.sizeField(of: head, at: start, saying: end - content)
     }
     return false
   }
 
-  /// Reads a block's head.
-  ///
-  /// - Returns: where the block ends; nil when it is not there as a whole.
-  private mutating func readBlock(
-    at offset: Int64, limit: Int64, cluster: (place: Int64, time: Int64)
-  ) throws(Recorder.DiskError) -> Int64? {
-    guard let head = try self.head(at: offset), head.is(.simpleBlock), let size = head.size, size > 4 else { return nil }
+  /// The beginning of a cluster: its head, its size, its time, and where its first block begins; nil where there is none.
+  private func clusterHead(
+    at offset: Int64
+  ) throws(Recorder.DiskError) -> (head: EBMLHead, size: Int64, time: Int64, first: Int64)? {
+    guard
+      let head = try self.head(at: offset), head.is(.cluster), let size = head.size,
+      let stamp = try self.head(at: offset + Int64(head.length)), stamp.is(.timestamp), let stampSize = stamp.size,
+      (1...8).contains(stampSize)
+    else { return nil }
+    let place = offset + Int64(head.length + stamp.length)
+    let time = try source.read(at: place, count: Int(stampSize))
+    guard time.readableBytes == Int(stampSize), time.ebmlUnsigned < UInt64(1) << 50 else { return nil }
+    return (head, size, Int64(time.ebmlUnsigned), place + stampSize)
+  }
+
+  /// Where the next cluster lies that can be one of this file's.
+  private mutating func findCluster(after offset: Int64) throws(Recorder.DiskError) -> Int64? {
+    var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset + 1)
+    while searched <= RepairFinding.mostPlaces, let place = try search.next() {
+      searched += 1
+      if let cluster = try clusterHead(at: place), try block(at: cluster.first, limit: source.size) != nil {
+        return place
+      }
+    }
+    return nil
+  }
+
+  /// A block as it stands in the file.
+  private struct Block {
+    var number: UInt8
+    var relativeTime: Int16
+    var isKeyframe: Bool
+    var payload: Int64
+    var end: Int64
+  }
+
+  /// The block at a place; nil when none is there as a whole.
+  private func block(at offset: Int64, limit: Int64) throws(Recorder.DiskError) -> Block? {
+    guard let head = try self.head(at: offset), head.is(.simpleBlock), let size = head.size, size > 4 else {
+      return nil
+    }
     let content = offset + Int64(head.length)
     guard size <= min(limit, source.size) - content else { return nil }
     var bytes = try source.read(at: content, count: 4)
@@ -103,18 +149,28 @@ struct WebMRepair {
       let flags: UInt8 = bytes.readInteger(),
       number == 0x80 | WebMHeader.videoNumber || number == 0x80 | WebMHeader.audioNumber, flags & 0x76 == 0
     else { return nil }
-    let time = max(0, cluster.time + Int64(relative))
-    if number & 0x7F == WebMHeader.videoNumber {
-      if let last = times[number] { pictureLength = min(max(1, time - last), WebMWriter.longestCluster) }
+    return Block(
+      number: number & 0x7F, relativeTime: relative, isKeyframe: flags & 0x80 != 0, payload: content + 4,
+      end: content + size)
+  }
+
+  private mutating func note(_ block: Block, cluster: (place: Int64, time: Int64)) {
+    let time = max(0, cluster.time + Int64(block.relativeTime))
+    if block.number == WebMHeader.videoNumber {
+      if let last = times[block.number] { pictureLength = min(max(1, time - last), WebMWriter.longestCluster) }
       end = max(end, time + pictureLength)
-      if flags & 0x80 != 0, cues.count < Self.mostCues {
+      if block.isKeyframe, cues.count < Self.mostCues {
         cues.append(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
       }
     } else {
-      lastSound = (time, content + 4, Int(min(size - 4, 65_536)))
+      lastSound = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
     }
-    times[number] = time
-    return content + size
+    times[block.number] = time
+  }
+
+  private mutating func forgetTimes(after time: Int64) {
+    (end, times, lastSound) = (time, [:], nil)
+    cues.removeAll { $0.time > time }
   }
 
   private mutating func noteEndOfSound() throws(Recorder.DiskError) {
@@ -129,12 +185,14 @@ struct WebMRepair {
     return EBMLHead(parsing: try source.read(at: offset, count: EBMLHead.longest))
   }
 
-  /// A size field as long as it was, with another size.
-  private func sizeField(of head: EBMLHead, at offset: Int64, saying size: Int64) -> FileWrite {
+  /// Writes for a size field as long as it was, with a smaller size: byte by byte and the last one first, so that it never
+  /// says less than the new size, wherever the program is killed. Too much, it said before.
+  private static func sizeField(of head: EBMLHead, at offset: Int64, saying size: Int64) -> [FileWrite] {
     let length = head.sizeLength
     let value = UInt64(size) | 1 << UInt64(7 * length)
-    var bytes = ByteBuffer()
-    for index in (0..<length).reversed() { bytes.writeInteger(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
-    return FileWrite(offset: offset + Int64(head.length - length), bytes: bytes)
+    return (0..<length).map { index in
+      let byte = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
+      return FileWrite(offset: offset + Int64(head.length - 1 - index), bytes: ByteBuffer(integer: byte))
+    }
   }
 }

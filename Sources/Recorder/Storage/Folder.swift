@@ -68,12 +68,11 @@ final class Folder {
 
   private func path(of name: String) -> String { "\(path)/\(name)" }
 
-  /// A hidden file that is to become another one. What a killed program left under its name is thrown away.
+  /// A hidden file that is to become another one. Nobody else's draft has its name, even of a file with the same one.
   private func draft(
     of name: String, containing content: ByteBuffer
   ) throws(Recorder.DiskError) -> (name: String, file: OutputFile) {
-    let draft = ".\(name).part"
-    try? disk.remove(draft, in: handle)
+    let draft = SafeName.draft(of: name, token: .random(in: 0...UInt32.max))
     let file: OutputFile
     do {
       file = OutputFile(descriptor: try disk.create(draft, in: handle), name: name, path: path(of: name), disk: disk)
@@ -94,7 +93,7 @@ final class Folder {
     do {
       try disk.link(draft, as: name, in: handle)
       try? disk.remove(draft, in: handle)
-    } catch where Self.meansNoLinks(error.code) {
+    } catch  where Self.meansNoLinks(error.code) {
       // A file system without hard links: take the name first, and then put the draft in its place.
       let placeholder = try disk.create(name, in: handle)
       try? disk.close(placeholder)

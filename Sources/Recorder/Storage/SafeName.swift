@@ -53,4 +53,21 @@ extension SafeName {
     let digits = "\(segment)"
     return "\(base).\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits).\(ending)"
   }
+
+  /// The name of a file that is to become `name` when it has its first content.
+  ///
+  /// - Parameter token: tells it from others that are to become the same.
+  static func draft(of name: String, token: UInt32) -> String {
+    let digits = String(token, radix: 16)
+    return ".\(name).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
+  }
+
+  /// The name that a draft is to get; nil for what is no draft.
+  static func final(ofDraft draft: String) -> String? {
+    let parts = draft.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 4, parts[0].isEmpty, parts.last == "part", parts[parts.count - 2].utf8.count == 8,
+      UInt32(parts[parts.count - 2], radix: 16) != nil
+    else { return nil }
+    return parts[1..<(parts.count - 2)].joined(separator: ".")
+  }
 }

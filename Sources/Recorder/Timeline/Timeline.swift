@@ -38,7 +38,7 @@ struct Timeline: Sendable {
   var video = Track()
   /// When the hold that is on now began, and when it is over.
   private var holding: (since: ContinuousClock.Instant, until: ContinuousClock.Instant)?
-  /// Bytes of the frames that wait.
+  /// The memory that the frames that wait take.
   private(set) var heldBytes = 0
   var steering = Steering()
 
@@ -75,9 +75,10 @@ struct Timeline: Sendable {
     let wasBelieved = self[kind].line.isBelieved
     let position = self[kind].line.place(entry)
     if let move = self[kind].line.takeMove() { self[kind].moveHeld(move.frames, by: move.by) }
+    if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
     self[kind].recoveringSince = nil
     self[kind].queue.append(Held(frame: frame, entry: entry, repair: repair, position: position, received: now))
-    heldBytes += frame.payload.readableBytes
+    heldBytes += Inbox.cost(of: frame)
     if wasBelieved, !self[kind].line.isBelieved { self[kind].replaceHeld() }
     refineOrigin(by: kind, now: now)
     if kind == .video { steerByArrivals() }
@@ -99,7 +100,7 @@ struct Timeline: Sendable {
     var placed: [PlacedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
       let held = self[kind].queue.removeFirst()
-      heldBytes -= held.frame.payload.readableBytes
+      heldBytes -= Inbox.cost(of: held.frame)
       placed.append(PlacedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
     }
     return placed
@@ -127,6 +128,8 @@ struct Timeline: Sendable {
     var lastLine = Duration.zero
     /// Since when a missing packet has been waited for.
     var recoveringSince: ContinuousClock.Instant?
+    /// When the first frame came after such a wait; those that waited behind it come right after it, one by one.
+    var recoveredAt: ContinuousClock.Instant?
 
     /// Places all frames anew by their arrivals, if none has been given away.
     mutating func replaceHeld() {
@@ -142,8 +145,9 @@ struct Timeline: Sendable {
 
     /// How long the other track's frames wait for this one's.
     func patience(now: ContinuousClock.Instant) -> Duration {
-      guard let recoveringSince, now - recoveringSince < Timeline.recoveryPatience else { return Timeline.patience }
-      return Timeline.recoveryPatience
+      if let recoveringSince, now - recoveringSince < Timeline.recoveryPatience { return Timeline.recoveryPatience }
+      if let recoveredAt, now - recoveredAt < Timeline.patience { return Timeline.recoveryPatience }
+      return Timeline.patience
     }
 
     /// Where its next frame lies, if its place is settled.

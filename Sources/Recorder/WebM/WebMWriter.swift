@@ -22,6 +22,8 @@ struct WebMWriter: Sendable {
   /// What of the header is not hidden in the file.
   private var shown: WebMHeader.Parts
   private var cluster: Cluster?
+  /// The last cluster's time. The next one's is never earlier, even when its first frame is.
+  private var lastClusterTime: Int64 = 0
   private var cues: [WebMCues.Point] = []
   /// Where the next cluster goes.
   private var end = WebMHeader.length
@@ -62,18 +64,21 @@ struct WebMWriter: Sendable {
     return header.audio == known ? [] : headerWrites()
   }
 
-  /// Takes the next frame. Within a track, times go up by at least a millisecond, whatever the frame says.
+  /// Takes the next frame. Within a track, times go up by at least a millisecond, whatever the frame says; and no frame is
+  /// put so far before what is written that a block could not say it (RFC 9559, 10.2: 32 s).
   mutating func add(_ block: WebMBlock) -> [FileWrite] {
-    let time = max(block.time.milliseconds, lastTime[block.kind].map { $0 + 1 } ?? 0)
+    let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
+    let time = max(block.time.milliseconds, earliest)
     var writes: [FileWrite] = []
     if let cluster {
       let isFull = cluster.blocks.count >= Self.largestCluster
-      let isFar = time - cluster.time >= Self.longestCluster || time - cluster.time < Int64(Int16.min)
+      let isFar = time - cluster.time >= Self.longestCluster
       if isFull || isFar || (block.kind == .video && block.isKeyframe) { writes = endCluster() }
     }
     noteLength(of: block, at: time)
     // Taken out while it grows, or every block would copy all before it.
-    var cluster = self.cluster.take() ?? Cluster(time: time)
+    var cluster = self.cluster.take() ?? Cluster(time: max(time, lastClusterTime))
+    lastClusterTime = cluster.time
     if block.kind == .video, block.isKeyframe { cluster.keyframes.append(time) }
     cluster.blocks.simpleBlock(
       track: block.kind == .video ? WebMHeader.videoNumber : WebMHeader.audioNumber,

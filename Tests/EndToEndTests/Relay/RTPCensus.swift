@@ -37,6 +37,11 @@ struct RTPCensus: Sendable {
   /// The source with the most packets of media: of a bot that plays the sample, the video.
   var mostlySent: Source? { sources.values.max { $0.mediaNumbers < $1.mediaNumbers } }
 
+  /// The source with the most packets of a payload type.
+  func source(ofPayloadType type: UInt8) -> Source? {
+    sources.values.filter { $0.payloadType == type }.max { $0.mediaNumbers < $1.mediaNumbers }
+  }
+
   /// Whether this is RTP, by its first two bytes (RFC 7983, 7 and RFC 5761, 4).
   static func isRTP(_ datagram: ByteBuffer) -> Bool {
     guard datagram.readableBytes >= 12,

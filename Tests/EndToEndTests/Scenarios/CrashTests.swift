@@ -10,11 +10,13 @@ extension EndToEnd {
       let folder: RecordingFolder
       /// Seconds since 1970.
       let at: Double
+      /// What had come to it.
+      let relay: LossyRelay
     }
 
     @Test("what was received a second before a kill -9 is in the files, and they can be repaired")
     func killed() async throws {
-      let recorders = 10
+      let recorders = 5
       let rounds = max(1, (Soak.crashes ?? 0) / recorders)
       var generator = SeededGenerator(seed: 9)
       for round in 1...rounds {
@@ -40,7 +42,9 @@ extension EndToEnd {
       let killed = try await withThrowingTaskGroup(of: (Int, Killed).self) { group in
         for (index, moment) in moments.enumerated() {
           let folder = await scenario.recordings("recordings \(index)")
-          let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder \(index)")
+          let relay = try await scenario.relay(to: server, seed: 13)
+          let bot = try await scenario.bot(
+            in: "100", of: server, via: relay, ["--record", folder.path], name: "recorder \(index)")
           group.addTask {
             try await eventually("recording \(index)", within: .seconds(20), every: .milliseconds(10)) {
               folder.files("json").first
@@ -49,7 +53,7 @@ extension EndToEnd {
             let time = Date().timeIntervalSince1970
             bot.process.signal(SIGKILL)
             #expect(try await bot.ending(within: .seconds(5)) == .signal(SIGKILL))
-            return (index, Killed(folder: folder, at: time))
+            return (index, Killed(folder: folder, at: time, relay: relay))
           }
         }
         return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -63,36 +67,54 @@ extension EndToEnd {
       let description = try #require(killed.folder.files("json").first)
       let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
       #expect(manifest["finished"] == false)
-      let start = try #require(manifest.date("start"))
-      let length = killed.at - start
+      let length = try killed.at - #require(manifest.date("start"))
       // In the first 5 s frames may still wait for the sender reports.
       let allowed = length < 5 ? 3.0 : 1.0
-      guard let webm = killed.folder.files("webm").first, let ogg = killed.folder.files("ogg").first else {
+      guard killed.folder.files("webm").count == 1, killed.folder.files("ogg").count == 1 else {
         await scenario.note("measured: \(name): \(length) s after its start nothing was written yet")
         #expect(length < allowed, "\(name): files are there")
         return
       }
-      var missing: [Double] = []
-      for file in [webm, ogg] {
-        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
-        if length < allowed && size < 1000 { continue }
-        let recording = try Recording(file)
-        #expect(try recording.decodingErrors() == "", "\(name): ffmpeg decodes \(file.lastPathComponent)")
-        for stream in recording.streams {
-          let offset = file == ogg ? manifest["files"].list.last?["start"].double ?? 0 : 0
-          let lost = length - offset - (stream.times.last ?? 0)
-          missing.append(lost)
-          #expect(lost <= allowed, "\(name): \(stream.kind) of \(file.pathExtension) ends \(lost) s before the kill")
-        }
-        if file == webm {
-          #expect(try recording.matroska().isSound, "\(name): mkvinfo reads it")
-          try expectUnbroken(file, name)
-        }
+      let files = try UserFiles(describedBy: description)
+      let recordings = files.webms + files.oggs
+      if length < allowed && recordings.contains(where: { $0.streams.contains { $0.times.isEmpty } }) { return }
+      for recording in recordings {
+        #expect(try recording.decodingErrors() == "", "\(name): ffmpeg decodes \(recording.file.lastPathComponent)")
       }
+      for webm in files.webms {
+        #expect(try webm.matroska().isSound, "\(name): mkvinfo reads it")
+        try expectUnbroken(webm.file, name)
+      }
+      let census = try #require(await killed.relay.census(of: manifest["user"].string ?? ""))
+      let missing = try missing(of: files, that: census, at: killed.at)
+      for (what, lost) in missing { #expect(lost <= allowed, "\(name): \(what) lacks \(lost) s before the kill") }
       await scenario.note(
         String(
-          format: "measured: %@: %.2f s after its start; at most %.2f s missing", name, length, missing.max() ?? length)
-      )
+          format: "measured: %@: %.2f s after its start; at most %.2f s of what had come is missing", name, length,
+          missing.values.max() ?? length))
+    }
+
+    /// For each stream how many seconds before a moment the first frame had come that is not in its file.
+    private func missing(
+      of files: UserFiles, that census: RTPCensus, at moment: Double
+    ) throws -> [String: Double] {
+      // Each track's first frame of all is in its first file.
+      let pictures = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
+      let sounds = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
+      var missing: [String: Double] = [:]
+      for recording in files.webms + files.oggs {
+        for stream in recording.streams {
+          let isVideo = stream.kind == "video"
+          let source = try #require(isVideo ? census.mostlySent : census.source(ofPayloadType: 111))
+          let zero = try #require(isVideo ? pictures : sounds)
+          let last = try files.start(of: recording) + #require(stream.times.last) - zero
+          let begun = try #require(source.frames.first).timestamp
+          let rate = isVideo ? 90_000.0 : 48_000.0
+          let next = source.frames.first { Double($0.timestamp &- begun) / rate > last + 0.015 }
+          missing["\(stream.kind) of \(recording.file.pathExtension)"] = next.map { max(0, moment - $0.passedAt) } ?? 0
+        }
+      }
+      return missing
     }
 
     /// Checks that a recording of the sample holds its pictures in order, none left out.

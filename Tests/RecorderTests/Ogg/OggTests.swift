@@ -63,4 +63,19 @@ struct OggTests {
     #expect(changed.contains(37) && changed.allSatisfy { $0 == 37 || (22...25).contains($0) })
     #expect(try writer.declare(channels: 1).isEmpty)
   }
+
+  @Test("where the last packet did not wait, an empty page behind it ends the stream, and nothing is written twice")
+  func emptyEnd() throws {
+    var writer = try OggOpusWriter(serial: 7, channels: 1)
+    var writes = writer.start()
+    writes += writer.add(ByteBuffer(bytes: [0x78, 1]), duration: 960, position: 0)
+    writes += writer.flush(everything: true)
+    let last = try #require(writes.last.flatMap { OggPage(parsing: $0.bytes) })
+    let ending = writer.finish()
+    let end = try #require(ending.first.flatMap { OggPage(parsing: $0.bytes) })
+    #expect(
+      ending.count == 1 && ending[0].offset == writes.reduce(0) { max($0, $1.offset + Int64($1.bytes.readableBytes)) })
+    #expect(end.isLast && !end.isFirst && end.length == OggPage.headerLength && end.granule == -1)
+    #expect(end.sequence == last.sequence + 1 && end.serial == 7)
+  }
 }

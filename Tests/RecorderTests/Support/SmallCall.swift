@@ -38,45 +38,6 @@ extension TestFolder {
   }
 }
 
-/// Reads back what lies in a WebM file, block by block; for tests that compare payloads. The reader of other programs is asked
-/// elsewhere whether the file is right.
-struct BlockReader {
-  struct Block: Hashable {
-    var track: UInt8
-    var time: Int64
-    var isKeyframe: Bool
-    var payload: [UInt8]
-  }
-
-  let blocks: [Block]
-
-  init(_ bytes: [UInt8]) {
-    var blocks: [Block] = []
-    var all = EBMLReader(ByteBuffer(bytes: bytes.dropFirst(Int(WebMHeader.segmentStart))))
-    while let (head, content) = all.next() {
-      guard head.is(.cluster) else { continue }
-      var clusterTime: Int64 = 0
-      for (head, var content) in EBMLReader(content) {
-        if head.is(.timestamp) { clusterTime = Int64(content.ebmlUnsigned) }
-        guard
-          head.is(.simpleBlock), let track: UInt8 = content.readInteger(), let relative: Int16 = content.readInteger(),
-          let flags: UInt8 = content.readInteger()
-        else { continue }
-        blocks.append(
-          Block(
-            track: track & 0x7F, time: clusterTime + Int64(relative), isKeyframe: flags & 0x80 != 0,
-            payload: Array(content.readableBytesView)))
-      }
-    }
-    self.blocks = blocks
-  }
-
-  func payloads(_ codec: Codec) -> [[UInt8]] {
-    let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
-    return blocks.filter { $0.track == number }.map(\.payload)
-  }
-}
-
 extension Recorder {
   /// All that was told until `finish`.
   func allProblems() async -> [Problem] {

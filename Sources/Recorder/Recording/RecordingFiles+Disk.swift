@@ -1,0 +1,107 @@
+import Media
+
+/// What becomes of files and frames while the disk takes none of them.
+extension RecordingFiles {
+  /// Ends a file. It is closed as soon as the disk has taken the rest.
+  func end(_ file: some MediaFile, now: ContinuousClock.Instant) {
+    guard !abandoned.contains(file.file.name) else { return }
+    file.finish()
+    closing.append(file)
+    store(file, now: now)
+  }
+
+  /// Has a file write what is in line; the other files go on whatever happens.
+  func store(_ file: some MediaFile, now: ContinuousClock.Instant) {
+    if abandoned.contains(file.file.name) { return }
+    let existed = file.file.exists
+    do {
+      try file.file.store()
+      surroundings.health.settled(file.file.name, of: participant, now: now)
+    } catch {
+      if error.isNameTaken {
+        note(error.description)
+        surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: error.description))
+        abandon(file)
+        return
+      }
+      stall(file.file.name, error: error, now: now)
+    }
+    if existed != file.file.exists { changes += 1 }
+    if file.file.isComplete || (!file.file.isWaiting && !file.file.exists && isClosing(file)) {
+      closing.removeAll { $0 === file }
+      if file.file.exists { closed.append(file.entry) }
+      changes += 1
+    }
+  }
+
+  private func isClosing(_ file: some MediaFile) -> Bool { closing.contains { $0 === file } }
+
+  /// A file that is not to be written any more.
+  private func abandon(_ file: some MediaFile) {
+    abandoned.insert(file.file.name)
+    countDropped(file.countedKind, file.unstoredFrames)
+    closing.removeAll { $0 === file }
+    file.file.abandon()
+    surroundings.health.forget(file.file.name)
+  }
+
+  /// A file could not be made or written.
+  private func stall(_ name: String, error: Recorder.DiskError, now: ContinuousClock.Instant) {
+    surroundings.health.failed(name, of: participant, error: error, now: now)
+    retryAt = now + DiskHealth.pause
+    guard stalledSince == nil else { return }
+    stalledSince = now
+    disk.stalls += 1
+    note(error.description)
+  }
+
+  /// Tries again what failed.
+  func recover(now: ContinuousClock.Instant) {
+    retryAt = nil
+    for file in open where file.file.isWaiting { store(file, now: now) }
+    if retryAt == nil { endStall(now: now) }
+  }
+
+  private func endStall(now: ContinuousClock.Instant) {
+    guard let since = stalledSince else { return }
+    disk.duration += (now - since).roundedSeconds
+    stalledSince = nil
+    retryAt = nil
+  }
+
+  /// Leaves all files as they are on the disk.
+  func abandon(now: ContinuousClock.Instant) {
+    for file in open where !abandoned.contains(file.file.name) {
+      countDropped(file.countedKind, file.unstoredFrames)
+      if file.file.exists { closed.append(file.entry) }
+      file.file.abandon()
+      surroundings.health.forget(file.file.name)
+    }
+    (trailing, webM, ogg) = (nil, nil, nil)
+    closing = []
+    for placed in backlog { countDropped(placed.frame.codec.kind, 1) }
+    backlog.removeAll()
+    backlogBytes = 0
+    endStall(now: now)
+  }
+
+  /// The disk gave no answer for so long, and then took what was being written.
+  func noteHang(_ duration: Duration) {
+    disk.stalls += 1
+    disk.duration += duration.roundedSeconds
+  }
+
+  /// Counts frames that will be in no file.
+  func countDropped(_ kind: MediaKind, _ count: UInt64) {
+    switch kind {
+    case .video: disk.picturesDropped += count
+    case .audio: disk.packetsDropped += count
+    }
+  }
+
+  /// Takes note of something that went wrong; the newest 100 are enough.
+  func note(_ sentence: String) {
+    problems.append(sentence)
+    if problems.count > 100 { problems.removeFirst() }
+  }
+}

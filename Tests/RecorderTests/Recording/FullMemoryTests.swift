@@ -1,0 +1,117 @@
+import Foundation
+import Media
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// What becomes of a recording when all the memory for what waits is full.
+@Suite("A disk that is full for too long")
+struct FullMemoryTests {
+  @Test("a full disk costs pictures up to a keyframe when the memory is full, and no sound")
+  func fullMemory() async throws {
+    let limit = 256 << 10
+    let call = FaultyCall(
+      script: try SmallCall.script(16), disk: ScriptedDisk(), folder: TestFolder(), memoryLimit: limit)
+    let (manifest, recorder) = try await call.record(
+      from: 2, until: 8.5, change: { $0.capacity = $0.files.values.reduce(0) { $0 + $1.count } + 100 },
+      back: { $0.capacity = .max })
+    let files = call.disk.files
+    try call.expectReadable(files)
+    let blocks = BlockReader(files["anna.webm"] ?? [])
+    expectSame(blocks.payloads(.opus) == call.script.payloads(.opus))
+    let sent = call.script.payloads(.vp8)
+    let written = blocks.payloads(.vp8)
+    let dropped = Int(manifest.disk?.picturesDropped ?? 0)
+    let missing = sent.count - written.count
+    #expect(dropped > 30 && dropped == missing)
+    // One hole, and after it a keyframe.
+    let pictures = blocks.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.isKeyframe)
+    let hole = try #require(zip(written, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset)
+    let isKeyframe = pictures[hole]
+    #expect(isKeyframe)
+    expectSame(Array(written[hole...]) == Array(sent.suffix(written.count - hole)))
+    #expect(manifest.disk?.packetsDropped == 0 && manifest.disk?.stalls == 1)
+    #expect(recorder.peakMemory <= limit)
+    let problems = await recorder.allProblems()
+    let kinds = problems.map(\.kind)
+    #expect(kinds == [.stalled, .lost, .resumed], "\(problems)")
+    let requests = await recorder.allKeyframeRequests()
+    #expect(requests >= 1)
+    let gaps = manifest.tracks.first { $0.kind == "video" }?.gapTotals["diskStalled"]?.frames
+    #expect(gaps == UInt64(dropped))
+    print(
+      "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) pictures left out"
+    )
+  }
+
+  @Test("sound is left out only when even the part that is kept for it is full")
+  func fullOfSound() async throws {
+    let limit = 96 << 10
+    let call = FaultyCall(
+      script: try SmallCall.script(12), disk: ScriptedDisk(), folder: TestFolder(), memoryLimit: limit)
+    let (manifest, recorder) = try await call.record(
+      from: 1, until: 11, change: { $0.failures = [.write: ENOSPC] }, back: { $0.failures = [:] })
+    #expect(recorder.peakMemory <= limit)
+    let files = call.disk.files
+    try call.expectReadable(files)
+    let blocks = BlockReader(files["anna.webm"] ?? [])
+    for (codec, dropped) in [(Codec.vp8, manifest.disk?.picturesDropped), (.opus, manifest.disk?.packetsDropped)] {
+      let lost = Int(dropped ?? 0)
+      let missing = call.script.payloads(codec).count - blocks.payloads(codec).count
+      #expect(lost > 0 && lost == missing, "\(codec)")
+    }
+    let length = try Reader(path: "\(call.folder.path)/anna.ogg").probe().format.seconds
+    #expect(abs(length - 12) < 0.1)
+  }
+
+  @Test(
+    "a disk that is still full at the end leaves files that can be read, repaired, and say that they are unfinished")
+  func fullEnd() async throws {
+    let script = try SmallCall.script(4)
+    let disk = ScriptedDisk()
+    let folder = TestFolder()
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    disk.failures = [.write: ENOSPC]
+    await folder.play([script], to: recorder, from: 2)
+    let end = Script.beginning + .seconds(4)
+    let isOver = Mutex(false)
+    let finishing = Task {
+      defer { isOver.withLock { $0 = true } }
+      return await recorder.finish(now: end, within: .seconds(60))
+    }
+    // The disk is given up after 48 s.
+    var clock = end
+    while !isOver.withLock({ $0 }) {
+      clock += Recorder.tick
+      await recorder.advance(now: clock)
+      if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    let manifest = try #require(await finishing.value.first).manifest
+    #expect(!manifest.finished && manifest.files.allSatisfy { !$0.complete })
+    let files = disk.files
+    // Whatever is in no file is counted.
+    let pictures = script.payloads(.vp8).count - BlockReader(files["anna.webm"] ?? []).payloads(.vp8).count
+    let lost = Int(manifest.disk?.picturesDropped ?? 0)
+    #expect(lost > 20 && lost == pictures)
+    let problems = await recorder.allProblems()
+    let kinds = problems.map(\.kind)
+    #expect(kinds == [.stalled, .lost], "\(problems)")
+    #expect(disk.openHandles <= 1)
+    try folder.store(files)
+    let ogg = try OggCount(files["anna.ogg"] ?? [])
+    #expect(ogg.packets + Int(manifest.disk?.packetsDropped ?? 0) == script.payloads(.opus).count)
+    #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).finished == false)
+    #expect(Recorder.unfinished(in: folder.path) == ["anna.json"])
+    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(reports.map(\.isWhole) == [true, true, true])
+    for name in ["anna.webm", "anna.ogg"] {
+      let reader = Reader(path: "\(folder.path)/\(name)")
+      #expect(try reader.complaints("-enc_time_base", "-1") == "")
+      #expect(try reader.probe().format.seconds > 1)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+@Suite("Closed files")
+struct SeekTests {
+  /// Expects ffmpeg to give each keyframe when it is told to go to its time, and cues for each of them.
+  private func expectSeeks(_ bytes: [UInt8], in reader: Reader) throws {
+    let keyframes = BlockReader(bytes).blocks.filter { $0.track == WebMHeader.videoNumber && $0.isKeyframe }
+    let about = try reader.mkvinfo("-a")
+    #expect(about.components(separatedBy: "+ Cue point").count - 1 == keyframes.count)
+    for keyframe in keyframes {
+      let result = try ExternalTool.run(
+        "ffprobe",
+        [
+          "-v", "error", "-read_intervals", "\(Double(keyframe.time) / 1_000)%+#1", "-select_streams", "v",
+          "-show_entries",
+          "packet=pts_time,size", "-of", "csv=p=0", reader.path,
+        ])
+      let first = result.output.split(separator: "\n").first.map { $0.split(separator: ",") } ?? []
+      let time = first.first.flatMap { Double($0) } ?? .nan
+      #expect(abs(time - Double(keyframe.time) / 1_000) < 0.000_6, "\(result.output) \(result.errors)")
+      #expect(first.count > 1 && Int(first[1]) == keyframe.payload.count)
+    }
+  }
+
+  @Test("seek to every keyframe and end where the last frame ends, also when the picture's size changed in mid-call")
+  func everyKeyframe() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    script.add(try TestMedia.tone(6.02), codec: .opus)
+    let sizes = [(64, 48), (96, 64), (48, 96)].map { PictureSize(width: $0, height: $1) }
+    for (index, size) in sizes.enumerated() {
+      let begin = 2 * index
+      script.add(
+        try TestMedia.pictures(2, size: size, keyframeEvery: 25), codec: .vp8, begin: Double(begin),
+        base: 1_000_000 + Int64(begin) * 90_000)
+    }
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let manifest = try #require(try await folder.record(script).first).manifest
+    let reader = Reader(path: "\(folder.path)/anna.webm")
+    #expect(try reader.complaints("-enc_time_base", "-1") == "")
+    try expectSeeks(try folder.bytes("anna.webm"), in: reader)
+    #expect(abs(try reader.probe().format.seconds - 6.02) < 0.001)
+    let stream = try reader.probe().streams[0]
+    #expect(stream.width == 96 && stream.height == 96)
+    let listed = manifest.tracks.first { $0.kind == "video" }?.sizes?.map {
+      PictureSize(width: $0.width, height: $0.height)
+    }
+    #expect(listed == sizes)
+  }
+
+  /// A call whose pictures of 2 s to 3 s arrive all at once, so long after 3 s.
+  private func recovered(after seconds: Double, isTold: Bool) throws -> Script {
+    var script = Script()
+    script.add(try TestMedia.tone(9), codec: .opus)
+    script.add(
+      try TestMedia.pictures(9, size: PictureSize(width: 64, height: 48), keyframeEvery: 75), codec: .vp8
+    ) { index in
+      // Decoding order is kept: what comes after the hole waits for it as well.
+      let captured = Double(index) / 30
+      return captured >= 2 && captured < 3 + seconds ? 3 + seconds - captured : 0.01
+    }
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    if isTold { script.add(.recovering(.video), at: 2.1) }
+    return script
+  }
+
+  @Test(
+    "of a call with video that was recovered late, no block and no cluster goes back in time, and none is longer than 1 s"
+  )
+  func inOrder() async throws {
+    let folder = TestFolder()
+    let script = try recovered(after: 1.8, isTold: true)
+    _ = try await folder.record(script)
+    let bytes = try folder.bytes("anna.webm")
+    let reader = BlockReader(bytes)
+    let times = reader.blocks.map(\.time)
+    let isInOrder = times == times.sorted()
+    #expect(isInOrder)
+    let clusterTimes = reader.clusters.map(\.time)
+    #expect(clusterTimes == clusterTimes.sorted())
+    let longest = reader.clusters.map { ($0.blocks.last?.time ?? 0) - $0.time }.max() ?? 0
+    #expect(longest < 1_000)
+    for codec in Codec.allCases { expectSame(reader.payloads(codec) == script.payloads(codec)) }
+    try expectSeeks(bytes, in: Reader(path: "\(folder.path)/anna.webm"))
+    print("measured: video recovered 2.8 s late: blocks in order of time, the longest cluster \(longest) ms")
+  }
+
+  @Test(
+    "pictures that come later than anybody waited for keep their times, and no cluster goes back",
+    arguments: [0.8, 1.8])
+  func tooLate(seconds: Double) async throws {
+    let folder = TestFolder()
+    let script = try recovered(after: seconds, isTold: false)
+    _ = try await folder.record(script)
+    let reader = BlockReader(try folder.bytes("anna.webm"))
+    let clusterTimes = reader.clusters.map(\.time)
+    #expect(clusterTimes == clusterTimes.sorted())
+    for codec in Codec.allCases { expectSame(reader.payloads(codec) == script.payloads(codec)) }
+    let pictures = reader.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.time)
+    let off = pictures.enumerated().map { abs($1 - Int64(($0 * 1_000 + 15) / 30)) }.max() ?? .max
+    #expect(off <= 40)
+    #expect(try Reader(path: "\(folder.path)/anna.webm").complaints("-enc_time_base", "-1") == "")
+  }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+@Suite("Segments of a recording")
+struct SegmentTests {
+  /// What lies in the files of one ending, end to end.
+  private struct Line {
+    var files: [RecordingManifest.File]
+    var blocks: [BlockReader]
+  }
+
+  private func record(
+    _ script: Script, in folder: TestFolder, limit: SegmentLimit
+  ) async throws -> (manifest: RecordingManifest, line: Line) {
+    let manifest = try #require(try await folder.record(script, segment: limit).first).manifest
+    let files = manifest.files.filter { $0.kind == "webm" }
+    let line = Line(files: files, blocks: try files.map { BlockReader(try folder.bytes($0.name)) })
+    // Whatever is recorded, the files are good, sort, and are all listed.
+    let names = folder.names.filter { !$0.hasSuffix("json") }
+    #expect(manifest.files.map(\.name).sorted() == names)
+    #expect(manifest.finished && manifest.files.allSatisfy(\.complete))
+    for kind in ["webm", "ogg"] {
+      let ofKind = manifest.files.filter { $0.kind == kind }
+      #expect(ofKind.map(\.name) == ofKind.map(\.name).sorted())
+      #expect(ofKind.map(\.start) == ofKind.map(\.start).sorted())
+    }
+    for name in names {
+      let complaints = try Reader(path: "\(folder.path)/\(name)").complaints("-enc_time_base", "-1")
+      #expect(complaints == "", "\(name)")
+    }
+    return (manifest, line)
+  }
+
+  /// Expects every frame of the call once, in order, and picture by picture at its place on the one line of time.
+  private func expectNoSeam(_ line: Line, of script: Script) {
+    for codec in Codec.allCases {
+      let written = line.blocks.flatMap { $0.payloads(codec) }
+      expectSame(written == script.payloads(codec))
+      let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
+      let times = zip(line.files, line.blocks).flatMap { file, reader in
+        reader.blocks.filter { $0.track == number }.map { Int64((file.start * 1_000).rounded()) + $0.time }
+      }
+      let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+      let longest = codec == .vp8 ? 35 : 22
+      let isEven = steps.allSatisfy { $0 > 0 && $0 <= longest }
+      #expect(isEven, "\(codec): \(steps.max() ?? 0) ms")
+    }
+  }
+
+  /// Expects files that lie end to end and are as long as the call.
+  private func expectEndToEnd(_ files: [RecordingManifest.File], length: Double, tolerance: Double) {
+    for (file, next) in zip(files, files.dropFirst()) {
+      #expect(abs(file.start + file.duration - next.start) <= tolerance, "\(file.name)")
+    }
+    let end = files.last.map { $0.start + $0.duration } ?? 0
+    #expect(abs(end - length) < 0.04)
+  }
+
+  @Test("by time: the next files begin with a keyframe, and nothing is lost or doubled")
+  func byTime() async throws {
+    let folder = TestFolder()
+    let script = try SmallCall.script(13)
+    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(line.files.map(\.name) == (1...5).map { "anna.000\($0).webm" })
+    #expect(line.files.map(\.segment) == [1, 2, 3, 4, 5])
+    let begins = line.blocks.map { $0.blocks.first { $0.track == WebMHeader.videoNumber } }
+    #expect(begins.allSatisfy { $0?.isKeyframe == true && $0?.time ?? .max <= 10 })
+    expectNoSeam(line, of: script)
+    expectEndToEnd(line.files, length: 13, tolerance: 0.04)
+    // Each Ogg lacks the codec's lookahead of 6.5 ms at its end, whose sound is in the next packet.
+    let oggs = manifest.files.filter { $0.kind == "ogg" }
+    expectEndToEnd(oggs, length: 13, tolerance: 0.03)
+    let packets = try oggs.reduce(0) { try $0 + OggCount(folder.bytes($1.name)).packets }
+    #expect(packets == script.payloads(.opus).count)
+    print(
+      "measured: 13 s in 5 segments: \(script.payloads(.vp8).count) pictures and \(packets) packets, none lost or doubled"
+    )
+  }
+
+  @Test("by size: each file is about as large as it may be")
+  func bySize() async throws {
+    let folder = TestFolder()
+    let script = try SmallCall.script(13)
+    let limit: Int64 = 30_000
+    let (_, line) = try await record(script, in: folder, limit: SegmentLimit(bytes: limit))
+    #expect(line.files.count >= 3)
+    // The limit, up to 600 ms that were not written yet, and up to the next keyframe.
+    let largest = line.files.map(\.bytes).max() ?? 0
+    let smallest = line.files.dropLast().map(\.bytes).min() ?? 0
+    #expect(smallest >= limit && largest < limit * 5 / 2)
+    expectNoSeam(line, of: script)
+    expectEndToEnd(line.files, length: 13, tolerance: 0.04)
+  }
+
+  @Test("audio only: packet by packet")
+  func audioOnly() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    script.add(try TestMedia.tone(10), codec: .opus)
+    let (manifest, _) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(manifest.files.map(\.name) == (1...4).map { "anna.000\($0).ogg" })
+    expectEndToEnd(manifest.files, length: 10, tolerance: 0.008)
+    let packets = try manifest.files.reduce(0) { try $0 + OggCount(folder.bytes($1.name)).packets }
+    #expect(packets == 500)
+  }
+
+  @Test("video only: picture by picture")
+  func videoOnly() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    script.add(
+      try TestMedia.pictures(10, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+    let (_, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(line.files.count == 4)
+    expectNoSeam(line, of: script)
+    expectEndToEnd(line.files, length: 10, tolerance: 0.04)
+  }
+
+  @Test(
+    "while the camera is off, the next files begin with sound, and pictures that depend on earlier ones stay with them")
+  func cameraOff() async throws {
+    let folder = TestFolder()
+    let size = PictureSize(width: 64, height: 48)
+    let pictures = try TestMedia.pictures(12, size: size, keyframeEvery: 300)
+    var script = Script()
+    script.add(try TestMedia.tone(12), codec: .opus)
+    // Off from 2 s to 6 s; what follows depends on what came before, until the keyframe at 10 s.
+    script.add(pictures.filter { $0.ticks < 180_000 || $0.ticks >= 540_000 }, codec: .vp8)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    for codec in Codec.allCases {
+      let written = line.blocks.flatMap { $0.payloads(codec) }
+      expectSame(Self.sorted(written) == Self.sorted(script.payloads(codec)))
+    }
+    let keyframes = line.blocks.compactMap { $0.blocks.first { $0.track == WebMHeader.videoNumber }?.isKeyframe }
+    #expect(keyframes.allSatisfy(\.self) && keyframes.count >= 2)
+    #expect(manifest.files.filter { $0.kind == "ogg" }.count >= 2)
+  }
+
+  private static func sorted(_ payloads: [[UInt8]]) -> [[UInt8]] {
+    payloads.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  @Test("a sender who sends no keyframe is asked for one every 500 ms, and the files go on until then")
+  func asks() async throws {
+    let folder = TestFolder()
+    let script = try SmallCall.script(8, keyframeEvery: 180)
+    let recorder = try folder.recorder(segment: SegmentLimit(duration: .seconds(3)))
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    let last = await folder.play([script], to: recorder)
+    let manifest = try #require(await recorder.finish(now: last).first).manifest
+    let starts = manifest.files.filter { $0.kind == "webm" }.map(\.start)
+    #expect(starts.count == 2 && abs((starts.last ?? 0) - 6) < 0.01)
+    let requests = await recorder.allKeyframeRequests()
+    #expect((5...7).contains(requests))
+  }
+
+  @Test("a wall clock that jumps an hour between two participants changes their manifests' start, and nothing else")
+  func wallClockJump() async throws {
+    var images: [[String: [UInt8]]] = []
+    for jump in [0.0, 3_600] {
+      let disk = ScriptedDisk()
+      let folder = TestFolder()
+      let recorder = try folder.recorder(segment: SegmentLimit(duration: .seconds(2)), disk: disk)
+      let scripts = [try SmallCall.script(5), try SmallCall.script(5, owner: "bert")]
+      recorder.begin(scripts[0].owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+      recorder.begin(scripts[1].owner, now: Script.beginning, wallClock: TestFolder.wallClock + jump)
+      let last = await folder.play(scripts, to: recorder)
+      await recorder.finish(now: last)
+      images.append(disk.files)
+    }
+    #expect(images[0].keys.sorted() == images[1].keys.sorted())
+    // The serial number of an Ogg stream is a random one.
+    for (name, bytes) in images[0] where !name.hasSuffix("ogg") {
+      let other = images[1][name] ?? []
+      let changed = zip(bytes.indices, zip(bytes, other)).filter { $1.0 != $1.1 }.map(\.0)
+      let isSame = bytes.count == other.count && changed.isEmpty
+      if name.hasPrefix("anna") {
+        // Neither what the clock says now nor when the segment began is asked again.
+        if name.hasSuffix("webm") { #expect(isSame, "\(name)") }
+      } else {
+        #expect(!isSame && bytes.count == other.count, "\(name)")
+        if name.hasSuffix("webm") { #expect(changed.count <= 8, "\(name)") }
+      }
+    }
+    let starts = try images.map { try RecordingManifest(parsing: $0["bert.json"] ?? []).start.prefix(16) }
+    #expect(starts == ["2026-03-01T09:30", "2026-03-01T10:30"])
+  }
+}

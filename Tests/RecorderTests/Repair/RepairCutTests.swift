@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// Repairs that are killed, or whose disk fails, at every step.
+@Suite("A repair that is cut off")
+struct RepairCutTests {
+  /// Files that were never closed: as the recorder left them, and cut in the middle of their last cluster or page.
+  private func damaged(_ name: String) async throws -> [[UInt8]] {
+    let bytes = try #require(try await Unfinished.files()[name])
+    return [bytes, Array(bytes.dropLast(700)), Array(bytes.dropLast(1))]
+  }
+
+  private func frames(_ bytes: [UInt8]) throws -> [[UInt8]] {
+    guard bytes.starts(with: Array("OggS".utf8)) else { return BlockReader(bytes).blocks.map(\.payload) }
+    return [[UInt8]](repeating: [], count: try OggCount(bytes).packets)
+  }
+
+  @Test(
+    "killed or failing at any step leaves a file that reads as far as before, and another repair ends it",
+    arguments: ["anna.webm", "anna.ogg"])
+  func everyStep(name: String) async throws {
+    let folder = TestFolder()
+    var generator = SeededGenerator(seed: 5)
+    var left: [String: [UInt8]] = [:]
+    var count = 0
+    for (number, bytes) in try await damaged(name).enumerated() {
+      let whole = MemoryFile(bytes)
+      try whole.repair()
+      let expected = try frames(whole.bytes)
+      for step in 0..<whole.steps {
+        for code in [MemoryFile.killed, ENOSPC, EIO] {
+          let file = MemoryFile(bytes)
+          file.failure = (step, .random(in: 0...600, using: &generator), code)
+          #expect(throws: Recorder.DiskError.self) { try file.repair() }
+          count += 1
+          // All frames are there and nothing says that they are not.
+          let isSame = try frames(file.bytes) == expected || self.isCut(bytes, file.bytes)
+          #expect(isSame, "file \(number), step \(step), error \(code)")
+          if code == MemoryFile.killed || code == EIO, step == whole.steps - 2 {
+            left["\(number)-\(step)-\(code).\(name)"] = file.bytes
+          }
+          let again = MemoryFile(file.bytes)
+          let isWhole = try again.repair()
+          let isEqual = again.bytes == whole.bytes
+          #expect(isWhole && isEqual, "file \(number), step \(step), error \(code)")
+        }
+      }
+    }
+    try folder.store(left)
+    for name in folder.names {
+      let reader = Reader(path: "\(folder.path)/\(name)")
+      let lines = try reader.complaints("-enc_time_base", "-1").split(separator: "\n")
+      // Only of what was being written at the end.
+      let isAboutTheEnd = lines.allSatisfy { line in
+        ["File ended prematurely", "Truncating packet", "repeated"].contains { line.contains($0) }
+      }
+      #expect(isAboutTheEnd, "\(name): \(lines)")
+    }
+    print("measured: \(name): a repair that was cut off in \(count) ways leaves a file that reads as before, each time")
+  }
+
+  /// A cluster that was cut before the repair began and still is: its whole blocks are there, but `BlockReader` wants it whole.
+  private func isCut(_ before: [UInt8], _ after: [UInt8]) -> Bool {
+    after.count <= before.count && (try? frames(before).count) == (try? frames(after).count)
+  }
+
+  @Test("what cannot be read is not taken for the end of the file")
+  func unreadable() async throws {
+    for name in ["anna.webm", "anna.ogg"] {
+      let bytes = try #require(try await Unfinished.files()[name])
+      let file = MemoryFile(bytes)
+      file.readFailure = EIO
+      #expect(throws: Recorder.DiskError.self) { try file.repair() }
+      let isSame = file.bytes == bytes
+      #expect(isSame && file.steps == 0)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// Files that are damaged at random, by seed: a repair never traps, loops or makes them worse.
+@Suite("A repair of damaged files", .timeLimit(.minutes(2)))
+struct RepairFuzzTests {
+  /// Repairs a file and expects what holds for any bytes whatever.
+  @discardableResult
+  private func expectSound(_ bytes: [UInt8], _ what: Comment) throws -> MemoryFile {
+    let file = MemoryFile(bytes)
+    let isWhole = try file.repair()
+    #expect(file.reads <= 4 * bytes.count + 50_000, what)
+    let grown = file.bytes.count - bytes.count
+    // Cues take no more than the blocks that they lead to.
+    #expect(grown <= 64 + 2 * bytes.count, what)
+    guard isWhole else {
+      let isSame = file.bytes == bytes
+      #expect(isSame, what)
+      return file
+    }
+    let again = MemoryFile(file.bytes)
+    let finding = try again.examine()
+    var isFinished = false
+    if case .whole = finding { isFinished = true }
+    #expect(isFinished, what)
+    return file
+  }
+
+  /// Expects ffprobe to read after the repair what it read before.
+  private func expectReadable(_ before: [UInt8], _ after: [UInt8], in folder: TestFolder, _ what: Comment) throws {
+    try folder.store(["before": before, "after": after])
+    func packets(_ name: String) throws -> Int? {
+      let result = try ExternalTool.run(
+        "ffprobe",
+        [
+          "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+          "\(folder.path)/\(name)",
+        ])
+      guard result.status == 0 else { return nil }
+      return result.output.split(separator: "\n").compactMap { Int($0.filter(\.isNumber)) }.reduce(0, +)
+    }
+    guard let old = try packets("before"), old > 0 else { return }
+    let new = try packets("after") ?? -1
+    // A frame that was cut off in the middle is not kept.
+    #expect(new >= old - 2, "\(what): \(old) packets before, \(new) after")
+  }
+
+  @Test(
+    "cut off anywhere, it becomes whole, or is left alone when not even its head is there",
+    arguments: ["anna.webm", "anna.ogg"])
+  func truncated(name: String) async throws {
+    let bytes = try #require(try await Unfinished.files()[name])
+    let folder = TestFolder()
+    var generator = SeededGenerator(seed: 11)
+    for round in 0..<120 {
+      let count = Int.random(in: 0...bytes.count, using: &generator)
+      let what: Comment = "\(name) cut off after \(count) bytes"
+      let cut = Array(bytes.prefix(count))
+      let file = try expectSound(cut, what)
+      if round.isMultiple(of: 30) { try expectReadable(cut, file.bytes, in: folder, what) }
+    }
+  }
+
+  @Test("a flipped byte in the middle costs nothing that comes after it", arguments: ["anna.webm", "anna.ogg"])
+  func flipped(name: String) async throws {
+    let bytes = try #require(try await Unfinished.files()[name])
+    let folder = TestFolder()
+    var generator = SeededGenerator(seed: 12)
+    for round in 0..<120 {
+      var flipped = bytes
+      let place = Int.random(in: 700..<(bytes.count / 2), using: &generator)
+      flipped[place] ^= UInt8.random(in: 1...255, using: &generator)
+      let what: Comment = "\(name), byte \(place) is \(flipped[place])"
+      let file = try expectSound(flipped, what)
+      #expect(file.bytes.count >= bytes.count, what)
+      if round.isMultiple(of: 30) { try expectReadable(flipped, file.bytes, in: folder, what) }
+    }
+  }
+
+  @Test("many bytes flipped, in the head too, and pieces moved", arguments: ["anna.webm", "anna.ogg"])
+  func shuffled(name: String) async throws {
+    let bytes = try #require(try await Unfinished.files(after: 2)[name])
+    var generator = SeededGenerator(seed: 13)
+    for round in 0..<120 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...40, using: &generator) {
+        damaged[.random(in: 0..<damaged.count, using: &generator)] = .random(in: 0...255, using: &generator)
+      }
+      if round.isMultiple(of: 3) {
+        let start = Int.random(in: 0..<damaged.count, using: &generator)
+        let piece = damaged[start..<min(damaged.count, start + .random(in: 0...5_000, using: &generator))]
+        damaged.insert(contentsOf: piece, at: .random(in: 0...damaged.count, using: &generator))
+      }
+      try expectSound(damaged, "\(name), round \(round)")
+    }
+  }
+
+  @Test("random bytes behind a good head")
+  func random() async throws {
+    let files = try await Unfinished.files(after: 2)
+    var generator = SeededGenerator(seed: 14)
+    for (name, bytes) in files where !name.hasSuffix("json") {
+      for round in 0..<60 {
+        let kept = Int.random(in: 4...700, using: &generator)
+        let rest = (0..<Int.random(in: 0...20_000, using: &generator)).map { _ in
+          UInt8.random(in: 0...255, using: &generator)
+        }
+        try expectSound(bytes.prefix(kept) + rest, "\(name), round \(round)")
+      }
+    }
+  }
+
+  @Test("absurd sizes, unknown ones, and heads in heads without end")
+  func absurd() async throws {
+    let webM = try #require(try await Unfinished.files(after: 2)["anna.webm"])
+    let head = Array(webM.prefix(Int(WebMHeader.length)))
+    let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
+    let sizes: [[UInt8]] = [
+      [0xFF], [0x01] + [UInt8](repeating: 0xFF, count: 7), [0x01] + [UInt8](repeating: 0xFF, count: 6) + [0xFE], [0x80],
+      [0],
+      [0x81], [0x08, 0xFF, 0xFF, 0xFF, 0xFF],
+    ]
+    let stamps: [[UInt8]] = [
+      [0xE7, 0x81, 0], [0xE7, 0x88] + [UInt8](repeating: 0xFF, count: 8), [0xE7, 0x80], [0xE7, 0xFF], [],
+    ]
+    for size in sizes {
+      for stamp in stamps {
+        for block in [[], [0xA3] + size, [0xA3, 0x85, 0x81, 0x80, 0, 0x80, 0x10]] as [[UInt8]] {
+          let one = cluster + size + stamp + block
+          let many = [[UInt8]](repeating: one, count: 100).flatMap(\.self)
+          for body in [one, many, one + webM.dropFirst(head.count)] {
+            try expectSound(head + body, "cluster \(size), \(stamp), \(block)")
+          }
+        }
+      }
+    }
+    // Nothing but heads of Ogg pages.
+    let ogg = try #require(try await Unfinished.files(after: 2)["anna.ogg"])
+    let page =
+      Array("OggS".utf8) + [0, 0] + [UInt8](repeating: 0, count: 20) + [255] + [UInt8](repeating: 255, count: 255)
+    try expectSound(ogg + [[UInt8]](repeating: page, count: 200).flatMap(\.self), "heads of pages")
+    try expectSound(ogg.prefix(120) + [[UInt8]](repeating: Array("OggS".utf8), count: 5_000).flatMap(\.self), "OggS")
+  }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+@Suite("A repair")
+struct RepairTests {
+  /// Writes a recording that was never closed.
+  private func unfinished(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> TestFolder {
+    let folder = TestFolder()
+    try folder.store(try await Unfinished.files(after: seconds, segment: segment))
+    return folder
+  }
+
+  @Test("gives cues for every keyframe and the duration to the end of the last frame, and ffmpeg seeks by them")
+  func seekable() async throws {
+    let folder = try await unfinished()
+    let before = BlockReader(try folder.bytes("anna.webm"))
+    let old = try OggCount(folder.bytes("anna.ogg")).packets
+    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(reports.map(\.isWhole) == [true, true, true])
+
+    let reader = Reader(path: "\(folder.path)/anna.webm")
+    let after = BlockReader(try folder.bytes("anna.webm"))
+    let isSame = before.blocks == after.blocks
+    #expect(isSame)
+    #expect(try reader.complaints("-enc_time_base", "-1") == "")
+    let about = try reader.mkvinfo("-a")
+    let keyframes = after.blocks.filter { $0.track == WebMHeader.videoNumber && $0.isKeyframe }
+    #expect(about.components(separatedBy: "+ Cue point").count - 1 == keyframes.count)
+    #expect(keyframes.count >= 3)
+    #expect(!about.lowercased().contains("error") && !about.lowercased().contains("invalid"))
+    let lastSound = after.blocks.last { $0.track == WebMHeader.audioNumber }?.time ?? 0
+    let lastPicture = after.blocks.last { $0.track == WebMHeader.videoNumber }?.time ?? 0
+    let end = Double(max(lastSound + 20, lastPicture + 34)) / 1_000
+    #expect(abs(try reader.probe().format.seconds - end) < 0.003)
+    for keyframe in keyframes { try expectSeek(to: keyframe, in: reader) }
+
+    let ogg = Reader(path: "\(folder.path)/anna.ogg")
+    let opinion = try ogg.opusinfo()
+    #expect(!opinion.contains("WARNING") && !opinion.contains("ERROR"), "\(opinion)")
+    #expect(try ogg.complaints() == "")
+    #expect(try OggCount(folder.bytes("anna.ogg")).packets == old)
+
+    let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    #expect(manifest.finished && manifest.repaired == true && manifest.files.allSatisfy(\.complete))
+    #expect(abs((manifest.files.first { $0.kind == "webm" }?.duration ?? 0) - end) < 0.003)
+    #expect(Recorder.unfinished(in: folder.path).isEmpty)
+  }
+
+  /// Expects ffmpeg to give a keyframe when it is told to go to its time.
+  private func expectSeek(to keyframe: BlockReader.Block, in reader: Reader) throws {
+    let result = try ExternalTool.run(
+      "ffprobe",
+      [
+        "-v", "error", "-read_intervals", "\(Double(keyframe.time) / 1_000)%+#1", "-select_streams", "v",
+        "-show_entries",
+        "packet=pts_time,size,flags", "-of", "csv=p=0", reader.path,
+      ])
+    let first = result.output.split(separator: "\n").first.map { $0.split(separator: ",") } ?? []
+    let time = first.first.flatMap { Double($0) } ?? .nan
+    #expect(abs(time - Double(keyframe.time) / 1_000) < 0.000_6, "\(result.output) \(result.errors)")
+    #expect(first.count > 1 && Int(first[1]) == keyframe.payload.count)
+  }
+
+  @Test("can be run again, and then finds everything complete and changes nothing")
+  func again() async throws {
+    let folder = try await unfinished()
+    let all = ["anna.webm", "anna.ogg"]
+    _ = Recorder.repair("\(folder.path)/anna.json")
+    let before = try all.map(folder.bytes)
+    for name in all {
+      let reports = Recorder.repair("\(folder.path)/\(name)")
+      #expect(reports.map(\.outcome) == [.whole])
+      #expect(reports.map(\.description) == ["“\(folder.path)/\(name)” was complete already."])
+    }
+    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.outcome) == [.whole])
+    #expect(Recorder.repair(folder.path).isEmpty)
+    let isSame = try before == all.map(folder.bytes)
+    #expect(isSame)
+  }
+
+  @Test("leaves alone what is being recorded, with a sentence")
+  func busy() async throws {
+    let folder = TestFolder()
+    let recorder = try folder.recorder()
+    let script = try SmallCall.script(3)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder)
+    let before = try folder.bytes("anna.webm")
+    for name in ["anna.webm", "anna.ogg", "anna.json"] {
+      #expect(
+        Recorder.repair("\(folder.path)/\(name)").map(\.description) == [
+          "“\(folder.path)/\(name)” is being recorded at this moment. It was left alone."
+        ])
+    }
+    #expect(Recorder.unfinished(in: folder.path).isEmpty && Recorder.repair(folder.path).isEmpty)
+    let isSame = try folder.bytes("anna.webm") == before
+    #expect(isSame)
+    await recorder.finish(now: Script.beginning + .seconds(3))
+    #expect(Recorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
+  }
+
+  @Test("takes files one by one, and the manifest says so when the last of them is whole")
+  func oneByOne() async throws {
+    let folder = try await unfinished(after: 7, segment: SegmentLimit(duration: .seconds(3)))
+    let names = folder.names.filter { !$0.hasSuffix("json") }
+    #expect(
+      names == [
+        "anna.0001.ogg", "anna.0001.webm", "anna.0002.ogg", "anna.0002.webm", "anna.0003.ogg", "anna.0003.webm",
+      ])
+    for name in names.dropLast() {
+      #expect(Recorder.repair("\(folder.path)/\(name)").map(\.isWhole) == [true])
+    }
+    #expect(Recorder.unfinished(in: folder.path) == ["anna.json"])
+    #expect(Recorder.repair("\(folder.path)/anna.0003.webm").map(\.isWhole) == [true, true])
+    let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    #expect(manifest.finished && manifest.files.map(\.name).sorted() == names)
+    #expect(abs(manifest.duration - 7) < 1)
+  }
+
+  @Test("of a folder takes all that is unfinished, and throws away what was being made")
+  func wholeFolder() async throws {
+    let folder = try await unfinished()
+    let files = try await Unfinished.files(after: 2)
+    try folder.store(
+      Dictionary(uniqueKeysWithValues: files.map { ($0.replacingOccurrences(of: "anna", with: "bert"), $1) }))
+    let manifest = String(decoding: try folder.bytes("bert.json"), as: UTF8.self)
+    try folder.store([
+      "bert.json": Array(manifest.replacingOccurrences(of: "anna", with: "bert").utf8), ".bert.json.0123abcd.part": [1],
+      ".anna.webm.0123abcd.part": [2], ".carl.json.0123abcd.part": [3], "notes.json": Array("{}".utf8),
+    ])
+    #expect(Recorder.unfinished(in: folder.path) == ["anna.json", "bert.json"])
+    let reports = Recorder.repair("\(folder.path)/")
+    #expect(reports.count == 6 && reports.allSatisfy(\.isWhole))
+    #expect(
+      folder.names == [
+        ".carl.json.0123abcd.part", "anna.json", "anna.ogg", "anna.webm", "bert.json", "bert.ogg", "bert.webm",
+        "notes.json",
+      ])
+  }
+
+  @Test("says in one sentence what it cannot do, and changes nothing")
+  func refusals() async throws {
+    let folder = TestFolder()
+    try folder.store(["empty.webm": [], "text.webm": Array("Hello, this is text.".utf8), "a.json": Array("{}".utf8)])
+    for name in ["foreign.webm", "foreign.ogg"] {
+      _ = try ExternalTool.run(
+        "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "sine=duration=1", "-c:a", "libopus", "\(folder.path)/\(name)"])
+    }
+    mkfifo("\(folder.path)/pipe.ogg", 0o600)
+    let expected = [
+      "empty.webm": "is empty. It was left alone.",
+      "text.webm": "is neither a WebM file nor an Ogg file nor a recording's manifest. It was left alone.",
+      "a.json": "is not a recording's manifest. It was left alone.",
+      "foreign.webm": "is a WebM file, but not a recording of this program's. It was left alone.",
+      "foreign.ogg": "is an Ogg file, but not a recording of this program's. It was left alone.",
+      "pipe.ogg": "is not a file. It was left alone.", "nothing.webm": "is not there.",
+    ]
+    for (name, sentence) in expected {
+      let before = name == "pipe.ogg" ? [] : (try? folder.bytes(name)) ?? []
+      let reports = Recorder.repair("\(folder.path)/\(name)")
+      #expect(reports.map(\.description) == ["“\(folder.path)/\(name)” \(sentence)"])
+      let after = name == "pipe.ogg" ? [] : (try? folder.bytes(name)) ?? []
+      #expect(before.count == after.count)
+    }
+  }
+
+  @Test("touches nothing that a manifest names outside its folder, nor what a link leads to")
+  func elsewhere() async throws {
+    let folder = try await unfinished()
+    let outside = try await unfinished()
+    let before = try outside.bytes("anna.webm")
+    var manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    manifest.files.append(manifest.files[0])
+    manifest.files[2].name = "../\(outside.path.split(separator: "/").last ?? "")/anna.webm"
+    try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/anna.ogg", withDestinationPath: "\(outside.path)/anna.webm")
+    try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
+    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(reports.filter(\.isWhole).map(\.path) == ["\(folder.path)/anna.webm"])
+    #expect(reports.contains { $0.description.contains("anna.ogg") && !$0.isWhole })
+    let isUntouched = try outside.bytes("anna.webm") == before
+    #expect(isUntouched)
+  }
+
+  @Test("a file that somebody has deleted is named, and the rest becomes whole")
+  func deleted() async throws {
+    let folder = try await unfinished()
+    try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
+    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(reports.map(\.isWhole) == [true, false, true])
+    #expect(reports[1].description == "“\(folder.path)/anna.ogg” is not there.")
+    #expect(Recorder.unfinished(in: folder.path).isEmpty)
+  }
+}

@@ -1,0 +1,50 @@
+import Media
+import NIOCore
+
+@testable import Recorder
+
+/// Reads back what lies in a WebM file, block by block; for tests that compare payloads. The reader of other programs is asked
+/// elsewhere whether the file is right.
+struct BlockReader {
+  struct Block: Hashable {
+    var track: UInt8
+    var time: Int64
+    var isKeyframe: Bool
+    var payload: [UInt8]
+  }
+
+  struct Cluster: Hashable {
+    var time: Int64
+    var blocks: [Block] = []
+  }
+
+  let clusters: [Cluster]
+  var blocks: [Block] { clusters.flatMap(\.blocks) }
+
+  init(_ bytes: [UInt8]) {
+    var clusters: [Cluster] = []
+    var all = EBMLReader(ByteBuffer(bytes: bytes.dropFirst(Int(WebMHeader.segmentStart))))
+    while let (head, content) = all.next() {
+      guard head.is(.cluster) else { continue }
+      var cluster = Cluster(time: 0)
+      for (head, var content) in EBMLReader(content) {
+        if head.is(.timestamp) { cluster.time = Int64(content.ebmlUnsigned) }
+        guard
+          head.is(.simpleBlock), let track: UInt8 = content.readInteger(), let relative: Int16 = content.readInteger(),
+          let flags: UInt8 = content.readInteger()
+        else { continue }
+        cluster.blocks.append(
+          Block(
+            track: track & 0x7F, time: cluster.time + Int64(relative), isKeyframe: flags & 0x80 != 0,
+            payload: Array(content.readableBytesView)))
+      }
+      clusters.append(cluster)
+    }
+    self.clusters = clusters
+  }
+
+  func payloads(_ codec: Codec) -> [[UInt8]] {
+    let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
+    return blocks.filter { $0.track == number }.map(\.payload)
+  }
+}

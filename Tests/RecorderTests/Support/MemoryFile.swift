@@ -1,0 +1,101 @@
+import Foundation
+import NIOCore
+
+@testable import Recorder
+
+/// A file in memory to be repaired, that fails or stops being written at any step.
+final class MemoryFile: RepairTarget {
+  /// The program was killed.
+  static let killed: Int32 = 0
+
+  private(set) var bytes: [UInt8]
+  let size: Int64
+  /// How often it was read.
+  private(set) var reads = 0
+  /// What is read: the file as it was.
+  private let content: ByteBuffer
+  /// Calls that changed the file or had it stored.
+  private(set) var steps = 0
+  /// The step that fails, how many bytes of a write get through, and the error. With `killed` all later steps fail as well.
+  var failure: (step: Int, torn: Int, code: Int32)?
+  var readFailure: Int32?
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    content = ByteBuffer(bytes: bytes)
+    size = Int64(bytes.count)
+  }
+
+  func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+    if let readFailure { throw Recorder.DiskError("read", "memory", code: readFailure) }
+    guard offset >= 0, offset < size else { return ByteBuffer() }
+    reads += 1
+    return content.getSlice(at: Int(offset), length: min(count, bytes.count - Int(offset))) ?? ByteBuffer()
+  }
+
+  func truncate(to size: Int64) throws(Recorder.DiskError) {
+    _ = try step()
+    bytes = Array(bytes.prefix(Int(size)))
+  }
+
+  func write(_ write: FileWrite) throws(Recorder.DiskError) {
+    var content = Array(write.bytes.readableBytesView)
+    var failed: Recorder.DiskError?
+    do { try step() } catch {
+      guard let failure, steps == failure.step + 1 else { throw error }
+      content = Array(content.prefix(failure.torn))
+      failed = error
+    }
+    let end = Int(write.offset) + content.count
+    if !content.isEmpty {
+      if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
+      bytes.replaceSubrange(Int(write.offset)..<end, with: content)
+    }
+    if let failed { throw failed }
+  }
+
+  func sync() throws(Recorder.DiskError) { try step() }
+
+  private func step() throws(Recorder.DiskError) {
+    defer { steps += 1 }
+    guard let failure else { return }
+    if steps == failure.step || steps > failure.step && failure.code == Self.killed {
+      throw Recorder.DiskError("write to", "memory", code: failure.code)
+    }
+  }
+
+  /// What a repair finds out about it.
+  func examine() throws(Recorder.DiskError) -> RepairFinding {
+    bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
+  }
+
+  /// Repairs it.
+  ///
+  /// - Returns: whether it is whole then.
+  @discardableResult
+  func repair() throws(Recorder.DiskError) -> Bool {
+    switch try examine() {
+    case .whole: return true
+    case .refused: return false
+    case .mendable(let plan):
+      try plan.carryOut(on: self)
+      return true
+    }
+  }
+}
+
+/// Recordings that were never closed.
+enum Unfinished {
+  /// The files of a small call as they lie on the disk after so long, by name.
+  static func files(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> [String: [UInt8]] {
+    let script = try SmallCall.script(seconds)
+    let disk = ScriptedDisk()
+    let folder = TestFolder()
+    let recorder = try folder.recorder(segment: segment, disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder)
+    let files = disk.files.filter { !$0.key.hasPrefix(".") }
+    await recorder.finish(now: Script.beginning + .seconds(seconds))
+    return files
+  }
+}
