@@ -126,7 +126,10 @@ extension EndToEnd {
 
     private func expectAllRecovered(_ outcome: ImpairedCall.Outcome, _ judgement: Judgement) async throws {
       let length = (outcome.stoppedAt - (outcome.report.connectedAt ?? .nan)) / 1000
-      try await judgement.expectGood(of: outcome.report, length: length)
+      let sent = try #require(outcome.source("video")?.frames.count)
+      try await judgement.expectGood(of: outcome.report, length: length, framesSent: sent)
+      let recorded = judgement.take.webm.video?.times.count ?? 0
+      #expect((sent - 1...sent).contains(recorded), "each frame is recorded; the last may be cut off by the leaving")
       try await judgement.expectSentLength(of: outcome)
       try await judgement.expectInStep()
       let video = outcome.track("video")
