@@ -15,7 +15,7 @@ public struct MediaGap: Sendable, Hashable {
     case muted
     /// The connection was broken, or the sender began anew.
     case reconnect
-    /// The recorder's disk did not keep up, and the memory set aside for that was full.
+    /// What takes the frames, at last a disk, did not keep up, and the memory set aside for that was full.
     case diskStalled
   }
 

@@ -182,17 +182,17 @@ public actor Recorder {
       guard recordings[entry.participant] == nil, ending == nil else { return }
       recordings[entry.participant] = ParticipantRecording(
         entry.participant, name: name, clock: clock, surroundings: surroundings)
-    case .receive(let event):
-      recordings[entry.participant]?.receive(event, now: entry.now)
-    case .end(let reason, let dropped):
+    case .receive(let event, let leftOut):
+      recordings[entry.participant]?.receive(event, leftOut: leftOut, now: entry.now)
+    case .end(let reason, let leftOut):
       guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
-      recording.end(reason, dropped: dropped, now: entry.now)
+      recording.end(reason, leftOut: leftOut, now: entry.now)
       closing.append(recording)
-    case .finish(let ending, let dropped):
+    case .finish(let ending, let leftOut):
       self.ending = ending
       for participant in recordings.keys.sorted(by: { $0.text < $1.text }) {
         guard let recording = recordings.removeValue(forKey: participant) else { continue }
-        recording.end(ending.reason, dropped: dropped[participant] ?? [:], now: entry.now)
+        recording.end(ending.reason, leftOut: leftOut[participant] ?? [:], now: entry.now)
         closing.append(recording)
       }
     }

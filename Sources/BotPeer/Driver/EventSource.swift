@@ -4,7 +4,7 @@ internal import NIOCore
 /// The writing end of ``ParticipantEvents``; it lives on the event loop.
 ///
 /// When the reader falls behind, media is left out and counted; when it has caught up, keyframes are asked for, because
-/// video cannot go on without one.
+/// video cannot go on without one. The next frame of a track tells of what was left out before it (`EncodedFrame.gap`).
 final class EventSource {
   /// Called when video has to start again.
   var keyframeNeeded: () -> Void = {}
@@ -13,7 +13,16 @@ final class EventSource {
   private var waitsForKeyframe: Set<ParticipantID> = []
   /// Frames left out since the reader fell behind.
   private var framesLeftOut: [ParticipantID: Int] = [:]
+  /// What is missing before the next frame of a track.
+  private var gaps: [Track: MediaGap] = [:]
   private var source: ParticipantEvents.Producer.Source?
+
+  private struct Track: Hashable {
+    let owner: ParticipantID
+    let kind: MediaKind
+
+    init(of frame: EncodedFrame) { (owner, kind) = (frame.owner, frame.codec.kind) }
+  }
 
   static let highWatermark = 4096
   static let lowWatermark = 1024
@@ -32,13 +41,19 @@ final class EventSource {
   }
 
   func yield(_ event: ParticipantEvent) {
-    if case .media(.frame(let frame)) = event.event, !admits(frame) {
-      framesLeftOut[frame.owner, default: 0] += 1
-      return
+    var event = event
+    if case .media(.frame(let frame)) = event.event {
+      guard admits(frame) else { return leaveOut(frame) }
+      if let whole = gaps.removeValue(forKey: Track(of: frame))?.followed(by: frame.gap) {
+        var frame = frame
+        frame.gap = whole
+        event = ParticipantEvent(participant: event.participant, event: .media(.frame(frame)))
+      }
     }
     if case .ended = event.event {
       waitsForKeyframe.remove(event.participant)
       framesLeftOut[event.participant] = nil
+      gaps = gaps.filter { $0.key.owner != event.participant }
     }
     if source?.yield(event) == .stopProducing { isBehind = true }
   }
@@ -46,6 +61,13 @@ final class EventSource {
   func finish() {
     source?.finish()
     source = nil
+  }
+
+  private func leaveOut(_ frame: EncodedFrame) {
+    framesLeftOut[frame.owner, default: 0] += 1
+    var gap = (gaps[Track(of: frame)] ?? MediaGap(.diskStalled)).followed(by: frame.gap)
+    gap.framesDropped += 1
+    gaps[Track(of: frame)] = gap
   }
 
   private func admits(_ frame: EncodedFrame) -> Bool {
@@ -69,5 +91,16 @@ final class EventSource {
       yield(ParticipantEvent(participant: participant, event: .problem(sentence)))
     }
     if !waitsForKeyframe.isEmpty { keyframeNeeded() }
+  }
+}
+
+extension MediaGap {
+  /// The gap together with another one that comes right after it, if there is one.
+  fileprivate func followed(by next: MediaGap?) -> MediaGap {
+    var whole = self
+    whole.packetsLost += next?.packetsLost ?? 0
+    whole.framesDropped += next?.framesDropped ?? 0
+    whole.delay = next?.delay ?? .zero
+    return whole
   }
 }

@@ -41,8 +41,6 @@ package struct StreamRouter: Sendable {
   private var media: [NegotiatedMedia] = []
   /// Few, so that a search from the front is fastest.
   private var bindings: [Binding] = []
-  /// How many packets belonged nowhere.
-  package private(set) var unroutable: UInt64 = 0
 
   package init() {}
 
@@ -74,10 +72,7 @@ package struct StreamRouter: Sendable {
     for place in bindings.indices where bindings[place].ssrc == ssrc && bindings[place].payloadType == payloadType {
       return bindings[place].route
     }
-    guard let route = learn(payloadType: payloadType, names: names()) else {
-      unroutable &+= 1
-      return nil
-    }
+    guard let route = learn(payloadType: payloadType, names: names()) else { return nil }
     bindings.removeAll { $0.ssrc == ssrc }
     if bindings.count(where: { !$0.isAnnounced }) >= Self.maximumLearned,
       let oldest = bindings.firstIndex(where: { !$0.isAnnounced })

@@ -6,18 +6,18 @@ import Media
 final class FrameIntake {
   private var gate = VideoGate()
   private var soundGate = SoundGate()
+  private var budget = SoundBudget()
   private var repair = SoundRepair()
   private let check: FrameCheck?
   private var timeline: Timeline
   private var tallies: [MediaKind: TrackTally] = [:]
   private var statistics: [MediaKind: StatisticsSum] = [:]
+  private var ending = TrackEnding()
   /// When the first frame of each track was decoded.
   private var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
 
   /// When the first frame came that can be recorded; nil before.
   private(set) var firstArrival: ContinuousClock.Instant?
-  /// The first picture's size; nil while there is none.
-  private(set) var firstSize: PictureSize?
 
   init(hold: Duration, verifies: Bool) {
     check = verifies ? FrameCheck() : nil
@@ -25,9 +25,12 @@ final class FrameIntake {
   }
 
   /// Takes what the participant's media brought.
-  func receive(_ event: MediaEvent, now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter leftOut: how many of the frames that its gap tells of were left out because memory was full.
+  func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
     switch event {
     case .frame(let frame):
+      ending.note(frame, leftOut: leftOut)
       switch frame.codec {
       case .vp8: takePicture(frame, now: now)
       case .opus: takeSound(frame, now: now)
@@ -37,6 +40,11 @@ final class FrameIntake {
     case .statistics(let kind, let counts): statistics[kind, default: StatisticsSum()].take(counts)
     }
   }
+
+  /// Nothing more will come.
+  ///
+  /// - Parameter leftOut: what was left out because memory was full, and no frame told of.
+  func end(leftOut: [MediaKind: LeftOut] = [:]) { ending.end(leftOut: leftOut) }
 
   /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
   ///
@@ -49,14 +57,15 @@ final class FrameIntake {
 
   private func takePicture(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
     guard let frame = gate.admit(frame) else { return }
-    firstSize = firstSize ?? frame.size
     pass(frame, now: now)
   }
 
   private func takeSound(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    guard let (frame, shape) = soundGate.admit(frame) else { return }
-    for piece in repair.take(frame, shape: shape) {
-      pass(piece.frame, length: Duration(opusTicks: Int64(piece.ticks)), repair: piece.kind, now: now)
+    guard let (frame, shape) = soundGate.admit(frame, budget: &budget) else { return }
+    for piece in repair.take(frame, shape: shape, limit: budget.room) {
+      let length = Duration(opusTicks: Int64(piece.ticks))
+      budget.spend(length)
+      pass(piece.frame, length: length, repair: piece.kind, now: now)
     }
     pass(frame, length: Duration(opusTicks: Int64(shape.duration)), now: now)
   }
@@ -118,7 +127,11 @@ extension FrameIntake {
   }
 
   private func track(_ kind: MediaKind, clock: WallClock) -> RecordingManifest.Track? {
-    guard var track = tallies[kind]?.entry else { return nil }
+    guard let tally = tallies[kind] else { return nil }
+    let refusal = kind == .video ? gate.openGap : soundGate.openGap
+    var track = tally.entry(
+      lastGaps: ending.gaps(
+        of: kind, refusal: refusal, statistics: statistics[kind]?.total, packetsInGaps: tally.packetsInGaps))
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? gate.refused : soundGate.refused
     track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }

@@ -59,6 +59,9 @@ struct GapLog: Sendable {
     entries[index].gap.framesDropped += gap.framesDropped
   }
 
+  /// Packets in all of them.
+  var packets: UInt64 { sums.values.reduce(0) { $0 &+ $1.packets } }
+
   /// The gaps in their order, up to the bound.
   var gaps: [RecordingManifest.Gap] {
     entries.map { entry in

@@ -2,22 +2,25 @@ import Codecs
 import Media
 import NIOCore
 
-/// Lets no packet through that is not Opus: one of no bytes, or one whose lengths do not fit (RFC 6716, 3.4).
+/// Lets no packet through that is not Opus: one of no bytes, or one whose lengths do not fit (RFC 6716, 3.4); nor one for
+/// which there was no time (`SoundBudget`).
 struct SoundGate: Sendable {
-  private var hasBegun = false
-  private var gap = RefusedGap()
+  private var refusedGap = RefusedGap()
   /// Packets that did not come through.
   private(set) var refused: UInt64 = 0
+  /// What was refused since the last packet that came through; nil when nothing was.
+  var openGap: MediaGap? { refusedGap.gap }
 
   /// Passes on a packet, with what it says of itself, or nothing.
-  mutating func admit(_ frame: EncodedFrame) -> (EncodedFrame, OpusPacketShape)? {
-    guard let shape = try? OpusPacketShape(parsing: frame.payload) else {
+  mutating func admit(_ frame: EncodedFrame, budget: inout SoundBudget) -> (EncodedFrame, OpusPacketShape)? {
+    guard let shape = try? OpusPacketShape(parsing: frame.payload),
+      budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrival)
+    else {
       refused += 1
-      if hasBegun { gap.add(frame) }
+      refusedGap.add(frame)
       return nil
     }
-    hasBegun = true
-    return (gap.settle(frame), shape)
+    return (refusedGap.settle(frame), shape)
   }
 
   /// Whether a packet only says that the sender leaves out silence (discontinuous transmission): one or two bytes.

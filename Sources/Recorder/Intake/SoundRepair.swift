@@ -49,8 +49,11 @@ struct SoundRepair: Sendable {
   private(set) var concealed: UInt64 = 0
 
   /// Makes what was lost between the packet before and this one, in order; nothing when nothing was.
-  mutating func take(_ frame: EncodedFrame, shape: OpusPacketShape) -> [Piece] {
-    let pieces = plan(before: frame, shape: shape).flatMap { try? make($0, before: frame) } ?? []
+  ///
+  /// - Parameter limit: no more than so much, and never more than ``longest``.
+  mutating func take(_ frame: EncodedFrame, shape: OpusPacketShape, limit: Duration = Self.longest) -> [Piece] {
+    let pieces =
+      plan(before: frame, shape: shape, limit: min(limit, Self.longest)).flatMap { try? make($0, before: frame) } ?? []
     for piece in pieces {
       switch piece.kind {
       case .corrected: corrected += 1
@@ -71,7 +74,7 @@ struct SoundRepair: Sendable {
 
   /// The hole's length comes from the media times, and is never more than the lost packets can have filled: a silence that
   /// the sender left out, or a timestamp that is not to be believed, is not sound to be invented.
-  private func plan(before frame: EncodedFrame, shape: OpusPacketShape) -> Plan? {
+  private func plan(before frame: EncodedFrame, shape: OpusPacketShape, limit: Duration) -> Plan? {
     guard let gap = frame.gap, gap.packetsLost > 0, gap.reason != .reconnect, gap.reason != .diskStalled,
       let last = recent.last, frame.time.rate == last.frame.time.rate
     else { return nil }
@@ -84,7 +87,7 @@ struct SoundRepair: Sendable {
     let room = (hole &+ Int64(unit / 4)) / Int64(unit)
     let lost = Int64(min(gap.packetsLost, 1 << 20)) * Int64(length / unit)
     let missing = min(room, lost)
-    let count = Int(min(missing, Self.longest.opusTicks / Int64(unit)))
+    let count = Int(min(missing, limit.opusTicks / Int64(unit)))
     guard count > 0 else { return nil }
     let isLastCorrected = Int64(count) == missing && shape.carriesCopy
     return Plan(unit: unit, concealed: isLastCorrected ? count - 1 : count, isLastCorrected: isLastCorrected)

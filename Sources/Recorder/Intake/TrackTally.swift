@@ -31,7 +31,11 @@ struct TrackTally: Sendable {
   }
 
   /// The track's entry so far.
-  var entry: RecordingManifest.Track {
+  ///
+  /// - Parameter lastGaps: what is missing behind the last frame, at the end of a call.
+  func entry(lastGaps: [MediaGap] = []) -> RecordingManifest.Track {
+    var log = log
+    for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
     var entry = track
     entry.start = (first ?? .zero).roundedSeconds
     entry.duration = (end - (first ?? .zero)).roundedSeconds
@@ -42,6 +46,8 @@ struct TrackTally: Sendable {
 
   /// Frames written.
   var frames: UInt64 { track.frames }
+  /// Packets that all gaps so far tell of.
+  var packetsInGaps: UInt64 { log.packets }
 
   /// Counts a picture, which is taken to last as long as the one before it.
   mutating func count(_ placed: PlacedFrame) {

@@ -6,10 +6,11 @@ import NIOCore
 /// comes out can be decoded from its first frame on, and no decoder is asked to set memory aside for an absurd size.
 struct VideoGate: Sendable {
   private var isOpen = false
-  private var hasBegun = false
-  private var gap = RefusedGap()
+  private var refusedGap = RefusedGap()
   /// Frames that did not come through.
   private(set) var refused: UInt64 = 0
+  /// What was refused since the last frame that came through; nil when nothing was.
+  var openGap: MediaGap? { refusedGap.gap }
 
   /// Passes on a frame, with what its own bits say about keyframe and size, or nothing.
   mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
@@ -24,10 +25,9 @@ struct VideoGate: Sendable {
     }
     guard isOpen else {
       refused += 1
-      if hasBegun { gap.add(frame) }
+      refusedGap.add(frame)
       return nil
     }
-    hasBegun = true
-    return gap.settle(frame)
+    return refusedGap.settle(frame)
   }
 }

@@ -4,7 +4,8 @@ extension RecordingManifest {
     /// Why: `lost` (packets never came), `recoveredLate` (they came after they were asked for again, and nothing is
     /// missing), `waitingForKeyframe` (pictures came that could not be decoded), `senderPaused` (the sender sent nothing, its
     /// packets' numbers go on), `dtx` (the sender left out silence), `muted` (the sender had said that it does not send),
-    /// `reconnect` (the connection was broken, or the sender began anew), `diskStalled` (the disk did not keep up).
+    /// `reconnect` (the connection was broken, or the sender began anew), `diskStalled` (what takes the
+    /// frames, in most cases the disk, did not keep up).
     public var reason: String
     /// Where it begins: the end of the last frame before it. Of `recoveredLate`: the place of the frame that was late.
     public var start: Double
@@ -12,7 +13,7 @@ extension RecordingManifest {
     /// the frame was waited for, which is not seen in the file. Silences of `dtx` with nothing but a packet of comfort noise
     /// between them are one gap.
     public var duration: Double
-    /// Packets that were given up.
+    /// Packets that were given up, whether they came after that or never.
     public var packets: Int
     /// Frames that came but were not written.
     public var frames: Int
@@ -37,7 +38,7 @@ extension RecordingManifest {
     public var count: UInt64
     /// Seconds in all.
     public var duration: Double
-    /// Packets that were given up in them.
+    /// Packets that were given up in them; of all reasons together, the track's `lost` and `late`.
     public var packets: UInt64
     /// Frames that came in them but were not written.
     public var frames: UInt64

@@ -13,7 +13,7 @@ extension RecordingManifest {
     /// Frames written, those that the recorder made in the place of lost sound included.
     public var frames: UInt64 = 0
     /// Frames that came but were not written: pictures before the first keyframe or after one that was refused, pictures
-    /// larger than 4096x4096, and what is not VP8 or Opus.
+    /// larger than 4096x4096, what is not VP8 or Opus, and sound for which no time had passed (`SoundBudget`).
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
@@ -38,13 +38,13 @@ extension RecordingManifest {
 
     /// RTP packets with media that the sender sent: `received` + `recovered` + `lost`, once the call is over.
     public var sent: UInt64 = 0
-    /// Packets that came at the first try.
+    /// Packets that came without a repeat that was waited for: at the first try, or after they had been given up (`late`).
     public var received: UInt64 = 0
-    /// Packets that came after they were asked for again.
+    /// Packets that came in time after they were asked for again.
     public var recovered: UInt64 = 0
     /// Packets that never came.
     public var lost: UInt64 = 0
-    /// Packets among `received` and `recovered` that came too late to be of use.
+    /// Packets among `received` that had been given up and came nevertheless, too late to be of use.
     public var late: UInt64 = 0
     /// Packets that carried nothing but padding; they are in none of the other counts.
     public var padding: UInt64 = 0

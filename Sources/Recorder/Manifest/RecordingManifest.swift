@@ -27,7 +27,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var tracks: [Track] = []
   /// What the disk cost; absent when it took everything in time.
   public var disk: Disk?
-  /// Whether the files were completed later, by a repair; absent when they were not.
+  /// Whether the recording was finished by a repair; absent when it was not.
   public var repaired: Bool?
   /// What went wrong, one sentence each.
   public var problems: [String] = []

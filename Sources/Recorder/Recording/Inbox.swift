@@ -11,10 +11,11 @@ import Synchronization
 final class Inbox: Sendable {
   enum Step: Sendable {
     case begin(name: String?, WallClock)
-    case receive(MediaEvent)
-    /// With the number of frames that were turned away and that no later frame told of.
-    case end(LeaveReason, dropped: [MediaKind: Int])
-    case finish(Ending, dropped: [ParticipantID: [MediaKind: Int]])
+    /// With the number of frames that were turned away before it; its gap tells of them, too.
+    case receive(MediaEvent, leftOut: Int)
+    /// With what was turned away and no later frame tells of.
+    case end(LeaveReason, leftOut: [MediaKind: LeftOut])
+    case finish(Ending, leftOut: [ParticipantID: [MediaKind: LeftOut]])
   }
 
   struct Entry: Sendable {
@@ -37,9 +38,9 @@ final class Inbox: Sendable {
   /// What an entry takes besides its frame's payload.
   private static let overhead = 256
 
-  /// Frames of one participant's track that were turned away.
+  /// One participant's track that is being turned away.
   private struct Shedding: Sendable {
-    var dropped = 0
+    var leftOut = LeftOut()
     var lastRequest: ContinuousClock.Instant?
   }
 
@@ -86,7 +87,7 @@ final class Inbox: Sendable {
     state.withLock { state in
       guard case .frame(let frame) = event else {
         if state.bytes + state.elsewhere > limit { return Outcome() }
-        return append(Entry(participant: participant, step: .receive(event), now: now), to: &state)
+        return append(Entry(participant: participant, step: .receive(event, leftOut: 0), now: now), to: &state)
       }
       return receive(frame, of: participant, now: now, state: &state)
     }
@@ -94,24 +95,24 @@ final class Inbox: Sendable {
 
   func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
-      var dropped: [MediaKind: Int] = [:]
+      var leftOut: [MediaKind: LeftOut] = [:]
       for kind in MediaKind.allCases {
-        dropped[kind] = state.sheddings.removeValue(forKey: Track(participant: participant, kind: kind))?.dropped
+        leftOut[kind] = state.sheddings.removeValue(forKey: Track(participant: participant, kind: kind))?.leftOut
       }
-      let step = Step.end(reason, dropped: dropped)
+      let step = Step.end(reason, leftOut: leftOut)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     }
   }
 
   func finish(_ ending: Ending, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
-      var dropped: [ParticipantID: [MediaKind: Int]] = [:]
+      var leftOut: [ParticipantID: [MediaKind: LeftOut]] = [:]
       for (track, shedding) in state.sheddings {
-        dropped[track.participant, default: [:]][track.kind] = shedding.dropped
+        leftOut[track.participant, default: [:]][track.kind] = shedding.leftOut
       }
       state.sheddings = [:]
       return append(
-        Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
+        Entry(participant: ParticipantID(""), step: .finish(ending, leftOut: leftOut), now: now), to: &state)
     }
   }
 
@@ -164,7 +165,7 @@ final class Inbox: Sendable {
       // Later ones of the track only wait for a keyframe, or for the same memory.
       if shedding == nil { outcome.problem = full(participant, state: &state) }
       shedding = shedding ?? Shedding()
-      shedding?.dropped += 1 + (frame.gap?.framesDropped ?? 0)
+      shedding?.leftOut.add(frame)
       let isDue = shedding?.lastRequest.map { now - $0 >= Self.requestInterval } ?? true
       if track.kind == .video, used <= limit / 2, isDue {
         shedding?.lastRequest = now
@@ -177,11 +178,10 @@ final class Inbox: Sendable {
     var frame = frame
     if let shedding {
       state.sheddings[track] = nil
-      frame.gap = MediaGap(
-        .diskStalled, packetsLost: frame.gap?.packetsLost ?? 0,
-        framesDropped: shedding.dropped + (frame.gap?.framesDropped ?? 0), delay: frame.gap?.delay ?? .zero)
+      frame.gap = shedding.leftOut.gap(before: frame.gap)
     }
-    return append(Entry(participant: participant, step: .receive(.frame(frame)), now: now), to: &state)
+    let step = Step.receive(.frame(frame), leftOut: shedding?.leftOut.frames ?? 0)
+    return append(Entry(participant: participant, step: step, now: now), to: &state)
   }
 
   private func append(_ entry: Entry, to state: inout State) -> Outcome {
@@ -190,7 +190,7 @@ final class Inbox: Sendable {
     state.newest = entry.now
     state.entries.append(entry)
     var cost = Self.overhead
-    if case .receive(.frame(let frame)) = entry.step { cost = Self.cost(of: frame) }
+    if case .receive(.frame(let frame), _) = entry.step { cost = Self.cost(of: frame) }
     state.bytes += cost
     state.peak = max(state.peak, state.bytes + state.elsewhere)
     outcome.problem = stuck(entry.participant, now: entry.now, state: &state)
@@ -211,8 +211,8 @@ final class Inbox: Sendable {
     return Recorder.Problem(
       kind: .lost, participant: participant,
       sentence:
-        "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures are left "
-        + "out until there is room again.")
+        "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures, and then "
+        + "sound, are left out until there is room again.")
   }
 
   private func stuck(

@@ -48,11 +48,11 @@ final class ParticipantRecording {
   }
 
   /// Takes what the participant's media brought.
-  func receive(_ event: MediaEvent, now: ContinuousClock.Instant) {
-    if case .frame(let frame) = event, let gap = frame.gap, gap.reason == .diskStalled {
-      files.countDropped(frame.codec.kind, UInt64(max(0, gap.framesDropped)))
-    }
-    intake.receive(event, now: now)
+  ///
+  /// - Parameter leftOut: frames of its track that were left out before it, because the memory was full.
+  func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
+    if case .frame(let frame) = event { files.countDropped(frame.codec.kind, UInt64(max(0, leftOut))) }
+    intake.receive(event, leftOut: leftOut, now: now)
     advance(now: now)
   }
 
@@ -71,11 +71,12 @@ final class ParticipantRecording {
 
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
-  /// - Parameter dropped: frames that are in no file because the memory was full, and that no later frame told of.
-  func end(_ reason: LeaveReason, dropped: [MediaKind: Int] = [:], now: ContinuousClock.Instant) {
+  /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
+  func end(_ reason: LeaveReason, leftOut: [MediaKind: LeftOut] = [:], now: ContinuousClock.Instant) {
     if ending != nil { return }
     ending = reason
-    for (kind, count) in dropped { files.countDropped(kind, UInt64(max(0, count))) }
+    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.frames))) }
+    intake.end(leftOut: leftOut)
     advance(now: now, everything: true)
   }
 

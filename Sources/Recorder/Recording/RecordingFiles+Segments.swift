@@ -6,7 +6,8 @@ extension RecordingFiles {
   func cut(before placed: PlacedFrame, now: ContinuousClock.Instant) {
     guard var segment else { return }
     let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0
-    let decision = segment.decide(before: placed, bytes: bytes, hasVideo: webM != nil, now: now)
+    let decision = segment.decide(
+      before: placed, bytes: bytes, hasVideo: webM != nil, isBehind: trailing != nil, now: now)
     switch decision {
     case .goOn: break
     case .askForKeyframe: surroundings.wantKeyframe(participant)

@@ -5,7 +5,7 @@ import Media
 struct SegmentCut: Sendable {
   enum Decision: Sendable, Hashable {
     case goOn
-    /// The limit is reached, and only a keyframe is missing.
+    /// The next pictures could go into the next files, and only a keyframe is missing.
     case askForKeyframe
     /// The next files begin with the frame.
     case cut
@@ -37,15 +37,22 @@ struct SegmentCut: Sendable {
   /// - Parameters:
   ///   - bytes: how large the segment's larger file is.
   ///   - hasVideo: whether the segment has a file with video.
+  ///   - isBehind: whether pictures still go into a file of an earlier segment.
   mutating func decide(
-    before placed: PlacedFrame, bytes: Int64, hasVideo: Bool, now: ContinuousClock.Instant
+    before placed: PlacedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: ContinuousClock.Instant
   ) -> Decision {
     let isPicture = placed.frame.codec.kind == .video
     let lastPicture = self.lastPicture ?? start
     if isPicture { self.lastPicture = max(lastPicture, placed.position) }
-    guard limit.isReached(duration: placed.position - start, bytes: bytes) else { return .goOn }
+    guard limit.isReached(duration: placed.position - start, bytes: bytes) else {
+      return isBehind && isPicture && !placed.frame.isKeyframe ? askForKeyframe(now: now) : .goOn
+    }
     if isPicture && placed.frame.isKeyframe { return .cut }
     if !isPicture && (!hasVideo || placed.position - lastPicture >= Self.pause) { return .cut }
+    return askForKeyframe(now: now)
+  }
+
+  private mutating func askForKeyframe(now: ContinuousClock.Instant) -> Decision {
     if let lastRequest, now - lastRequest < Self.requestInterval { return .goOn }
     lastRequest = now
     return .askForKeyframe

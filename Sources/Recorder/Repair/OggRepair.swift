@@ -32,7 +32,7 @@ struct OggRepair {
     if last.page.isLast {
       if last.end == source.size { return .whole(duration) }
       if try findPage(of: nil, in: source, after: last.end - 1, searched: &searched) != nil {
-        return .refused("holds more behind the end of its recording")
+        return .goesOnBehindItsEnd
       }
       return .mendable(RepairPlan(truncation: last.end, duration: duration))
     }

@@ -8,5 +8,6 @@ enum RepairFinding: Sendable, Hashable {
 
   /// How many places a search behind damage looks at, in all; each costs some reading.
   static let mostPlaces = 10_000
+  static let goesOnBehindItsEnd = RepairFinding.refused("holds more behind the end of its recording")
   static let tooDamaged = RepairFinding.refused("is damaged in too many places")
 }

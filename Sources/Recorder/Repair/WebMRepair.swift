@@ -41,6 +41,7 @@ struct WebMRepair {
     if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
       return .whole(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
+    if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
     place = found.length
     while true {
       if try readCluster() { continue }

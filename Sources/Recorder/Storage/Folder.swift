@@ -18,16 +18,8 @@ final class Folder {
     try? disk.close(handle)
   }
 
-  /// Makes an empty file that was not there, readable by its owner alone. Links are not followed.
-  func create(_ name: String) throws(Recorder.DiskError) -> OutputFile {
-    do {
-      return OutputFile(descriptor: try disk.create(name, in: handle), name: name, path: path(of: name), disk: disk)
-    } catch {
-      throw Recorder.DiskError("create", path(of: name), code: error.code)
-    }
-  }
-
-  /// Makes a file that was not there and that nobody sees before it holds its first content.
+  /// Makes a file that was not there, readable by its owner alone, and that nobody sees before it holds its first content.
+  /// Links are not followed.
   func create(_ name: String, containing content: ByteBuffer) throws(Recorder.DiskError) -> OutputFile {
     let draft = try draft(of: name, containing: content)
     do {

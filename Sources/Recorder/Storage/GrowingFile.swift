@@ -27,7 +27,6 @@ final class GrowingFile {
     self.folder = folder
   }
 
-  var path: String { "\(folder.path)/\(name)" }
   var exists: Bool { output != nil || size > 0 }
   var isWaiting: Bool { !steps.isEmpty }
 
@@ -58,7 +57,7 @@ final class GrowingFile {
       case .close:
         self.output = nil
         // Everything was synced; a close that fails loses nothing.
-        try? output.close(durably: false)
+        try? output.close()
         isComplete = true
       }
       steps.removeFirst()

@@ -57,11 +57,8 @@ final class OutputFile {
   }
 
   /// Closes the file.
-  ///
-  /// - Parameter durably: whether it must be on the disk before this returns.
-  func close(durably: Bool) throws(Recorder.DiskError) {
+  func close() throws(Recorder.DiskError) {
     guard descriptor >= 0 else { return }
-    if durably { try sync() }
     let closing = descriptor
     // After an error, too, nothing is left to be closed (close(2)).
     descriptor = -1

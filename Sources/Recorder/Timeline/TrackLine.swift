@@ -90,11 +90,6 @@ struct TrackLine: Sendable {
   }
 
   /// The line's position of the next frame in decoding order; never before that of the frame before it.
-  mutating func place(_ time: MediaTime, arrival: ContinuousClock.Instant) -> Duration {
-    place(Entry(time: time, arrival: arrival))
-  }
-
-  /// The line's position of the next frame in decoding order; never before that of the frame before it.
   mutating func place(_ entry: Entry) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start

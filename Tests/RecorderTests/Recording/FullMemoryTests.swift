@@ -37,6 +37,8 @@ struct FullMemoryTests {
     let problems = await recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .lost, .resumed], "\(problems)")
+    let full = problems.first { $0.kind == .lost }?.sentence ?? ""
+    #expect(full.contains("pictures, and then sound, are left out until there is room again"))
     let requests = await recorder.allKeyframeRequests()
     #expect(requests >= 1)
     let gaps = manifest.tracks.first { $0.kind == "video" }?.gapTotals["diskStalled"]?.frames
@@ -44,6 +46,28 @@ struct FullMemoryTests {
     print(
       "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) pictures left out"
     )
+  }
+
+  @Test("what the network lost while the memory was full is a gap, and none of the disk's")
+  func fullAndLossy() async throws {
+    let limit = 256 << 10
+    let call = FaultyCall(
+      script: try SmallCall.script(16).losing(.vp8, everyTenthAfter: 20), disk: ScriptedDisk(), folder: TestFolder(),
+      memoryLimit: limit)
+    let (manifest, _) = try await call.record(
+      from: 2, until: 8.5, change: { $0.capacity = $0.files.values.reduce(0) { $0 + $1.count } + 100 },
+      back: { $0.capacity = .max })
+    let written = BlockReader(call.disk.files["anna.webm"] ?? []).payloads(.vp8).count
+    let dropped = Int(manifest.disk?.picturesDropped ?? 0)
+    let missing = call.script.payloads(.vp8).count - written
+    #expect(dropped > 30 && dropped == missing, "only what came and is in no file")
+    let track = try #require(manifest.tracks.first { $0.kind == "video" })
+    let stalled = try #require(track.gapTotals["diskStalled"])
+    #expect(stalled.packets > 5 && stalled.packets < track.lost)
+    // One picture more is told of with each two packets that were lost.
+    #expect(stalled.frames == UInt64(dropped) + stalled.packets / 2)
+    #expect(track.gapTotals.values.reduce(0) { $0 + $1.packets } == track.lost)
+    #expect(track.gapTotals.values.reduce(0) { $0 + $1.frames } == track.dropped + UInt64(dropped))
   }
 
   @Test("sound is left out only when even the part that is kept for it is full")

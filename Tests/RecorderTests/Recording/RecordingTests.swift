@@ -8,19 +8,20 @@ import Testing
 
 @Suite("A recording, read by other programs")
 struct RecordingTests {
-  private func call(_ seconds: Double, owner: String = "anna", offset: Double = 0) throws -> Script {
-    var script = Script(owner)
+  /// Sound, and pictures of 160x120, with sender reports.
+  static func call(_ seconds: Double) throws -> Script {
+    var script = Script("anna")
     script.add(try TestMedia.tone(seconds), codec: .opus)
-    script.add(try TestMedia.pictures(seconds), codec: .vp8, begin: offset, base: 7_000_000_000)
+    script.add(try TestMedia.pictures(seconds), codec: .vp8, base: 7_000_000_000)
     script.addReports(.opus, at: [0.5, 5.5])
-    script.addReports(.vp8, at: [0.7, 1.7, 2.7, 3.7], begin: offset, base: 7_000_000_000)
+    script.addReports(.vp8, at: [0.7, 1.7, 2.7, 3.7], base: 7_000_000_000)
     return script
   }
 
   @Test("a call becomes a WebM that others read without a word")
   func wholeCall() async throws {
     let folder = TestFolder()
-    let summary = try #require(try await folder.record(call(6)).first)
+    let summary = try #require(try await folder.record(Self.call(6)).first)
     #expect(folder.names == ["anna.json", "anna.ogg", "anna.webm"])
 
     let reader = Reader(path: "\(folder.path)/anna.webm")
@@ -52,7 +53,7 @@ struct RecordingTests {
   @Test("the Ogg of a call is what opusinfo expects")
   func ogg() async throws {
     let folder = TestFolder()
-    _ = try await folder.record(call(6))
+    _ = try await folder.record(Self.call(6))
     let reader = Reader(path: "\(folder.path)/anna.ogg")
     let about = try reader.opusinfo()
     #expect(!about.contains("WARNING") && !about.contains("ERROR") && !about.contains("exit code"), "\(about)")
@@ -71,7 +72,7 @@ struct RecordingTests {
   @Test("the bitstream is not touched")
   func untouched() async throws {
     let folder = TestFolder()
-    let script = try call(3)
+    let script = try Self.call(3)
     _ = try await folder.record(script)
     let result = try ExternalTool.run(
       "ffmpeg",
@@ -214,48 +215,5 @@ struct RecordingTests {
     #expect(try webM.complaints() == "")
     let times = try webM.packets("audio").map(\.time)
     #expect(abs(times[100] - (5 - 0.0065)) < 0.002)
-  }
-
-  @Test("a file that was never closed can be read up to its last second")
-  func unclosed() async throws {
-    let folder = TestFolder()
-    let recorder = try folder.recorder()
-    let script = try call(6)
-    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
-    await folder.play([script], to: recorder)
-    // Nothing is ended: what is on the disk now is what a killed program leaves.
-    for name in ["anna.webm", "anna.ogg"] {
-      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(folder.path)/killed-\(name)")
-    }
-    let webM = Reader(path: "\(folder.path)/killed-anna.webm")
-    #expect(try webM.complaints() == "")
-    #expect(try webM.packets("video").count >= 150)
-    #expect(try webM.packets("audio").count >= 250)
-    let about = try webM.mkvinfo("-a")
-    #expect(about.contains("+ Cluster") && !about.contains("+ Cues"))
-    let ogg = Reader(path: "\(folder.path)/killed-anna.ogg")
-    #expect(try ogg.complaints() == "")
-    #expect(try ogg.packets("audio").count >= 250)
-    let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
-    #expect(!manifest.finished)
-    #expect(manifest.files.map(\.name) == ["anna.webm", "anna.ogg"])
-    await recorder.finish(now: Script.beginning + .seconds(7))
-    #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).left == .stopped)
-  }
-
-  @Test("of what was received, at most the last second is not on the disk", arguments: [1.55, 2.49, 3.72, 4.31, 5.03])
-  func lostAtMost(moment: Double) async throws {
-    let folder = TestFolder()
-    let recorder = try folder.recorder()
-    let script = try call(6)
-    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
-    await folder.play([script], to: recorder, until: moment)
-    for (name, kind) in [("anna.webm", "video"), ("anna.webm", "audio"), ("anna.ogg", "audio")] {
-      let reader = Reader(path: "\(folder.path)/\(name)")
-      #expect(try reader.complaints() == "")
-      let last = try #require(try reader.packets(kind).last?.time)
-      #expect(last > moment - 1, "\(name)")
-    }
-    await recorder.finish(now: Script.beginning + .seconds(moment))
   }
 }

@@ -160,6 +160,37 @@ struct SegmentTests {
     #expect((5...7).contains(requests))
   }
 
+  @Test(
+    "a camera that comes back after a segment was ended without it is asked for a keyframe at once, and then every 500 ms",
+    arguments: [SegmentLimit(duration: .seconds(6)), SegmentLimit(bytes: 40_000)])
+  func cameraBack(limit: SegmentLimit) async throws {
+    let folder = TestFolder()
+    let pictures = try TestMedia.pictures(11.4, size: PictureSize(width: 64, height: 48), keyframeEvery: 330)
+    var script = Script()
+    script.add(try TestMedia.tone(11.4), codec: .opus)
+    // A still picture from 3 s to 9.5 s; the keyframe comes at 11 s.
+    script.add(pictures.filter { $0.ticks < 270_000 || $0.ticks >= 855_000 }, codec: .vp8)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let recorder = try folder.recorder(segment: limit)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    let last = await folder.play([script], to: recorder)
+    let manifest = try #require(await recorder.finish(now: last).first).manifest
+    let requests = await recorder.allKeyframeRequests()
+    // At 9.5, 10, and 10.5 s; maybe one more, and one when the limit was reached.
+    #expect((3...5).contains(requests), "\(requests)")
+    let webMs = manifest.files.filter { $0.kind == "webm" }
+    let blocks = try webMs.map { BlockReader(try folder.bytes($0.name)) }
+    // What depends on the first pictures is with them, and from the keyframe on all goes into the newest file.
+    #expect(webMs.count == manifest.files.count { $0.kind == "ogg" } && webMs.count >= 2)
+    #expect(blocks.first?.payloads(.vp8).count == 90 + 45)
+    #expect(blocks.last?.payloads(.vp8).count == 12)
+    for (file, reader) in zip(webMs, blocks).dropFirst() {
+      let first = reader.blocks.first { $0.track == WebMHeader.videoNumber }
+      #expect(first?.isKeyframe ?? true, "\(file.name)")
+    }
+  }
+
   @Test("a wall clock that jumps an hour between two participants changes their manifests' start, and nothing else")
   func wallClockJump() async throws {
     var images: [[String: [UInt8]]] = []

@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Storage")
 struct StorageTests {
+  private let content = ByteBuffer(string: "one")
+
   @Test(
     "a name from outside becomes a safe one",
     arguments: [
@@ -30,7 +32,7 @@ struct StorageTests {
   func permissions() throws {
     let temporary = TestFolder()
     let folder = try Folder(path: "\(temporary.path)/a/b")
-    _ = try folder.create("x")
+    _ = try folder.create("x", containing: content)
     let manager = FileManager.default
     let file = try manager.attributesOfItem(atPath: "\(temporary.path)/a/b/x")[.posixPermissions] as? Int
     let made = try manager.attributesOfItem(atPath: "\(temporary.path)/a")[.posixPermissions] as? Int
@@ -42,12 +44,12 @@ struct StorageTests {
   func exclusive() throws {
     let temporary = TestFolder()
     let folder = try Folder(path: temporary.path)
-    _ = try folder.create("x")
+    _ = try folder.create("x", containing: content)
     try FileManager.default.createSymbolicLink(
       atPath: "\(temporary.path)/link", withDestinationPath: "\(temporary.path)/elsewhere")
     for name in ["x", "link"] {
       #expect(folder.contains(name))
-      #expect(throws: Recorder.DiskError.self) { try folder.create(name) }
+      #expect(throws: Recorder.DiskError.self) { try folder.create(name, containing: content) }
     }
     #expect(!FileManager.default.fileExists(atPath: "\(temporary.path)/elsewhere"))
   }
@@ -57,7 +59,7 @@ struct StorageTests {
     let temporary = TestFolder()
     let folder = try Folder(path: "\(temporary.path)/a")
     try FileManager.default.moveItem(atPath: "\(temporary.path)/a", toPath: "\(temporary.path)/b")
-    _ = try folder.create("x")
+    _ = try folder.create("x", containing: content)
     #expect(FileManager.default.fileExists(atPath: "\(temporary.path)/b/x"))
   }
 
@@ -65,7 +67,7 @@ struct StorageTests {
   func replacing() throws {
     let temporary = TestFolder()
     let folder = try Folder(path: temporary.path)
-    _ = try folder.create("x")
+    _ = try folder.create("x", containing: content)
     try folder.replace("x", with: ByteBuffer(string: "one"), durably: false)
     try folder.replace("x", with: ByteBuffer(string: "two"), durably: true)
     #expect(try temporary.bytes("x") == Array("two".utf8))

@@ -7,13 +7,18 @@ import Testing
 struct TrackLineTests {
   private let beginning = ContinuousClock.now
 
+  /// A picture as it comes in.
+  private func entry(_ ticks: Int64, at seconds: Double) -> TrackLine.Entry {
+    TrackLine.Entry(time: MediaTime(ticks: ticks, rate: 90_000), arrival: beginning + .seconds(seconds))
+  }
+
   /// Places 30 frames a second and gives the last position in seconds.
   private func length(_ seconds: Double, ticks: (Double) -> Int64) -> (seconds: Double, breaks: Int) {
     var line = TrackLine()
     var last = Duration.zero
     for index in 0..<Int(seconds * 30) {
       let at = Double(index) / 30
-      let position = line.place(MediaTime(ticks: ticks(at), rate: 90_000), arrival: beginning + .seconds(at))
+      let position = line.place(entry(ticks(at), at: at))
       #expect(position >= last)
       last = position
     }
@@ -50,8 +55,8 @@ struct TrackLineTests {
   @Test("a pause is as long as the arrivals say, though the clock stood still meanwhile")
   func pause() {
     var line = TrackLine()
-    _ = line.place(MediaTime(ticks: 0, rate: 90_000), arrival: beginning)
-    let after = line.place(MediaTime(ticks: 3_000, rate: 90_000), arrival: beginning + .seconds(600))
+    _ = line.place(entry(0, at: 0))
+    let after = line.place(entry(3_000, at: 600))
     #expect(after == .seconds(600))
   }
 
@@ -62,9 +67,7 @@ struct TrackLineTests {
     for index in 0..<300 {
       let captured = Double(index) / 30
       let arrival = (4.0..<7.0).contains(captured) ? 7 : captured
-      positions.append(
-        line.place(MediaTime(ticks: Int64(index) * 3_000, rate: 90_000), arrival: beginning + .seconds(arrival))
-          .milliseconds)
+      positions.append(line.place(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
     }
     #expect(zip(positions.dropFirst(), positions).allSatisfy { (33...34).contains($0 - $1) })
   }

@@ -1,0 +1,138 @@
+import Foundation
+import NIOCore
+
+/// Repairs a manifest with all its files.
+///
+/// A manifest stands for the files that it lists, whatever it is called itself, and for those that were begun after it was
+/// written for the last time, which bear the recording's name.
+extension RecordingRepair {
+  /// Repairs all files of a manifest, and the manifest when that succeeded.
+  func repairManifest() -> [RepairReport] {
+    do throws(OpenRecording.Failure) {
+      let file = try OpenRecording(path: path)
+      do {
+        guard let manifest = try RecordingManifest.read(file) else {
+          return [report(.refused("is not a recording's manifest"))]
+        }
+        if manifest.finished { return [report(.whole)] }
+        let listed = manifest.files.map { repairListed($0.name) }
+        let begunLater = unlistedNames(of: manifest).map { repairMedia(sibling($0), followsLinks: false) }
+        if listed.isEmpty, begunLater.isEmpty, !hasOwnName(manifest) {
+          return [report(.refused("lists no file, and has been renamed, so that nobody can tell which are its files"))]
+        }
+        return listed + begunLater + update(manifest, locked: file)
+      } catch {
+        return [report(.failed(error))]
+      }
+    } catch {
+      return [report(Self.outcome(of: error))]
+    }
+  }
+
+  /// Brings the manifest of a repaired file up to date, unless the recording still grows: then that is done in any case.
+  func updateManifest() -> [RepairReport] {
+    guard let file = try? OpenRecording(path: path, followsLinks: false),
+      let manifest = try? RecordingManifest.read(file), !manifest.finished
+    else { return [] }
+    return update(manifest, locked: file)
+  }
+
+  private func report(_ outcome: RepairReport.Outcome) -> RepairReport { RepairReport(path: path, outcome: outcome) }
+
+  private func repairListed(_ listed: String) -> RepairReport {
+    guard MediaName.stem(of: listed) != nil else {
+      return RepairReport(
+        path: listed, outcome: .refused("is listed by “\(path)”, but is no name of a recording beside it"))
+    }
+    return repairMedia(sibling(listed), followsLinks: false)
+  }
+
+  // MARK: What the files are like now
+
+  /// Writes down in the manifest what its files are like now. It is finished when all of them are whole or were deleted.
+  private func update(_ manifest: RecordingManifest, locked: OpenRecording) -> [RepairReport] {
+    var manifest = manifest
+    let bases = bases(of: manifest)
+    let unlisted = unlistedNames(of: manifest).map { name in
+      let base = bases.first { MediaName.isMedia(name, of: $0) } ?? ""
+      return RecordingManifest.File(
+        name: name, kind: name.hasSuffix(".\(WebMFile.ending)") ? WebMFile.ending : OggFile.ending, start: 0,
+        duration: 0, bytes: 0, complete: false, segment: MediaName.segment(of: name, base: base))
+    }
+    manifest.files = (manifest.files + unlisted).map(current)
+    manifest.duration = manifest.files.map { $0.start + $0.duration }.max() ?? manifest.duration
+    manifest.finished = manifest.files.allSatisfy { $0.complete || isDeleted($0.name) }
+    if manifest.finished { manifest.repaired = true }
+    do {
+      try Folder(path: folder).replace(name, with: manifest.json, durably: true)
+      guard withExtendedLifetime(locked, { manifest.finished }) else { return [] }
+      removeDrafts(of: bases)
+      return [report(.mended(.zero))]
+    } catch let error as Recorder.DiskError {
+      return [report(.failed(error))]
+    } catch {
+      return [report(.refused("\(error)"))]
+    }
+  }
+
+  private func isDeleted(_ name: String) -> Bool { MediaName.stem(of: name) != nil && !exists(name) }
+
+  /// A file's entry as it is now; where it cannot be looked at, as it was.
+  private func current(_ entry: RecordingManifest.File) -> RecordingManifest.File {
+    guard MediaName.stem(of: entry.name) != nil,
+      let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
+    else { return entry }
+    var entry = entry
+    entry.bytes = file.size
+    if case .whole(let duration)? = try? examine(file) {
+      entry.duration = duration.roundedSeconds
+      entry.complete = true
+    }
+    return entry
+  }
+
+  /// Throws away what a killed program was about to make.
+  private func removeDrafts(of bases: [String]) {
+    for draft in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      guard let final = SafeName.final(ofDraft: draft),
+        bases.contains(where: { final == "\($0).json" || MediaName.isMedia(final, of: $0) }),
+        let file = try? OpenRecording(path: sibling(draft), followsLinks: false)
+      else { continue }
+      withExtendedLifetime(file) { try? FileManager.default.removeItem(atPath: sibling(draft)) }
+    }
+  }
+
+  // MARK: Which files are its own
+
+  /// The files that were begun after the manifest was written for the last time.
+  private func unlistedNames(of manifest: RecordingManifest) -> [String] {
+    let listed = Set(manifest.files.map(\.name))
+    let bases = bases(of: manifest)
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return all.filter { name in
+      guard !listed.contains(name), let base = bases.first(where: { MediaName.isMedia(name, of: $0) }),
+        let stem = MediaName.stem(of: name)
+      else { return false }
+      // Another recording can have a name like that of a segment.
+      let isOwn = stem == base && base == ownBase
+      return isOwn || !exists("\(stem).json")
+    }.sorted()
+  }
+
+  /// What the manifest is called, and what its files are called, if somebody renamed it.
+  private func bases(of manifest: RecordingManifest) -> [String] {
+    let listed = manifest.files.compactMap { MediaName.base(of: $0.name, isSegment: $0.segment != nil) }
+    // What has a manifest of that name belongs to that one.
+    return [ownBase] + Set(listed).subtracting([ownBase]).filter { !exists("\($0).json") }.sorted()
+  }
+
+  private var ownBase: String { String(name.dropLast(".json".count)) }
+
+  /// Whether the manifest is called as the recorder called it.
+  private func hasOwnName(_ manifest: RecordingManifest) -> Bool {
+    let wanted = SafeName(of: manifest.name ?? manifest.user).description
+    guard ownBase.hasPrefix(wanted) else { return false }
+    let rest = ownBase.dropFirst(wanted.count)
+    return rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil
+  }
+}

@@ -1,0 +1,91 @@
+import Media
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import BotPeer
+
+@Suite("Events for a reader that does not keep up")
+struct EventSourceTests {
+  private static let owner = ParticipantID("anna")
+
+  private static func frame(
+    _ codec: Codec, isKeyframe: Bool = true, gap: MediaGap? = nil, of owner: ParticipantID = owner
+  ) -> ParticipantEvent {
+    ParticipantEvent(
+      participant: owner,
+      event: .media(
+        .frame(
+          EncodedFrame(
+            owner: owner, codec: codec, time: MediaTime(ticks: 0, rate: codec.clockRate),
+            payload: ByteBuffer(bytes: [1]), isKeyframe: isKeyframe, arrival: .now, gap: gap))))
+  }
+
+  /// The gap before the next frame of a track, once the reader has read all that came before it.
+  private struct Script: Sendable {
+    /// What comes while the reader is behind.
+    var late: [ParticipantEvent]
+    /// What comes when it has caught up.
+    var after: [ParticipantEvent]
+  }
+
+  /// The frames that come through after the reader was behind.
+  private func play(_ script: Script) async throws -> [EncodedFrame] {
+    let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = threads.next()
+    let (bound, events) = try await loop.submit {
+      let (source, events) = EventSource.make(on: loop)
+      for _ in 0..<EventSource.highWatermark { source.yield(.init(participant: Self.owner, event: .keyframeRequested)) }
+      for event in script.late { source.yield(event) }
+      return (NIOLoopBound(source, eventLoop: loop), events)
+    }.get()
+    var frames: [EncodedFrame] = []
+    var reader = events.makeAsyncIterator()
+    while let event = await reader.next() {
+      // The last thing that a source says of what was left out, once its reader has caught up.
+      if case .problem = event.event {
+        try await loop.submit {
+          for event in script.after { bound.value.yield(event) }
+          bound.value.finish()
+        }.get()
+      }
+      if case .media(.frame(let frame)) = event.event { frames.append(frame) }
+    }
+    try await threads.shutdownGracefully()
+    return frames
+  }
+
+  @Test("the first frame of each track after that tells how many were left out, and what was lost among them")
+  func gaps() async throws {
+    let lost = MediaGap(.lost, packetsLost: 3, framesDropped: 1)
+    let frames = try await play(
+      Script(
+        late: [
+          Self.frame(.opus), Self.frame(.vp8), Self.frame(.opus, gap: lost), Self.frame(.vp8, isKeyframe: false),
+        ],
+        after: [
+          Self.frame(.opus), Self.frame(.opus), Self.frame(.vp8, isKeyframe: false, gap: lost),
+          Self.frame(.vp8, gap: MediaGap(.recoveredLate, delay: .seconds(1))), Self.frame(.vp8, isKeyframe: false),
+        ]))
+    #expect(frames.map(\.codec) == [.opus, .opus, .vp8, .vp8])
+    #expect(
+      frames.map(\.gap) == [
+        MediaGap(.diskStalled, packetsLost: 3, framesDropped: 3), nil,
+        MediaGap(.diskStalled, packetsLost: 3, framesDropped: 4, delay: .seconds(1)), nil,
+      ])
+  }
+
+  @Test("what was left out of one participant is no gap of another's, nor of one who came back")
+  func participants() async throws {
+    let other = ParticipantID("bert")
+    let ended = PeerEvent.ended(PeerEnding(.closedByParticipant, "Gone."))
+    let frames = try await play(
+      Script(
+        late: [Self.frame(.opus), Self.frame(.opus, of: other)],
+        after: [
+          ParticipantEvent(participant: Self.owner, event: ended), Self.frame(.opus), Self.frame(.opus, of: other),
+        ]))
+    #expect(frames.map(\.owner) == [Self.owner, other])
+    #expect(frames.map(\.gap) == [nil, MediaGap(.diskStalled, framesDropped: 1)])
+  }
+}
