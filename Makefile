@@ -4,11 +4,12 @@ BUILD ?= debug
 SWIFT ?= swift
 SOAK_MINUTES ?= 30
 CRASHES ?= 100
+USERS ?= 1 10 50 100
 PROGRAM = .build/$(BUILD)/chatbot
 PACKAGES = scripts/install-debian-packages.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end soak crashes build lint format sample clean
+.PHONY: help demo test end-to-end soak crashes bench build lint format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ soak: ## a recorder's long day: joins, leaves and a bad network for SOAK_MINUTES
 
 crashes: ## kill CRASHES=100 recorders at random moments; every file must be readable and be repaired
 	@scripts/test.sh crashes $(CRASHES)
+
+bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; takes some minutes
+	@scripts/bench.sh $(USERS)
 
 build: ## build the program; BUILD=release for a fast one
 	@$(PACKAGES) build

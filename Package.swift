@@ -30,7 +30,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Res
     resources: resources, swiftSettings: rules)
 }
 
-func debian(_ name: String, pkgConfig: String, package: String) -> Target {
+/// A C library from Debian; one without `pkgConfig` names what is to be linked in its module map.
+func debian(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
   .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
@@ -40,6 +41,7 @@ let package = Package(
     .library(name: "BotPeer", targets: ["BotPeer"]),
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "FileSource", targets: ["FileSource"]),
+    .library(name: "LiveSource", targets: ["LiveSource"]),
     .library(name: "SkyRTC", targets: ["SkyRTC"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
@@ -57,6 +59,11 @@ let package = Package(
     debian("COgg", pkgConfig: "ogg", package: "libogg-dev"),
     debian("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
     debian("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+    debian("CYUV", package: "libyuv-dev"),
+    debian("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+    debian("CSndFile", pkgConfig: "sndfile", package: "libsndfile1-dev"),
+    debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
+    debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
@@ -67,13 +74,19 @@ let package = Package(
 
     // The edge: sockets, files, codecs.
     room("SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.embedInCode("Page")]),
-    room("Codecs", ["Media", "COpus", "CVPX", byteBuffer]),
+    room("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
+    room("Pattern", ["Media", "Codecs"]),
     room("BotPeer", ["Media", "RTP", "SDP", "ICE", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
     room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
     room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
+    room(
+      "LiveSource",
+      ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
     .executableTarget(
       name: "chatbot",
-      dependencies: ["BotPeer", "Recorder", "FileSource", "SkyRTC", "Media", byteBuffer, sockets, logging, arguments],
+      dependencies: [
+        "BotPeer", "Recorder", "FileSource", "LiveSource", "SkyRTC", "Media", byteBuffer, sockets, logging, arguments,
+      ],
       swiftSettings: rules),
 
     .target(
@@ -87,8 +100,10 @@ let package = Package(
       of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", byteBuffer, sockets],
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Media", "Codecs", byteBuffer]),
+    tests(of: "Pattern", ["Media", "Codecs"]),
     tests(of: "FileSource", ["Media", byteBuffer]),
-    tests(of: "chatbot", ["Media", arguments]),
+    tests(of: "LiveSource", ["Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "chatbot", ["Media", "BotPeer", "LiveSource", byteBuffer, arguments]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["TestSupport", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging],

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a task needs and that are missing; does nothing when all are there.
 #
-# Usage: scripts/install-debian-packages.sh build|demo|test...
+# Usage: scripts/install-debian-packages.sh build|demo|test|bench|sample...
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -14,17 +14,19 @@ wanted=
 for purpose in "$@"; do
   case $purpose in
     # The C libraries and how to find them.
-    build) wanted="$wanted libogg-dev libopus-dev libsrtp2-dev libssl-dev libvpx-dev libwebm-dev pkg-config" ;;
+    build) wanted="$wanted libogg-dev libopus-dev libpng-dev libsndfile1-dev libsoxr-dev libsrtp2-dev libssl-dev libvorbis-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # A second opinion of a recording.
     demo) wanted="$wanted ffmpeg" ;;
     # More opinions, real browsers with a font, and what gives Firefox a network of its own.
     test) wanted="$wanted ffmpeg mkvtoolnix opus-tools chromium firefox-esr fonts-dejavu-core iproute2 util-linux" ;;
+    # Making what is published, and compiling the floor.
+    bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Making samples/test.webm anew.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
-    *) fail "\"$purpose\" is not one of build, demo, sample, test." ;;
+    *) fail "\"$purpose\" is not one of bench, build, demo, sample, test." ;;
   esac
 done
-[ -n "$wanted" ] || fail "say what for: build, demo, sample or test."
+[ -n "$wanted" ] || fail "say what for: bench, build, demo, sample or test."
 
 command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
 

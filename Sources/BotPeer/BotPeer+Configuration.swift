@@ -16,6 +16,13 @@ extension BotPeer {
     public var iceServers: [String] = []
     /// The kinds of media that will be given to ``BotPeer/send(_:)``.
     public var sending: Set<MediaKind> = []
+    /// What a participant's wish for a keyframe does, besides being told as ``PeerEvent/keyframeRequested``.
+    public var keyframeAnswer = KeyframeAnswer.replay
+    /// Bits a second that a participant's line is believed to take at the least and at the most; the limits of
+    /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames that are given are sent, whatever they come to, as long as the line
+    /// takes them.
+    public var minimumSendBitrate = 50_000
+    public var maximumSendBitrate = 2_500_000
     /// Whether we give way to a participant when both have offered at once; exactly one side must.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     /// Seconds since 1970, for sender reports only.

@@ -83,6 +83,14 @@ public final class BotPeer: Sendable {
     onLoop { $0.send(frame) }
   }
 
+  /// Sends a frame to one participant only, as in loopback.
+  ///
+  /// Its time is on its track's own time line, as that of received media is: sound and picture are set beside each other by when
+  /// they are given here.
+  public func send(_ frame: EncodedFrame, to participant: ParticipantID) {
+    onLoop { $0.send(frame, to: participant) }
+  }
+
   /// Asks a participant for a keyframe.
   public func requestKeyframe(of participant: ParticipantID) {
     onLoop { $0.requestKeyframe(of: participant) }

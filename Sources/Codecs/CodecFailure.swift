@@ -8,7 +8,7 @@ package struct CodecFailure: Error, Hashable, CustomStringConvertible {
   /// What the library said, for example `corrupted stream`.
   package let reason: String
 
-  init(_ action: String, _ reason: String) {
+  package init(_ action: String, _ reason: String) {
     self.action = action
     self.reason = reason
   }

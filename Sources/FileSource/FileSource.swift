@@ -8,7 +8,7 @@ public import Media
 ///
 /// The bitstream is given as it lies in the file. Pictures can therefore not be made on request: who is asked for a
 /// keyframe goes back to the last one, or waits for the next.
-public actor FileSource {
+public actor FileSource: FrameSource {
   /// The file, read through and found good.
   public nonisolated let file: MediaFile
   /// Whether the file begins anew when it has ended.
@@ -17,7 +17,7 @@ public actor FileSource {
   public nonisolated let owner: ParticipantID
 
   /// Why playing ended before its time: the file changed, or the disk failed. Set before the stream ends.
-  public private(set) var failure: MediaFile.OpeningError?
+  public private(set) var failure: String?
 
   private let logger: Logger
 
@@ -28,6 +28,15 @@ public actor FileSource {
     self.owner = owner
     self.logger = logger
   }
+
+  public nonisolated var kinds: Set<MediaKind> { Set(file.tracks.map(\.codec.kind)) }
+
+  /// Never: the frames are made already.
+  public nonisolated var isLive: Bool { false }
+
+  public nonisolated var summary: String { file.summary }
+
+  public nonisolated var remarks: [String] { file.remarks }
 
   /// Opens a file and reads it through; see ``MediaFile``. Blocks while it reads.
   ///
@@ -55,8 +64,14 @@ public actor FileSource {
     return stream
   }
 
+  /// Does nothing: the file's keyframes are where they are.
+  public nonisolated func requestKeyframe() {}
+
+  /// Does nothing: the file's bitrate is what it is.
+  public nonisolated func follow(bitrate: Int, fractionLost: Double) {}
+
   private func failed(_ reason: MediaFile.Refusal) {
-    let failure = MediaFile.OpeningError(path: file.path, reason: reason)
+    let failure = MediaFile.OpeningError(path: file.path, reason: reason).description
     self.failure = failure
     logger.error("\(failure)")
   }

@@ -12,7 +12,7 @@ struct CallCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
     do {
-      try await Call(options, console: console, log: log).run()
+      try await Call(options: options, console: console, log: log).run()
     } catch let failure as CallFailure {
       console.report(failure.sentence)
       throw failure.code.exitCode

@@ -9,11 +9,13 @@ struct Chatbot: AsyncParsableCommand {
     discussion: """
       chatbot --room 100 --record out/          record every user of room 100
       chatbot --play samples/test.webm          be a camera in the default room
+      chatbot load --room 100 --publishers 50 --play samples/test.webm
+                                                fill a room with publishers
       chatbot repair out/                       mend what a crash left unfinished
       chatbot serve                             run a room server with its web page
 
       \(ExitCodes.table)
       """,
-    subcommands: [CallCommand.self, RepairCommand.self, ServeCommand.self],
+    subcommands: [CallCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self],
     defaultSubcommand: CallCommand.self)
 }

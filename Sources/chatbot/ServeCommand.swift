@@ -14,6 +14,8 @@ struct ServeCommand: AsyncParsableCommand {
     let log = console.logger("server", level: options.log.level)
     let interruption = Interruption()
     var configuration = SkyRTCServer.Configuration(host: options.host, port: Int(options.port))
+    configuration.limits.maximumUsersPerRoom = options.usersPerRoom
+    configuration.limits.maximumConnections = max(configuration.limits.maximumConnections, 2 * options.usersPerRoom)
     configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
     let server = SkyRTCServer(configuration: configuration, logger: log)
     do {

@@ -146,4 +146,25 @@ struct OpusTests {
     let small = try (20..<40).map { try encoder.encode(tone(960, from: $0 * 960)).readableBytes }.reduce(0, +)
     #expect(small * 2 < large)
   }
+
+  @Test("copies are switched on and off while packets are made")
+  func switchedCopies() throws {
+    var settings = OpusEncoder.Settings()
+    settings.channels = 1
+    settings.bitrate = 24_000
+    settings.isForSpeech = true
+    let encoder = try OpusEncoder(settings)
+    func copies(_ range: Range<Int>) throws -> Int {
+      try range.filter { index in
+        let packet = try encoder.encode(tone(960, from: index * 960, channels: 1))
+        return try OpusPacketShape(parsing: packet).carriesCopy
+      }.count
+    }
+    #expect(try copies(0..<20) == 0)
+    try encoder.setCorrectsErrors(true)
+    try encoder.setExpectedLoss(20)
+    #expect(try copies(20..<40) >= 15)
+    try encoder.setCorrectsErrors(false)
+    #expect(try copies(40..<60) <= 1)
+  }
 }

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Codecs
@@ -88,5 +89,45 @@ struct VP8Tests {
       try encoder.encode(Picture(size: PictureSize(width: 10, height: 10)), time: 0)
     }
     try encoder.setBitrate(200_000)
+  }
+
+  /// A picture that no encoder has seen the like of before.
+  private func noise(_ generator: inout SeededGenerator, size: PictureSize) -> Picture {
+    var picture = Picture(size: size)
+    for index in picture.luma.indices { picture.luma[index] = UInt8(truncatingIfNeeded: generator.next()) }
+    return picture
+  }
+
+  @Test("the last quantizer is coarse where bits are short and fine where they are not")
+  func quantizer() throws {
+    var settings = VP8Encoder.Settings(size: size)
+    settings.bitrate = 20_000
+    settings.coarsestQuantizer = 50
+    let encoder = try VP8Encoder(settings)
+    #expect(encoder.lastQuantizer == nil)
+    var generator = SeededGenerator(seed: 1)
+    for index in 0..<10 {
+      let picture = noise(&generator, size: size)
+      _ = try encoder.encode(picture, time: Int64(index) * 3_000)
+    }
+    #expect(encoder.lastQuantizer == 50)
+    try encoder.setBitrate(20_000_000)
+    for index in 10..<20 { _ = try encoder.encode(Picture(size: size), time: Int64(index) * 3_000) }
+    #expect(try #require(encoder.lastQuantizer) < 10)
+  }
+
+  @Test("an encoder that does not choose keyframes makes none at a cut")
+  func chosenKeyframes() throws {
+    var settings = VP8Encoder.Settings(size: size)
+    settings.choosesKeyframes = false
+    settings.keyframeDistance = 5
+    let encoder = try VP8Encoder(settings)
+    var generator = SeededGenerator(seed: 2)
+    let keyframes = try (0..<30).map { index in
+      let still = Picture(size: size, luma: UInt8(index))
+      let picture = index % 10 < 5 ? still : noise(&generator, size: size)
+      return try encoder.encode(picture, time: Int64(index) * 3_000, keyframe: index == 17)?.isKeyframe ?? false
+    }
+    #expect(keyframes.indices.filter { keyframes[$0] } == [0, 17])
   }
 }

@@ -31,8 +31,11 @@ final class PeerDriver {
     self.configuration = configuration
     self.log = log
     self.emit = emit
-    switchboard = PeerSwitchboard(
-      PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite))
+    var settings = PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
+    settings.media = MediaSession.Configuration(keyframeAnswer: configuration.keyframeAnswer)
+    settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
+    settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
+    switchboard = PeerSwitchboard(settings)
   }
 
   // MARK: Sockets
@@ -110,6 +113,10 @@ final class PeerDriver {
 
   func send(_ frame: EncodedFrame) {
     turn { $0.send(frame, now: $1) }
+  }
+
+  func send(_ frame: EncodedFrame, to participant: ParticipantID) {
+    turn { $0.send(frame, to: participant, now: $1) }
   }
 
   func requestKeyframe(of participant: ParticipantID?) {

@@ -12,6 +12,7 @@ final class PeerSwitchboard {
   struct Configuration {
     var sending: Set<MediaKind> = []
     var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
+    var media = MediaSession.Configuration()
     /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
     var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
   }
@@ -85,11 +86,18 @@ final class PeerSwitchboard {
   }
 
   func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    if frame.codec == .vp8 { groupOfPictures.add(frame) }
+    if frame.codec == .vp8, configuration.media.sending.keyframeAnswer == .replay { groupOfPictures.add(frame) }
     for engine in engines.values {
       engine.send(frame, now: now)
       touch(engine)
     }
+  }
+
+  /// Sends a frame to one participant; its track's time has an origin of its own.
+  func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard let engine = engines[participant] else { return }
+    engine.send(frame, times: .ofTrack, now: now)
+    touch(engine)
   }
 
   /// Asks one participant, or all of them, for a keyframe.
@@ -137,12 +145,12 @@ final class PeerSwitchboard {
       events.append((participant, .ended(PeerEnding(.failed, error.description))))
       return nil
     }
-    let engine = PeerEngine(
-      PeerEngine.Configuration(
-        participant: participant, identity: identity,
-        localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
-        isPolite: configuration.isPolite(participant)),
-      offers: offers, generator: configuration.makeGenerator())
+    var settings = PeerEngine.Configuration(
+      participant: participant, identity: identity,
+      localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
+      isPolite: configuration.isPolite(participant))
+    settings.media = configuration.media
+    let engine = PeerEngine(settings, offers: offers, generator: configuration.makeGenerator())
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine

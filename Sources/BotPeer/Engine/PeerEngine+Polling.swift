@@ -63,6 +63,7 @@ extension PeerEngine {
       case .rtcp(let packet): transmitProtected(packet, isControl: true)
       case .event(let event): emit(.media(event))
       case .keyframeRequested: emit(.keyframeRequested)
+      case .targetBitrate(let target): emit(.targetBitrate(target.bitrate, fractionLost: target.fractionLost))
       }
     }
   }

@@ -30,6 +30,7 @@ package final class PeerEngine {
     package var connectingTimeout: Duration = .seconds(30)
     /// The SRTP protection profiles that we agree to, the best first.
     package var protectionProfiles = SRTPProfile.preferred
+    package var media = MediaSession.Configuration()
 
     package init(
       participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
@@ -104,7 +105,8 @@ package final class PeerEngine {
     for address in configuration.localAddresses { agent.addLocalHost(address) }
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
     for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }
-    media = MediaSession(owner: configuration.participant, cname: local.cname, seed: generator.next())
+    media = MediaSession(
+      owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
   }
 
@@ -125,10 +127,12 @@ package final class PeerEngine {
   }
 
   /// Sends a frame of ours; its time is the media time since our source began.
-  package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter times: whether sound and picture are on one clock.
+  package func send(_ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     framesSent &+= 1
-    media.send(frame, now: now)
+    media.send(frame, times: times, now: now)
   }
 
   /// Gives the pictures since the last keyframe that others were sent before this participant came.
@@ -166,6 +170,9 @@ package final class PeerEngine {
     statistics.packetsSent = sent.packetsSent
     statistics.bytesSent = sent.bytesSent
     statistics.fractionLost = sent.fractionLost
+    statistics.packetsLost = sent.packetsLost
+    statistics.keyframeRequests = sent.keyframeRequests
+    statistics.targetBitrate = sent.targetBitrate
     statistics.roundTripTime = media.roundTripTime
     statistics.localAddress = path?.local.description
     statistics.remoteAddress = path?.remote.description

@@ -9,6 +9,10 @@ public enum PeerEvent: Sendable, Hashable {
   case media(MediaEvent)
   /// The participant needs a keyframe of what we send.
   case keyframeRequested
+  /// What the line to the participant takes, of all that we send, in bits a second (RTP headers included, what is sent again
+  /// not), and the share of packets that is lost, 0 to 1. Told when it has changed by a twentieth: at once when it has fallen,
+  /// else ten times a second at most.
+  case targetBitrate(Int, fractionLost: Double)
   /// Something of theirs was refused and nothing else happened; one sentence.
   case problem(String)
   /// The connection is over; nothing follows.

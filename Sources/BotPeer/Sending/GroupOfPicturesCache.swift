@@ -10,7 +10,8 @@ package struct GroupOfPicturesCache: Sendable {
 
   /// From the keyframe on; empty while there is none, or when the group has become too long to be sent again.
   package private(set) var frames: [EncodedFrame] = []
-  private var bytes = 0
+  /// Bytes of the frames.
+  package private(set) var byteCount = 0
 
   package init() {}
 
@@ -24,12 +25,12 @@ package struct GroupOfPicturesCache: Sendable {
       return
     }
     frames.append(frame)
-    bytes += frame.payload.readableBytes
-    if frames.count > Self.maximumFrames || bytes > Self.maximumBytes { clear() }
+    byteCount += frame.payload.readableBytes
+    if frames.count > Self.maximumFrames || byteCount > Self.maximumBytes { clear() }
   }
 
   package mutating func clear() {
     frames.removeAll(keepingCapacity: true)
-    bytes = 0
+    byteCount = 0
   }
 }

@@ -10,17 +10,26 @@ package struct Pacer: Sendable {
     case picture
   }
 
+  /// The kind of frame that begins with a packet.
+  package enum FrameStart: Sendable, Hashable {
+    case picture
+    case keyframe
+  }
+
   /// A packet that waits to leave.
   package struct Entry: Sendable {
     package var packet: RTPPacket
     package var priority: Priority
     /// The place among the m-lines of the section that it belongs to.
     package var media: Int
+    /// Set if a frame of video begins with it.
+    package var start: FrameStart?
 
-    package init(packet: RTPPacket, priority: Priority, media: Int) {
+    package init(packet: RTPPacket, priority: Priority, media: Int, start: FrameStart? = nil) {
       self.packet = packet
       self.priority = priority
       self.media = media
+      self.start = start
     }
   }
 
@@ -40,6 +49,9 @@ package struct Pacer: Sendable {
   }
 
   private static let maximumRetransmissions = 1_000
+  private static let holdTime: Duration = .milliseconds(50)
+  /// In seconds: how much may leave at one moment of what the line takes in that time.
+  private static let burstTime = 0.005
 
   package let configuration: Configuration
 
@@ -53,6 +65,12 @@ package struct Pacer: Sendable {
   private var credit: Double
   private var lastUpdate: ContinuousClock.Instant?
   private var rate: Double
+  /// The rate to keep, and what the line is known not to exceed, in bits a second.
+  private var lineRate: Double?
+  private var lineLimit: Double?
+  private var probeRate: Double?
+  /// Whether the last attempt was refused because too much is on its way already.
+  private var isHeldBack = false
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration
@@ -62,8 +80,37 @@ package struct Pacer: Sendable {
 
   package var isEmpty: Bool { sound.isEmpty && retransmissions.isEmpty && pictures.isEmpty }
 
+  package var hasPictures: Bool { !pictures.isEmpty }
+
   /// How long the last packet has to wait at the present rate.
   package var delay: Duration { delay(of: queuedBytes) }
+
+  /// Bits a second of the media that came in the last second.
+  package mutating func mediaRate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
+
+  /// How long it takes until the line has carried what waits; when no limit of it is known, until it has left.
+  package var backlog: Duration { lineLimit == nil ? delay : time(for: queuedBytes) }
+
+  /// How long the line needs for so many bytes; nothing when no limit of it is known.
+  package func time(for bytes: Int) -> Duration {
+    lineLimit.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero
+  }
+
+  /// Paces by what the line takes from now on.
+  ///
+  /// - Parameters:
+  ///   - lineRate: the rate to keep, in bits a second; nil when nothing is known of the line: then by what the media itself
+  ///     needs.
+  ///   - limit: what it is known not to exceed.
+  ///   - probe: the rate of the probe that is under way.
+  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: ContinuousClock.Instant) {
+    lineLimit = limit
+    guard lineRate != self.lineRate || probe != probeRate else { return }
+    if !isEmpty || probeRate != nil { update(now: now) }
+    self.lineRate = lineRate
+    probeRate = probe
+    updateRate(now: now)
+  }
 
   /// How long a packet that is sent again has to wait at the present rate.
   package var retransmissionDelay: Duration { delay(of: repeatedBytes) }
@@ -85,6 +132,14 @@ package struct Pacer: Sendable {
     queuedBytes += size
     // What is sent again says nothing of the media's rate, and must not raise it.
     if entry.priority != .retransmission { meter.add(bytes: size, now: now) }
+    if lineRate == nil { updateRate(now: now) }
+  }
+
+  private mutating func updateRate(now: ContinuousClock.Instant) {
+    if let lineRate {
+      rate = max(lineRate, probeRate ?? 0)
+      return
+    }
     let own = meter.bitrate(now: now)
     let ceiling = max(configuration.maximumRate, own * 1.5)
     let drain = Double(queuedBytes) * 8 / (configuration.drainTime / .seconds(1))
@@ -92,14 +147,18 @@ package struct Pacer: Sendable {
   }
 
   /// The next packet that may leave now.
-  package mutating func next(now: ContinuousClock.Instant) -> Entry? {
+  ///
+  /// - Parameter room: bytes that may be on their way besides those that are; sound is so little that it needs none.
+  package mutating func next(room: Int? = nil, now: ContinuousClock.Instant) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
     let entry: Entry?
+    isHeldBack = false
     if let first = sound.popFirst() {
       entry = first
     } else if credit > 0 {
-      entry = retransmissions.popFirst() ?? pictures.popFirst()
+      isHeldBack = room.map { $0 <= 0 } ?? false
+      entry = isHeldBack ? nil : retransmissions.popFirst() ?? pictures.popFirst()
     } else {
       entry = nil
     }
@@ -111,9 +170,21 @@ package struct Pacer: Sendable {
     return entry
   }
 
+  /// Whether the probe that is under way needs packets that nothing waits to give.
+  package mutating func wantsFiller(now: ContinuousClock.Instant) -> Bool {
+    guard probeRate != nil, isEmpty else { return false }
+    update(now: now)
+    return credit > 0
+  }
+
+  /// A packet left that never waited here.
+  package mutating func fillerLeft(size: Int) { credit -= Double(size) }
+
   /// When the next packet may leave; nil when none waits.
   package var deadline: ContinuousClock.Instant? {
-    guard !isEmpty, let lastUpdate else { return nil }
+    guard !isEmpty || probeRate != nil, let lastUpdate else { return nil }
+    // Feedback makes room; without any, time does.
+    if isHeldBack && sound.isEmpty { return lastUpdate + Self.holdTime }
     if !sound.isEmpty || credit > 0 { return lastUpdate }
     // A millisecond's worth at least: waking up costs more than a packet.
     let wait = max(0.001, (1 - credit) * 8 / rate)
@@ -129,9 +200,30 @@ package struct Pacer: Sendable {
     queuedBytes = sound.byteCount + repeatedBytes + pictures.byteCount
   }
 
+  /// Whether the beginning of a section's keyframe waits.
+  package func hasKeyframe(media: Int) -> Bool { pictures.contains { $0.media == media && $0.start == .keyframe } }
+
+  /// Throws away a section's pictures of which nothing has left, and what was to be sent again.
+  ///
+  /// - Returns: how many pictures.
+  package mutating func removeStale(media: Int) -> Int {
+    retransmissions = retransmissions.filter(of: media)
+    repeatedBytes = retransmissions.byteCount
+    var kept = CircularBuffer<Entry>()
+    var removed = 0
+    for entry in pictures {
+      if entry.media == media, entry.start != nil { removed += 1 }
+      if entry.media != media || removed == 0 { kept.append(entry) }
+    }
+    pictures = kept
+    queuedBytes = sound.byteCount + repeatedBytes + pictures.byteCount
+    return removed
+  }
+
   private mutating func update(now: ContinuousClock.Instant) {
     if let lastUpdate, now > lastUpdate {
-      credit = min(configuration.burst, credit + (now - lastUpdate) / .seconds(1) * rate / 8)
+      let burst = lineRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
+      credit = min(burst, credit + (now - lastUpdate) / .seconds(1) * rate / 8)
     }
     lastUpdate = max(lastUpdate ?? now, now)
   }

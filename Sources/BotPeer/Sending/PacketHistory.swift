@@ -61,6 +61,18 @@ package struct PacketHistory: Sendable {
     return entry.packet
   }
 
+  /// A packet by its age, 0 for the newest; nil when there is none, or it was sent again before.
+  package mutating func newest(_ age: Int, now: ContinuousClock.Instant) -> RTPPacket? {
+    guard age < count else { return nil }
+    let place = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
+    guard let packet = ring[place]?.packet else { return nil }
+    ring[place]?.resent = now
+    return packet
+  }
+
+  /// Forgets all packets: what is lost of them is not sent again.
+  package mutating func forget() { clear() }
+
   private func slot(_ sequence: UInt16) -> Int { Int(sequence) & (ring.count - 1) }
 
   private mutating func clear() {

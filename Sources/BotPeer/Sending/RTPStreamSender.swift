@@ -18,14 +18,20 @@ package struct RTPStreamSender: Sendable {
     sequenceNumber = generator.next() & 0x7FFF
   }
 
-  /// The next packet of the source itself.
+  /// A packet of the source itself; it gets its number when it leaves (``number(_:)``), so that one that never does leaves
+  /// no hole.
   ///
   /// - Parameter ticks: the frame's place on the media time line.
-  package mutating func packet(_ payload: ByteBuffer, ticks: Int64, marker: Bool) -> RTPPacket {
-    defer { sequenceNumber &+= 1 }
-    return RTPPacket(
-      marker: marker, payloadType: payloadType, sequenceNumber: sequenceNumber, timestamp: timestamp(ticks: ticks),
-      ssrc: ssrc, payload: payload)
+  package func packet(_ payload: ByteBuffer, ticks: Int64, marker: Bool) -> RTPPacket {
+    RTPPacket(
+      marker: marker, payloadType: payloadType, sequenceNumber: 0, timestamp: timestamp(ticks: ticks), ssrc: ssrc,
+      payload: payload)
+  }
+
+  /// Gives a packet of the source the next number.
+  package mutating func number(_ packet: inout RTPPacket) {
+    packet.sequenceNumber = sequenceNumber
+    sequenceNumber &+= 1
   }
 
   /// The next packet of a source that retransmits another's (RFC 4588).

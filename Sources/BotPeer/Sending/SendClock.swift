@@ -4,8 +4,17 @@ package import Media
 /// sender reports share, so that both tracks agree.
 ///
 /// Media time and our clock go side by side. When a source begins anew, stalls or jumps by more than half a second, the
-/// line goes on at the present moment.
+/// line goes on at the present moment. Where the tracks' times have nothing to do with each other, as those of a
+/// participant whose media is sent back, each has a place of its own beside our clock.
 package struct SendClock: Sendable {
+  /// What a frame's time can be compared with.
+  package enum Times: Sendable, Hashable {
+    /// Sound and picture are on one clock.
+    case shared
+    /// Each track has an origin of its own.
+    case ofTrack
+  }
+
   /// How far a frame's time may be off before the line is laid anew.
   private static let tolerance: Duration = .milliseconds(500)
 
@@ -13,6 +22,11 @@ package struct SendClock: Sendable {
   package let epoch: ContinuousClock.Instant
   /// What a media time has to be moved by to lie on the line.
   private var shift: Duration?
+  /// The same for tracks that have an origin of their own.
+  private var soundShift: Duration?
+  private var pictureShift: Duration?
+  /// The most by which such a track is moved with a frame, to where its fastest frames belong.
+  private static let step: Duration = .milliseconds(1)
 
   package init(epoch: ContinuousClock.Instant) {
     self.epoch = epoch
@@ -21,18 +35,38 @@ package struct SendClock: Sendable {
   /// Where a frame lies, in ticks of its codec since the epoch.
   ///
   /// - Parameter due: when the frame is, or was, to be sent.
-  package mutating func ticks(of time: MediaTime, rate: Int32, due: ContinuousClock.Instant) -> Int64 {
+  package mutating func ticks(
+    of time: MediaTime, codec: Codec, times: Times = .shared, due: ContinuousClock.Instant
+  ) -> Int64 {
     let present = due - epoch
     let media = time.duration
-    if let shift {
-      let distance = media + shift - present
-      if distance > Self.tolerance || distance < .zero - Self.tolerance { self.shift = present - media }
-    } else {
-      shift = present - media
+    let moved: Duration
+    switch (times, codec.kind) {
+    case (.shared, _):
+      moved = Self.follow(shift, media: media, present: present)
+      shift = moved
+    case (.ofTrack, .audio):
+      moved = Self.followFastest(soundShift, media: media, present: present)
+      soundShift = moved
+    case (.ofTrack, .video):
+      moved = Self.followFastest(pictureShift, media: media, present: present)
+      pictureShift = moved
     }
     // The media's own ticks are moved as a whole, so that their distances stay exact.
-    let ticks = time.rate == rate ? time.ticks : Self.ticks(media, rate: rate)
-    return ticks &+ Self.ticks(shift ?? .zero, rate: rate)
+    let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
+    return ticks &+ Self.ticks(moved, rate: codec.clockRate)
+  }
+
+  private static func follow(_ shift: Duration?, media: Duration, present: Duration) -> Duration {
+    guard let shift else { return present - media }
+    let distance = media + shift - present
+    return distance > tolerance || distance < .zero - tolerance ? present - media : shift
+  }
+
+  /// A track's first frame may have waited for something; one that comes sooner shows where the track belongs.
+  private static func followFastest(_ shift: Duration?, media: Duration, present: Duration) -> Duration {
+    let shift = follow(shift, media: media, present: present)
+    return shift - min(step, max(.zero, media + shift - present))
   }
 
   /// Where the present moment lies.

@@ -8,7 +8,7 @@ package struct SendStatistics: Sendable, Hashable {
   package var packetsRetransmitted: UInt64 = 0
   /// Frames, each time that one was sent.
   package var framesSent: UInt64 = 0
-  /// Frames that were not sent: before the transport was ready, or before the first keyframe.
+  /// Frames that were not sent: before the transport was ready, before a keyframe, or because the line had too much to do.
   package var framesSkipped: UInt64 = 0
   /// Keyframe requests that came, those too soon after another included.
   package var keyframeRequests: UInt64 = 0
@@ -20,6 +20,9 @@ package struct SendStatistics: Sendable, Hashable {
   package var packetsLost: Int64 = 0
   /// The receiver's limit for us in bits a second (REMB), if it named one.
   package var maximumBitrate: UInt64?
+
+  /// What the source was last told that the line takes, in bits a second.
+  package var targetBitrate: Int?
 
   package init() {}
 }

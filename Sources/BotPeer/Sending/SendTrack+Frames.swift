@@ -7,12 +7,12 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can be started with its group.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
-    if media.codec == .vp8 { group.add(frame) }
+    if media.codec == .vp8, configuration.keyframeAnswer == .replay { group.add(frame) }
   }
 
   /// Takes the frames since the last keyframe that others were sent already.
   package mutating func prime(_ group: GroupOfPicturesCache) {
-    if media.codec == .vp8, self.group.isEmpty { self.group = group }
+    if media.codec == .vp8, configuration.keyframeAnswer == .replay, self.group.isEmpty { self.group = group }
   }
 
   /// Starts a viewer: with all frames since the last keyframe, so that the picture is there at once.
@@ -20,9 +20,11 @@ extension SendTrack {
   /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
   /// hurry in it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: ContinuousClock.Instant) {
-    guard needsKeyframe, let last = group.frames.last else { return }
+    guard needsKeyframe else { return }
+    if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
+    guard let last = group.frames.last else { return }
     let due = min(now, max(last.arrival, now - .seconds(1)))
-    let end = clock.ticks(of: last.time, rate: media.codec.clockRate, due: due)
+    let end = clock.ticks(of: last.time, codec: media.codec, due: due)
     let isFirst = lastTicks == nil
     lastTicks = end - frameInterval
     lastFrameTicks = end
@@ -38,32 +40,96 @@ extension SendTrack {
   private static let longestUnhurriedGroup: Duration = .seconds(2)
 
   /// Sends the next frame; one that depends on a keyframe that was not sent is left out.
+  ///
+  /// - Parameter times: what the frame's time can be compared with.
   package mutating func send(
-    _ frame: EncodedFrame, clock: inout SendClock, pacer: inout Pacer, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
+    now: ContinuousClock.Instant
   ) {
-    if media.codec == .vp8 {
-      group.add(frame)
-      if needsKeyframe && !frame.isKeyframe {
-        statistics.framesSkipped += 1
-        return
+    if media.codec == .vp8, leavesOut(frame, pacer: &pacer) {
+      statistics.framesSkipped += 1
+      if resumes(pacer: pacer) {
+        _ = place(frame, times: times, clock: &clock, now: now)
+        lastTicks = max(lastTicks ?? 0, (lastFrameTicks ?? 0) - frameInterval)
+        replay(pacer: &pacer, now: now)
       }
+      return
     }
-    var ticks = clock.ticks(of: frame.time, rate: media.codec.clockRate, due: now)
+    var ticks = place(frame, times: times, clock: &clock, now: now)
+    if let lastTicks { ticks = max(ticks, lastTicks + 1) }
+    emit(frame, ticks: ticks, pacer: &pacer, now: now)
+  }
+
+  /// Where the source's next frame lies on the time line.
+  private mutating func place(
+    _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: ContinuousClock.Instant
+  ) -> Int64 {
+    let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
       let interval = ticks - lastFrameTicks
       // A stalled source or one that begins anew must not teach a wrong interval.
       if interval > 0, interval < Int64(media.codec.clockRate) { frameInterval = interval }
     }
     lastFrameTicks = ticks
-    if let lastTicks { ticks = max(ticks, lastTicks + 1) }
-    emit(frame, ticks: ticks, pacer: &pacer, now: now)
+    return ticks
+  }
+
+  /// Whether a picture cannot be sent: it depends on one that was not, or the line has too much to do already. Pictures go on
+  /// with a keyframe, so that none is broken.
+  ///
+  /// Where the source makes keyframes, one of the present is worth more than pictures of the past that wait.
+  private mutating func leavesOut(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
+    if configuration.keyframeAnswer == .replay {
+      group.add(frame)
+    } else if pacer.backlog > configuration.staleBacklog, !pacer.hasKeyframe(media: media.index) {
+      leavePastBehind(pacer: &pacer)
+    }
+    let backlog = pacer.backlog
+    if backlog > configuration.longestBacklog { leaveOut() }
+    guard needsKeyframe else { return false }
+    guard backlog <= configuration.shortBacklog else { return true }
+    if configuration.keyframeAnswer == .source, !frame.isKeyframe { wantsSourceKeyframe = true }
+    return !frame.isKeyframe
+  }
+
+  /// Whether pictures that were left out go on before the source's next keyframe, by way of its last one: when the line has so
+  /// little to do that it takes the pictures since then as well.
+  private func resumes(pacer: Pacer) -> Bool {
+    guard configuration.keyframeAnswer == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
+      !group.isEmpty
+    else { return false }
+    return pacer.time(for: group.byteCount) <= configuration.resumptionTime
+  }
+
+  /// Throws away what waits, what is sent again included; who misses it is better served with a keyframe.
+  private mutating func leavePastBehind(pacer: inout Pacer) {
+    statistics.framesSkipped += UInt64(pacer.removeStale(media: media.index))
+    history.forget()
+    leaveOut()
+  }
+
+  private mutating func leaveOut() {
+    needsKeyframe = true
+    leavesOutPictures = true
+  }
+
+  /// Takes the wish for a keyframe that the source has to fulfil, if there is one.
+  package mutating func takeSourceKeyframeRequest(now: ContinuousClock.Instant) -> Bool {
+    guard wantsSourceKeyframe, media.sends else { return false }
+    wantsSourceKeyframe = false
+    if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.requestInterval { return false }
+    lastKeyframeAnswer = now
+    return true
   }
 
   /// Sends the group of pictures again, its timestamps squeezed into nine tenths of the time to the next frame: the
   /// viewer runs through what it has missed and goes on with the next frame as if nothing had been.
+  ///
+  /// A line that is known to be too narrow for so much is left alone: the viewer goes on with the next keyframe.
   mutating func replay(pacer: inout Pacer, now: ContinuousClock.Instant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
+    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return leaveOut() }
     let span = frameInterval * 9 / 10
     for (number, frame) in frames.enumerated() {
       let ticks = start + max(Int64(number) + 1, span * Int64(number + 1) / Int64(frames.count))
@@ -84,6 +150,7 @@ extension SendTrack {
       return
     }
     needsKeyframe = false
+    leavesOutPictures = false
     if frame.isKeyframe { lastKeyframeAnswer = now }
     let room =
       configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead
@@ -93,24 +160,38 @@ extension SendTrack {
     pictureID = (pictureID + 1) & 0x7FFF
     for (number, payload) in payloads.enumerated() {
       let packet = stream.packet(payload, ticks: ticks, marker: number == payloads.count - 1)
-      enqueue(packet, .picture, pacer: &pacer, now: now)
+      let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .picture
+      enqueue(packet, .picture, start: start, pacer: &pacer, now: now)
     }
   }
 
   private func enqueue(
-    _ packet: RTPPacket, _ priority: Pacer.Priority, pacer: inout Pacer, now: ContinuousClock.Instant
+    _ packet: RTPPacket, _ priority: Pacer.Priority, start: Pacer.FrameStart? = nil, pacer: inout Pacer,
+    now: ContinuousClock.Instant
   ) {
     var packet = packet
     packet.extensions = extensions
-    pacer.add(.init(packet: packet, priority: priority, media: media.index), now: now)
+    pacer.add(.init(packet: packet, priority: priority, media: media.index, start: start), now: now)
+  }
+
+  /// A packet that fills up a probe of the line: one of the newest again, which helps if it was lost and is known to be
+  /// superfluous if not (RFC 4588); nil where that was not agreed to.
+  package mutating func filler(now: ContinuousClock.Instant) -> Pacer.Entry? {
+    guard media.sends, media.feedback.nack, media.retransmissionPayloadType != nil,
+      let original = history.newest(fillersSent, now: now), let packet = repair?.retransmission(of: original)
+    else { return nil }
+    fillersSent += 1
+    return Pacer.Entry(packet: packet, priority: .retransmission, media: media.index)
   }
 
   /// Notes that a packet leaves, and fills in what is only known now.
   package mutating func leave(
     _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: ContinuousClock.Instant
-  ) -> RTPPacket {
+  ) -> (packet: RTPPacket, transportNumber: UInt16?) {
     var packet = entry.packet
     if entry.priority != .retransmission {
+      fillersSent = 0
+      stream.number(&packet)
       reporter.sent(payloadBytes: packet.payload.readableBytes)
       if media.feedback.nack {
         history.sent(packet, now: now)
@@ -120,9 +201,9 @@ extension SendTrack {
     statistics.packetsSent += 1
     statistics.bytesSent += UInt64(packet.payload.readableBytes)
     packet.extensions.setAbsoluteSendTime(time.absoluteSendTime, media.extensions.absoluteSendTime)
-    if let id = media.extensions.transportSequenceNumber {
-      packet.extensions.setTransportSequenceNumber(sequence.take(), id)
-    }
-    return packet
+    guard let id = media.extensions.transportSequenceNumber else { return (packet, nil) }
+    let number = sequence.take()
+    packet.extensions.setTransportSequenceNumber(number, id)
+    return (packet, number)
   }
 }

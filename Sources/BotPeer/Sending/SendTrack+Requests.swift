@@ -23,15 +23,24 @@ extension SendTrack {
 
   /// Answers a request for a keyframe, unless one was sent a moment ago.
   ///
+  /// - Parameter limit: what the line is likely to take at the most, in bits a second. What would take it longer than a second is
+  ///   not sent again: the pictures go on, and the viewer with the next keyframe.
   /// - Returns: whether the source should hear of it.
-  package mutating func keyframeRequested(pacer: inout Pacer, now: ContinuousClock.Instant) -> Bool {
+  package mutating func keyframeRequested(
+    limit: Double? = nil, pacer: inout Pacer, now: ContinuousClock.Instant
+  ) -> Bool {
     guard media.codec == .vp8, media.sends else { return false }
     statistics.keyframeRequests += 1
+    if configuration.keyframeAnswer == .source {
+      wantsSourceKeyframe = true
+      return takeSourceKeyframeRequest(now: now)
+    }
     if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.keyframeInterval { return false }
     // The answer to the request before is still on its way out.
     if pacer.delay > configuration.keyframeInterval / 2 { return false }
     lastKeyframeAnswer = now
-    if configuration.keyframeAnswer == .replay { replay(pacer: &pacer, now: now) }
+    if let limit, .seconds(Double(group.byteCount) * 8 / limit) > configuration.longestBacklog { return true }
+    replay(pacer: &pacer, now: now)
     return true
   }
 

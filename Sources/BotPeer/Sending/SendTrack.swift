@@ -7,16 +7,19 @@ import RTP
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// What a request for a keyframe does, besides being told.
-    package enum KeyframeAnswer: Sendable, Hashable {
-      /// The frames since the last keyframe are sent again: for a recorded source, which cannot make one.
-      case replay
-      /// Nothing: a live encoder makes one.
-      case none
-    }
-
     package var keyframeAnswer = KeyframeAnswer.replay
     /// The least time between two answers.
     package var keyframeInterval: Duration = .milliseconds(500)
+    /// The least time between two requests to a source that makes keyframes; it joins what comes sooner by itself.
+    package var requestInterval: Duration = .milliseconds(100)
+    /// What the line may have to do before it gets to a picture. When more waits, pictures are left out up to a keyframe.
+    package var longestBacklog: Duration = .seconds(1)
+    /// The same where the source makes keyframes: what waits then is thrown away.
+    package var staleBacklog: Duration = .milliseconds(400)
+    /// How long the line may need for all pictures since the last keyframe for them to be sent where some were left out.
+    package var resumptionTime: Duration = .milliseconds(500)
+    /// What may wait when the pictures go on with a keyframe.
+    package var shortBacklog: Duration = .milliseconds(300)
     /// How long packets are kept to be sent again.
     package var history: Duration = .seconds(5)
     /// Bytes of the largest RTP packet, header included, SRTP's trailer not.
@@ -48,7 +51,13 @@ package struct SendTrack: Sendable {
   var frameInterval: Int64
   /// Whether frames are of no use until the next keyframe.
   var needsKeyframe = true
+  /// Whether pictures are left out because the line had too much to do.
+  var leavesOutPictures = false
+  /// Whether the source has to be asked for a keyframe.
+  var wantsSourceKeyframe = false
   var lastKeyframeAnswer: ContinuousClock.Instant?
+  /// Packets that the probe under way has sent again, counted from the newest.
+  var fillersSent = 0
   var lastFullIntraRequest: (sender: UInt32, number: UInt8)?
 
   package init(

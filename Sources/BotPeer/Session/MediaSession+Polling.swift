@@ -21,6 +21,9 @@ extension MediaSession {
     }
     var outputs: [Output] = events.map { .event($0) }
     events.removeAll(keepingCapacity: true)
+    for place in sending.indices where isReady && sending[place].takeSourceKeyframeRequest(now: now) {
+      keyframeWasRequested = true
+    }
     if keyframeWasRequested {
       keyframeWasRequested = false
       outputs.append(.keyframeRequested)
@@ -29,6 +32,7 @@ extension MediaSession {
     addTransportFeedback(to: &feedback, now: now)
     addBitrateEstimate(to: &feedback, now: now)
     releasePackets(now: now, outputs: &outputs)
+    tellTargetBitrate(to: &outputs, now: now)
     if let due = nextReport, due <= now { addReports(to: &outputs, now: now) }
     write(feedback, to: &outputs)
     return outputs
@@ -98,6 +102,17 @@ extension MediaSession {
   private var feedbackTrack: Int? {
     receiving.firstIndex { $0.media.kind == .video && $0.selected != nil }
       ?? receiving.firstIndex { $0.mediaSSRC != nil } ?? receiving.indices.first
+  }
+
+  private mutating func tellTargetBitrate(to outputs: inout [Output], now: ContinuousClock.Instant) {
+    guard isSending else { return }
+    if let target = congestion.poll(backlog: pacer.backlog, now: now) { outputs.append(.targetBitrate(target)) }
+  }
+
+  /// Whether anything may be sent.
+  private var isSending: Bool {
+    for place in sending.indices where sending[place].media.sends { return true }
+    return false
   }
 
   // MARK: Reports

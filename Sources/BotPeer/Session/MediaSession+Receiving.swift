@@ -63,9 +63,12 @@ extension MediaSession {
       }
     case .maximumBitrateEstimate(let estimate):
       maximumBitrate = estimate.bitrate
+      congestion.received(maximumBitrate: estimate.bitrate, now: now)
     case .extendedReport(let report):
       received(report, now: now)
-    case .sourceDescription, .transportFeedback, .unknown:
+    case .transportFeedback(let feedback):
+      congestion.received(feedback, now: now)
+    case .sourceDescription, .unknown:
       break
     }
   }
@@ -90,7 +93,9 @@ extension MediaSession {
     guard let time = clock?.time(at: now) else { return }
     for block in blocks {
       guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
-      if let sample = sending[place].received(block, time: time) { roundTripReported(sample, now: now) }
+      let sample = sending[place].received(block, time: time)
+      congestion.received(block, roundTrip: sample, now: now)
+      if let sample { roundTripReported(sample, now: now) }
     }
   }
 

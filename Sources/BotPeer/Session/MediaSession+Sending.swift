@@ -8,28 +8,33 @@ extension MediaSession {
   ///
   /// Frames given before the transport is ready are only remembered, from the last keyframe on.
   ///
-  /// - Parameter frame: its time is the media time since the source's start, both tracks on one clock.
-  package mutating func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  /// - Parameters:
+  ///   - frame: its time is the media time since the source's start.
+  ///   - times: whether both tracks' times are on one clock.
+  package mutating func send(
+    _ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant
+  ) {
     guard !isClosed else { return }
     begin(now: now)
-    guard let place = sending.firstIndex(where: { $0.media.codec == frame.codec }) else {
+    guard let place = sendingIndex(of: frame.codec) else {
       // Negotiation is not done, but a viewer is to start with the picture that is there when it is.
-      if frame.codec == .vp8 {
+      if frame.codec == .vp8, configuration.sending.keyframeAnswer == .replay {
         var group = primedGroup ?? GroupOfPicturesCache()
         group.add(frame)
         primedGroup = group
       }
       return
     }
+    congestion.offered(size: frame.payload.readableBytes, now: now)
     guard isReady, sending[place].media.sends, var clock = sendClock else { return sending[place].skip(frame) }
-    sending[place].send(frame, clock: &clock, pacer: &pacer, now: now)
+    sending[place].send(frame, times: times, clock: &clock, pacer: &pacer, now: now)
     sendClock = clock
   }
 
   /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait
   /// for the next keyframe. Of use until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
-    guard !isClosed else { return }
+    guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
     begin(now: now)
     if sending.contains(where: { $0.media.codec == .vp8 }) {
       for place in sending.indices { sending[place].prime(group) }
@@ -76,7 +81,8 @@ extension MediaSession {
 
   mutating func keyframeRequested(of ssrc: UInt32, now: ContinuousClock.Instant) {
     guard isReady, let place = sendingIndex(owning: ssrc) else { return }
-    if sending[place].keyframeRequested(pacer: &pacer, now: now) { keyframeWasRequested = true }
+    let limit = congestion.likelyLimit
+    if sending[place].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
   }
 
   func sendingIndex(owning ssrc: UInt32) -> Int? {
@@ -88,17 +94,65 @@ extension MediaSession {
     return nil
   }
 
+  private func sendingIndex(of codec: Codec) -> Int? {
+    for place in sending.indices where sending[place].media.codec == codec { return place }
+    return nil
+  }
+
   /// Gives the packets that may leave now.
   mutating func releasePackets(now: ContinuousClock.Instant, outputs: inout [Output]) {
-    guard let clock, !pacer.isEmpty else { return }
+    guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutPictures else { return }
     let time = clock.time(at: now)
-    while let entry = pacer.next(now: now) {
-      guard let place = sendingIndex(ofSection: entry.media) else { continue }
-      let packet = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
-      if !sending[place].hasReported { nextReport = now }
-      var datagram = ByteBuffer()
-      packet.write(into: &datagram)
-      outputs.append(.rtp(datagram))
+    pace(now: now)
+    while let entry = pacer.next(room: congestion.room(now: now), now: now) {
+      release(entry, time: time, now: now, outputs: &outputs)
     }
+    while pacer.wantsFiller(now: now) {
+      guard let filler = filler(now: now) else {
+        congestion.abandonProbe(now: now)
+        pace(now: now)
+        return
+      }
+      pacer.fillerLeft(size: filler.packet.byteCount)
+      release(filler, isFiller: true, time: time, now: now, outputs: &outputs)
+    }
+  }
+
+  private mutating func pace(now: ContinuousClock.Instant) {
+    let leavesOut = leavesOutPictures
+    let probe = congestion.probeRate(
+      isSending: pacer.hasPictures || leavesOut, needsMore: leavesOut || pacer.backlog > Self.notableBacklog, now: now)
+    let rate = congestion.pace(mediaRate: pacer.mediaRate(now: now))
+    pacer.pace(by: rate, limit: congestion.knownLimit, probe: probe, now: now)
+  }
+
+  /// Longer than a keyframe of a source that follows the line takes.
+  private static let notableBacklog: Duration = .milliseconds(250)
+
+  private var leavesOutPictures: Bool {
+    for place in sending.indices where sending[place].leavesOutPictures { return sending[place].media.sends }
+    return false
+  }
+
+  private mutating func filler(now: ContinuousClock.Instant) -> Pacer.Entry? {
+    for place in sending.indices {
+      if let filler = sending[place].filler(now: now) { return filler }
+    }
+    return nil
+  }
+
+  private mutating func release(
+    _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: ContinuousClock.Instant, outputs: inout [Output]
+  ) {
+    guard let place = sendingIndex(ofSection: entry.media) else { return }
+    let (packet, number) = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
+    if !sending[place].hasReported { nextReport = now }
+    let wasProbing = congestion.isProbing
+    congestion.sent(
+      number: number, size: packet.byteCount, isRepeat: entry.priority == .retransmission, isFiller: isFiller, now: now)
+    if wasProbing, !congestion.isProbing { pace(now: now) }
+    var datagram = ByteBuffer()
+    packet.write(into: &datagram)
+    outputs.append(.rtp(datagram))
   }
 }

@@ -15,10 +15,22 @@ package struct MediaSession: Sendable {
     package var receiving = ReceiveTrack.Configuration()
     package var sending = SendTrack.Configuration()
     package var pacing = Pacer.Configuration()
+    package var congestion = CongestionController.Configuration()
     /// The time between two reports, more or less: each is moved by up to a fifth (RFC 3550, 6.2).
     package var reportInterval: Duration = .seconds(1)
 
-    package init() {}
+    package init() {
+      self.init(keyframeAnswer: .replay)
+    }
+
+    /// What suits the kind of source.
+    package init(keyframeAnswer: KeyframeAnswer) {
+      sending.keyframeAnswer = keyframeAnswer
+      if keyframeAnswer == .replay {
+        congestion.sourceFollows = false
+        congestion.startBitrate = CongestionController.Configuration.startBitrateOfRecording
+      }
+    }
   }
 
   /// What is to be done, in this order.
@@ -29,8 +41,11 @@ package struct MediaSession: Sendable {
     case rtcp(ByteBuffer)
     /// For whoever listens to the remote side.
     case event(MediaEvent)
-    /// The remote side needs a keyframe of what we send. At most two a second.
+    /// The remote side needs a keyframe of what we send. At most two a second where the group of pictures is sent again, ten
+    /// where the source makes one.
     case keyframeRequested
+    /// What the line to the remote side takes has changed.
+    case targetBitrate(CongestionController.Target)
   }
 
   package let owner: ParticipantID
@@ -50,6 +65,7 @@ package struct MediaSession: Sendable {
   var clock: SessionClock?
   var sendClock: SendClock?
   var pacer: Pacer
+  var congestion: CongestionController
   var transportSequence: TransportSequence
   var transportFeedback: TransportFeedbackRecorder?
   var bitrateEstimate = BitrateEstimate()
@@ -83,6 +99,7 @@ package struct MediaSession: Sendable {
     self.cname = cname
     self.configuration = configuration
     pacer = Pacer(configuration: configuration.pacing)
+    congestion = CongestionController(configuration: configuration.congestion)
     generator = SplitMix64(seed: seed)
     transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
   }
@@ -102,6 +119,10 @@ package struct MediaSession: Sendable {
     sendsTransportFeedback = media.contains { $0.receives && $0.feedback.transportWide }
     sendsBitrateEstimate =
       !sendsTransportFeedback && media.contains { $0.receives && $0.feedback.maximumBitrateEstimate }
+    congestion.configure(
+      transportWide: media.contains {
+        $0.sends && $0.feedback.transportWide && $0.extensions.transportSequenceNumber != nil
+      })
     configureReceiving(media, now: now)
     configureSending(media, now: now)
     startVideo(now: now)
@@ -156,6 +177,7 @@ package struct MediaSession: Sendable {
       sum.packetsLost += track.statistics.packetsLost
       sum.fractionLost = max(sum.fractionLost, track.statistics.fractionLost)
     }
+    sum.targetBitrate = congestion.target
     sum.maximumBitrate = maximumBitrate
     return sum
   }

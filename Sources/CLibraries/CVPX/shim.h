@@ -15,6 +15,10 @@ static inline vpx_codec_err_t chatbot_vp8_encoder_init(vpx_codec_ctx_t *context,
   return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), settings, 0);
 }
 
+static inline vpx_codec_err_t chatbot_vp9_decoder_init(vpx_codec_ctx_t *context, const vpx_codec_dec_cfg_t *settings) {
+  return vpx_codec_dec_init(context, vpx_codec_vp9_dx(), settings, 0);
+}
+
 // Whether the last decoded frame, or one that it was built from, was damaged.
 static inline vpx_codec_err_t chatbot_vp8_decoder_get_corrupted(vpx_codec_ctx_t *context, int *corrupted) {
   return vpx_codec_control(context, VP8D_GET_FRAME_CORRUPTED, corrupted);
@@ -31,6 +35,11 @@ static inline vpx_codec_err_t chatbot_vp8_encoder_set_static_threshold(vpx_codec
 // The largest keyframe, in per cent of the bits of one frame at the target bitrate.
 static inline vpx_codec_err_t chatbot_vp8_encoder_set_largest_keyframe(vpx_codec_ctx_t *context, unsigned percent) {
   return vpx_codec_control(context, VP8E_SET_MAX_INTRA_BITRATE_PCT, percent);
+}
+
+// How coarsely the last frame was quantized, 0 to 63.
+static inline vpx_codec_err_t chatbot_vp8_encoder_get_quantizer(vpx_codec_ctx_t *context, int *quantizer) {
+  return vpx_codec_control(context, VP8E_GET_LAST_QUANTIZER_64, quantizer);
 }
 
 // The bytes of a packet that holds a frame; a null pointer for every other kind of packet.

@@ -94,4 +94,10 @@ package final class OpusEncoder {
     let code = chatbot_opus_encoder_set_packet_loss(state, Int32(clamping: percent))
     if code != OPUS_OK { throw CodecFailure("prepare Opus for a loss of \(percent) %", opus: code) }
   }
+
+  /// Changes from the next packet on whether each carries a copy of the one before.
+  package func setCorrectsErrors(_ corrects: Bool) throws(CodecFailure) {
+    let code = chatbot_opus_encoder_set_inband_fec(state, corrects ? 1 : 0)
+    if code != OPUS_OK { throw CodecFailure("switch Opus's error correction \(corrects ? "on" : "off")", opus: code) }
+  }
 }

@@ -13,6 +13,12 @@ package final class VP8Encoder {
     package var bitrate = 1_000_000
     /// The longest distance between keyframes, in frames.
     package var keyframeDistance = 3_000
+    /// Whether keyframes come at cuts and after `keyframeDistance`, too, or only when they are asked for.
+    package var choosesKeyframes = true
+    /// The largest keyframe, in per cent of one frame's share of the bitrate.
+    package var largestKeyframe = 900
+    /// The coarsest quantizer that may be used to hold the bitrate: 2 to 63.
+    package var coarsestQuantizer = 56
     /// 0 (best) to 16 (fastest).
     package var speed = 8
     package var threads = 1
@@ -55,20 +61,20 @@ package final class VP8Encoder {
     configuration.rc_end_usage = VPX_CBR
     configuration.rc_target_bitrate = UInt32(clamping: max(1, settings.bitrate / 1_000))
     configuration.rc_min_quantizer = 2
-    configuration.rc_max_quantizer = 56
+    configuration.rc_max_quantizer = UInt32(clamping: min(max(2, settings.coarsestQuantizer), 63))
     configuration.rc_undershoot_pct = 100
     configuration.rc_overshoot_pct = 15
     configuration.rc_buf_initial_sz = 500
     configuration.rc_buf_optimal_sz = 600
     configuration.rc_buf_sz = 1_000
-    configuration.kf_mode = VPX_KF_AUTO
+    configuration.kf_mode = settings.choosesKeyframes ? VPX_KF_AUTO : VPX_KF_DISABLED
     configuration.kf_max_dist = UInt32(clamping: max(0, settings.keyframeDistance))
     code = chatbot_vp8_encoder_init(context, &configuration)
     if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
-    // A negative speed is the realtime one: it holds to a share of the machine's time.
+    // A negative speed is taken as it is; a positive one would follow the machine's load, so that no run is like another.
     _ = chatbot_vp8_encoder_set_speed(context, -Int32(clamping: settings.speed))
     _ = chatbot_vp8_encoder_set_static_threshold(context, 1)
-    _ = chatbot_vp8_encoder_set_largest_keyframe(context, 900)
+    _ = chatbot_vp8_encoder_set_largest_keyframe(context, UInt32(clamping: settings.largestKeyframe))
   }
 
   deinit {
@@ -82,15 +88,20 @@ package final class VP8Encoder {
   /// - Parameters:
   ///   - picture: of the encoder's size.
   ///   - time: when it is shown, in ticks of 90 kHz; moved behind the picture before where it is not.
+  ///   - duration: how long it is shown, in the same ticks, which is its share of the bitrate; nil for one of
+  ///     `framesPerSecond`.
   ///   - keyframe: whether it must be one.
   /// - Returns: nil when the encoder left the picture out to hold its bitrate.
-  package func encode(_ picture: Picture, time: Int64, keyframe: Bool = false) throws(CodecFailure) -> Output? {
+  package func encode(
+    _ picture: Picture, time: Int64, duration: Int? = nil, keyframe: Bool = false
+  ) throws(CodecFailure) -> Output? {
     let action = "encode a picture of \(picture.size)"
     guard picture.size == settings.size else {
       throw CodecFailure(action, "the encoder was started for \(settings.size)")
     }
+    guard picture.isWhole else { throw CodecFailure(action, "a plane is not of that size") }
     let time = max(time, lastTime == .min ? time : lastTime &+ 1)
-    let duration = UInt(max(1, VP8Encoder.rate / Int32(clamping: max(1, settings.framesPerSecond))))
+    let duration = UInt(max(1, duration ?? Int(VP8Encoder.rate) / max(1, settings.framesPerSecond)))
     lastTime = time
     let flags = keyframe ? vpx_enc_frame_flags_t(VPX_EFLAG_FORCE_KF) : 0
     var code = VPX_CODEC_OK
@@ -118,6 +129,13 @@ package final class VP8Encoder {
     let code = vpx_codec_enc_config_set(context, &configuration)
     if code != VPX_CODEC_OK { throw CodecFailure("set VP8 to \(bitrate) bit/s", vpx: code) }
     settings.bitrate = bitrate
+  }
+
+  /// How coarsely the last frame was quantized: 0 (finest) to 63, the scale of `coarsestQuantizer`; nil before the first.
+  package var lastQuantizer: Int? {
+    var quantizer: Int32 = 0
+    guard lastTime != .min, chatbot_vp8_encoder_get_quantizer(context, &quantizer) == VPX_CODEC_OK else { return nil }
+    return Int(quantizer)
   }
 
   /// Ticks a second of the times that `encode` takes (RFC 7741, 4.1).

@@ -1,23 +1,23 @@
-import Media
+package import Media
 
 /// The bounded stream's mouth. A consumer that is too slow loses whole groups of pictures, never a picture out of the
 /// middle of one: after a picture has been lost, none is given until the next keyframe.
-struct FrameOutlet {
+package struct FrameOutlet {
   private let continuation: AsyncStream<EncodedFrame>.Continuation
   private var waitsForKeyframe = false
   /// Frames that the consumer was too slow for.
-  private(set) var lostFrames = 0
+  package private(set) var lostFrames = 0
   /// Whether the consumer has gone.
-  private(set) var isClosed = false
+  package private(set) var isClosed = false
 
   /// Frames that wait in the stream at most: more than a second of pictures and sound.
   static let capacity = 128
 
-  init(_ continuation: AsyncStream<EncodedFrame>.Continuation) {
+  package init(_ continuation: AsyncStream<EncodedFrame>.Continuation) {
     self.continuation = continuation
   }
 
-  mutating func give(_ frame: EncodedFrame) {
+  package mutating func give(_ frame: EncodedFrame) {
     let isPicture = frame.codec.kind == .video
     if isPicture, waitsForKeyframe, !frame.isKeyframe {
       lostFrames += 1

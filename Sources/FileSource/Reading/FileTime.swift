@@ -17,8 +17,8 @@ package enum FileTime {
   package static let commonSpan: Int64 = 120
 
   /// The latest time that any frame of a file may have, as hours and as units.
-  static let latestHours: Int64 = 100
-  static let latest: Int64 = latestHours * 3600 * Int64(rate)
+  package static let latestHours: Int64 = 100
+  package static let latest: Int64 = latestHours * 3600 * Int64(rate)
 
   /// A span of units as a duration.
   package static func duration(_ units: Int64) -> Duration {
@@ -46,7 +46,7 @@ package enum FileTime {
   }
 
   /// A span made longer, by less than a sixth of a millisecond, to a whole number of both clocks' ticks.
-  static func roundedUp(_ units: Int64) -> Int64 {
+  package static func roundedUp(_ units: Int64) -> Int64 {
     (units + commonSpan - 1) / commonSpan * commonSpan
   }
 }

@@ -9,7 +9,7 @@ extension MediaFile {
     /// A folder, a pipe or a device: playing in a loop needs a file that can be read again.
     case notARegularFile
     case empty
-    /// Neither WebM nor Ogg; `looksLike` names the format when its first bytes tell.
+    /// Neither WebM, IVF nor Ogg; `looksLike` names the format when its first bytes tell.
     case otherFormat(looksLike: String?)
     /// A track of the right kind, but in another codec.
     case otherCodec(MediaKind, String)
@@ -34,9 +34,9 @@ extension MediaFile {
       case .empty:
         "it is empty"
       case .otherFormat(let name?):
-        "it is \(name), and only WebM (VP8, Opus) and Ogg (Opus) are played"
+        "it is \(name), and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie"
       case .otherFormat(nil):
-        "it is neither WebM nor Ogg"
+        "it is neither WebM nor IVF nor Ogg"
       case .otherCodec(.video, let name):
         "its picture is \(name), and only VP8 is played"
       case .otherCodec(.audio, let name):

@@ -4,12 +4,12 @@ import Glibc
 ///
 /// Readers use `pread`, which has no position to share, so any number of them can read at once; and a file that is
 /// renamed or replaced while it plays stays the one that was checked.
-final class OpenFile: Sendable {
-  let descriptor: Int32
+package final class OpenFile: Sendable {
+  package let descriptor: Int32
   /// Bytes at the time of opening; nothing beyond is read.
-  let size: UInt64
+  package let size: UInt64
 
-  init(_ path: String) throws(MediaFile.Refusal) {
+  package init(_ path: String) throws(MediaFile.Refusal) {
     // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -35,7 +35,8 @@ final class OpenFile: Sendable {
   /// Reads into a buffer from a place in the file.
   ///
   /// - Returns: how many bytes came; fewer than the buffer holds only at the file's end.
-  func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.Refusal) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.Refusal) -> Int
+  {
     guard let start = buffer.baseAddress, position < size else { return 0 }
     let wanted = min(buffer.count, Int(clamping: size - position))
     var done = 0
@@ -53,18 +54,23 @@ final class OpenFile: Sendable {
   }
 
   /// The file's first bytes.
-  func beginning(_ count: Int) throws(MediaFile.Refusal) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
+  package func beginning(_ count: Int) throws(MediaFile.Refusal) -> [UInt8] {
+    try bytes(count, from: 0)
+  }
+
+  /// Some bytes from a place in the file; fewer than asked for only at its end. No more memory is taken than bytes are
+  /// there.
+  package func bytes(_ count: Int, from position: UInt64) throws(MediaFile.Refusal) -> [UInt8] {
+    let there = position < size ? Int(clamping: size - position) : 0
     var refusal: MediaFile.Refusal?
-    let got = bytes.withUnsafeMutableBytes { buffer in
+    let bytes = [UInt8](unsafeUninitializedCapacity: min(count, there)) { buffer, filled in
       do throws(MediaFile.Refusal) {
-        return try read(into: buffer, from: 0)
+        filled = try read(into: UnsafeMutableRawBufferPointer(buffer), from: position)
       } catch {
         refusal = error
-        return 0
       }
     }
     if let refusal { throw refusal }
-    return Array(bytes.prefix(got))
+    return bytes
   }
 }

@@ -5,12 +5,12 @@ import NIOCore
 ///
 /// Each track of a file has its own reader over the whole file, jumping over the other tracks. So it does not matter how
 /// a file interleaves its tracks: no reader ever has to keep one track's frames while looking for the other's.
-final class TrackReader {
+package final class TrackReader {
   /// How a track is found in a file.
   struct Source: Sendable {
     var file: OpenFile
     var format: MediaFile.Format
-    var codec: Codec
+    var codec: StoredCodec
     /// WebM's track number.
     var number: UInt64
   }
@@ -44,7 +44,7 @@ final class TrackReader {
   var isTruncated: Bool { container.isTruncated }
 
   /// Goes back to the first frame.
-  func rewind() throws(MediaFile.Refusal) {
+  package func rewind() throws(MediaFile.Refusal) {
     (container, _) = try Self.open(source)
     sound = SoundTimeline()
     pictures = PictureTimeline(timing: timing)
@@ -55,12 +55,13 @@ final class TrackReader {
   }
 
   /// The next frame; nil at the end.
-  func next() throws(MediaFile.Refusal) -> FileFrame? {
+  package func next() throws(MediaFile.Refusal) -> FileFrame? {
     while let frame = try container.next() {
       let placed =
         switch source.codec {
         case .opus: try packet(frame)
-        case .vp8: try picture(frame)
+        case .vorbis: timed(frame)
+        case .vp8, .vp9: try picture(frame)
         }
       if let placed { return placed }
       skippedFrames += 1
@@ -72,6 +73,9 @@ final class TrackReader {
     switch source.format {
     case .ogg:
       return (try OggReader(source.file), ContainerTiming(rounding: 0))
+    case .ivf:
+      let reader = try IVFReader(source.file)
+      return (reader, reader.timing)
     case .webM:
       let reader = try WebMReader(source.file)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
@@ -94,13 +98,24 @@ final class TrackReader {
     return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
   }
 
+  /// A packet of a codec whose packets do not say how long they are; nil when it is to be left out.
+  private func timed(_ frame: ContainerFrame) -> FileFrame? {
+    guard frame.payload.readableBytes > 0 else { return nil }
+    // Packets of one block tell one time: the decoder lays them one behind the other.
+    let start = max(frame.time ?? end, lastStart ?? .min)
+    end = max(end, start + (frame.length ?? lastStart.map { start - $0 } ?? 0))
+    lastStart = start
+    return FileFrame(kind: .audio, time: start - origin, payload: frame.payload, isKeyframe: true)
+  }
+
   /// A picture; nil when it is to be left out: an empty one, or one before the first keyframe.
   private func picture(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
-    guard let header = VP8Header(parsing: frame.payload) else {
-      throw .damaged(position: frame.position, "a frame of \(frame.payload.readableBytes) bytes is not VP8")
+    guard let (isKeyframe, size) = header(of: frame.payload) else {
+      throw .damaged(
+        position: frame.position, "a frame of \(frame.payload.readableBytes) bytes is not \(source.codec.name)")
     }
-    if header.isKeyframe { hasKeyframe = true }
+    if isKeyframe { hasKeyframe = true }
     guard hasKeyframe else { return nil }
     guard let time = frame.time else {
       throw .unsupported("at byte \(frame.position) several pictures lie in one block (lacing)")
@@ -112,6 +127,13 @@ final class TrackReader {
     end = start + max(shownFor, PictureTimeline.smallestStep)
     lastStart = start
     return FileFrame(
-      kind: .video, time: start - origin, payload: frame.payload, isKeyframe: header.isKeyframe, size: header.size)
+      kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
+  }
+
+  /// What a picture's first bytes tell; nil when it is none.
+  private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: PictureSize?)? {
+    source.codec == .vp9
+      ? VP9Header(parsing: payload).map { ($0.isKeyframe, $0.size) }
+      : VP8Header(parsing: payload).map { ($0.isKeyframe, $0.size) }
   }
 }

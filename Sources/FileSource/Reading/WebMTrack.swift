@@ -32,13 +32,7 @@ struct WebMTrack: Hashable {
     isEncrypted = track.is_encrypted
   }
 
-  var codec: Codec? {
-    switch codecID {
-    case "V_VP8": .vp8
-    case "A_OPUS": .opus
-    default: nil
-    }
-  }
+  var codec: StoredCodec? { StoredCodec(matroska: codecID) }
 
   /// The codec's name as people say it.
   var codecName: String {
@@ -68,8 +62,8 @@ struct WebMTrack: Hashable {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed once more (ContentEncodings)") }
-    guard codec == .opus else { return }
-    if let head = OpusHead(parsing: codecPrivate) {
+    guard kind == .audio else { return }
+    if codec == .opus, let head = OpusHead(parsing: codecPrivate) {
       try head.refuseMoreThanStereo()
     } else if channels > 2 {
       throw .unsupported("its sound has \(channels) channels, and a call carries one or two")

@@ -1,20 +1,8 @@
 import ArgumentParser
 import Recorder
 
-/// The options of a call: which room, what to play, what to record, and how to be reached.
+/// The options of a call: which room, what to play or to return, what to record, and how to be reached.
 struct CallOptions: ParsableArguments {
-  /// Whether a played file begins anew when it has ended.
-  enum Repetition: String, EnumerableFlag {
-    case loop, once
-
-    static func help(for value: Repetition) -> ArgumentHelp? {
-      switch value {
-      case .loop: "Play the file again and again."
-      case .once: "Play the file once, then leave."
-      }
-    }
-  }
-
   enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
   }
@@ -28,10 +16,16 @@ struct CallOptions: ParsableArguments {
       valueName: "url"))
   var server: String?
 
+  @OptionGroup
+  var playing: PlayOptions
+
+  @Flag(help: "Send back to each user what they send.")
+  var loopback = false
+
   @Option(
-    help: ArgumentHelp("Play a WebM file (VP8, Opus) or an Ogg file (Opus) as a fake camera.", valueName: "file"),
-    completion: .file(extensions: ["webm", "ogg", "opus"]))
-  var play: String?
+    help: ArgumentHelp("Send it back so much later, so that a person hears an echo apart.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var delay: TimeSpan?
 
   @Option(
     help: ArgumentHelp("Record each user into this folder; it is made if need be.", valueName: "folder"),
@@ -44,9 +38,6 @@ struct CallOptions: ParsableArguments {
       valueName: "time|size"),
     transform: SegmentLength.parse)
   var segment: [SegmentLength] = []
-
-  @Flag(exclusivity: .exclusive)
-  var repetition: Repetition = .loop
 
   @Option(
     help: ArgumentHelp("Leave after this long: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
@@ -74,6 +65,8 @@ struct CallOptions: ParsableArguments {
   static let defaultServer = "ws://localhost:3000"
   /// What the server calls the room that is not named.
   static let defaultRoom = "__default"
+  /// The longest that media is kept back before it is returned.
+  static let longestDelay = TimeSpan(milliseconds: 10_000)
   /// The longest room name that the server takes, in Unicode scalars.
   static let longestRoom = 128
 
@@ -83,7 +76,6 @@ struct CallOptions: ParsableArguments {
   /// Whether the embedded server may be started when nothing listens at `serverURL`: only if the user named none.
   var mayStartServer: Bool { server == nil }
 
-  var loops: Bool { repetition == .loop }
   var verifies: Bool { verify == .on }
 
   /// After what time a recording's next file begins; nil for never.
@@ -102,16 +94,21 @@ struct CallOptions: ParsableArguments {
   }
 
   func validate() throws {
-    guard play != nil || record != nil else {
-      throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or both.")
+    guard playing.play != nil || record != nil || loopback else {
+      throw ValidationError("There is nothing to do: give --record FOLDER, and --play FILE or --loopback.")
+    }
+    if loopback, playing.play != nil {
+      throw ValidationError("--loopback sends back what users send, so --play cannot go with it.")
+    }
+    if !loopback, delay != nil { throw ValidationError("--delay goes with --loopback.") }
+    if let delay, delay.milliseconds > Self.longestDelay.milliseconds {
+      throw ValidationError("--delay is \(Self.longestDelay) at most.")
     }
     if let room, room.isEmpty || room.unicodeScalars.count > Self.longestRoom {
       throw ValidationError(
         "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
     }
-    if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
-    if play == nil, repetition == .once { throw ValidationError("--once goes with --play.") }
     if record == nil, verify == .off { throw ValidationError("--verify goes with --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment goes with --record.") }
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {

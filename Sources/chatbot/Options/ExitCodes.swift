@@ -17,6 +17,8 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   case unexpected = 70
   /// A recording could not be written in full: no folder, no right, no room (EX_CANTCREAT).
   case disk = 73
+  /// `load`: at the end there were publishers who had been connected to nobody (EX_TEMPFAIL).
+  case notConnected = 75
 
   /// To throw out of a command's `run`.
   var exitCode: ExitCode { ExitCode(rawValue) }
@@ -31,6 +33,7 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     case .serverNotReached: "the server was not reached, or could not be started"
     case .unexpected: "something that nobody foresaw"
     case .disk: "the disk: a recording could not be written"
+    case .notConnected: "load: not every publisher was connected to somebody"
     }
   }
 

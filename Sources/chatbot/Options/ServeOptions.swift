@@ -15,6 +15,9 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The certificate's private key in PEM.", valueName: "file"), completion: .file())
   var tlsKey: String?
 
+  @Option(help: ArgumentHelp("How many users a room takes.", valueName: "count"))
+  var usersPerRoom = 50
+
   @OptionGroup
   var log: LogOptions
 
@@ -25,6 +28,9 @@ struct ServeOptions: ParsableArguments {
   }
 
   func validate() throws {
+    guard (1...10_000).contains(usersPerRoom) else {
+      throw ValidationError("--users-per-room is 1 to 10000, not \(usersPerRoom).")
+    }
     if host.isEmpty { throw ValidationError("--host needs an address.") }
     switch (tlsCertificate, tlsKey) {
     case (_?, nil): throw ValidationError("--tls-certificate needs --tls-key with it.")

@@ -11,11 +11,11 @@ struct SendClockTests {
   func oneLine() {
     var clock = SendClock(epoch: start)
     let due = start + .milliseconds(1_234)
-    let video = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), rate: 90_000, due: due)
+    let video = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), codec: .vp8, due: due)
     #expect(video == 111_060)
-    #expect(clock.ticks(of: MediaTime(ticks: 960, rate: 48_000), rate: 48_000, due: due + .milliseconds(27)) == 60_192)
+    #expect(clock.ticks(of: MediaTime(ticks: 960, rate: 48_000), codec: .opus, due: due + .milliseconds(27)) == 60_192)
     #expect(
-      clock.ticks(of: MediaTime(ticks: 3_003, rate: 90_000), rate: 90_000, due: due + .milliseconds(31)) == video
+      clock.ticks(of: MediaTime(ticks: 3_003, rate: 90_000), codec: .vp8, due: due + .milliseconds(31)) == video
         + 3_003)
     #expect(clock.ticks(at: due, rate: 90_000) == video)
   }
@@ -23,15 +23,15 @@ struct SendClockTests {
   @Test("a file's milliseconds become ticks")
   func otherRate() {
     var clock = SendClock(epoch: start)
-    #expect(clock.ticks(of: MediaTime(ticks: 0, rate: 1_000), rate: 90_000, due: start) == 0)
-    #expect(clock.ticks(of: MediaTime(ticks: 33, rate: 1_000), rate: 90_000, due: start) == 2_970)
+    #expect(clock.ticks(of: MediaTime(ticks: 0, rate: 1_000), codec: .vp8, due: start) == 0)
+    #expect(clock.ticks(of: MediaTime(ticks: 33, rate: 1_000), codec: .vp8, due: start) == 2_970)
   }
 
   @Test("a source that begins anew goes on at the present")
   func anew() {
     var clock = SendClock(epoch: start)
-    _ = clock.ticks(of: MediaTime(ticks: 90_000 * 60, rate: 90_000), rate: 90_000, due: start + .seconds(1))
-    let again = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), rate: 90_000, due: start + .seconds(2))
+    _ = clock.ticks(of: MediaTime(ticks: 90_000 * 60, rate: 90_000), codec: .vp8, due: start + .seconds(1))
+    let again = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), codec: .vp8, due: start + .seconds(2))
     #expect(again == 180_000)
   }
 }

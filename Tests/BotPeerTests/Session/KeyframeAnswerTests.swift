@@ -73,7 +73,7 @@ struct KeyframeAnswerTests {
   @Test("a live encoder is only told")
   func liveEncoder() {
     var configuration = MediaSession.Configuration()
-    configuration.sending.keyframeAnswer = .none
+    configuration.sending.keyframeAnswer = .source
     var call = SessionCall(configuration: configuration)
     call.run(for: .seconds(1))
     request(&call)

@@ -70,7 +70,7 @@ struct RecoveryFiguresTests {
     media.soundNack = true
     // As a live encoder's: what is asked for besides the packets does not show in the pictures.
     var configuration = MediaSession.Configuration()
-    configuration.sending.keyframeAnswer = .none
+    configuration.sending.keyframeAnswer = .source
     var call = SessionCall(
       seed: 5, toBob: line(.random, 0.3), toAlice: line(.random, 0.3), media: media, configuration: configuration)
     call.source?.keyframeBytes = 12_000
@@ -122,11 +122,12 @@ struct RecoveryFiguresTests {
     arguments: [true, false], 1...3 as ClosedRange<UInt64>)
   func limit(isLive: Bool, seed: UInt64) throws {
     var configuration = MediaSession.Configuration()
-    if isLive { configuration.sending.keyframeAnswer = .none }
+    if isLive { configuration.sending.keyframeAnswer = .source }
     var call = SessionCall(seed: seed, toBob: .init(delay: .milliseconds(25)), configuration: configuration)
     call.source?.keyframeBytes = 12_000
     call.source?.frameBytes = 2_500
     call.source?.keyframeEvery = 60
+    call.sourceMakesKeyframes = isLive
     call.run(for: .seconds(3))
     call.toBob.conditions.rate = 300_000
     call.run(for: .seconds(5))

@@ -15,6 +15,7 @@ struct SessionCall {
     var rtp: [(time: ContinuousClock.Instant, packet: RTPPacket)] = []
     var rtcp: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
     var keyframeRequests: [ContinuousClock.Instant] = []
+    var targets: [(time: ContinuousClock.Instant, target: CongestionController.Target)] = []
 
     func frames(_ codec: Codec) -> [EncodedFrame] {
       events.compactMap { event in
@@ -38,6 +39,8 @@ struct SessionCall {
   var toBob: LossyLink
   var toAlice: LossyLink
   var source: SyntheticSource?
+  /// Whether the source makes a keyframe when one is asked for.
+  var sourceMakesKeyframes = false
   /// The frames that were given to Alice.
   var played: [EncodedFrame] = []
   /// Sees each RTP packet on its way to Bob; false loses it.
@@ -135,6 +138,9 @@ struct SessionCall {
       alice.events.append(event)
     case .keyframeRequested:
       alice.keyframeRequests.append(now)
+      if sourceMakesKeyframes { source?.keyframeIsWanted = true }
+    case .targetBitrate(let target):
+      alice.targets.append((now, target))
     }
   }
 
@@ -157,6 +163,8 @@ struct SessionCall {
       bob.events.append(event)
     case .keyframeRequested:
       bob.keyframeRequests.append(now)
+    case .targetBitrate(let target):
+      bob.targets.append((now, target))
     }
   }
 }

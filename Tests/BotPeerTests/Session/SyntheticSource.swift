@@ -12,6 +12,8 @@ struct SyntheticSource {
   var size = PictureSize(width: 640, height: 480)
   var sendsAudio = true
   var sendsVideo = true
+  /// Makes the next picture a keyframe.
+  var keyframeIsWanted = false
   private(set) var videoFrames = 0
   private(set) var audioFrames = 0
 
@@ -37,7 +39,8 @@ struct SyntheticSource {
 
   private mutating func video(now: ContinuousClock.Instant) -> EncodedFrame {
     defer { videoFrames += 1 }
-    let isKeyframe = videoFrames % keyframeEvery == 0
+    let isKeyframe = videoFrames % keyframeEvery == 0 || keyframeIsWanted
+    keyframeIsWanted = false
     return Self.vp8(
       number: videoFrames, isKeyframe: isKeyframe, size: size,
       bytes: isKeyframe ? keyframeBytes : frameBytes / 2 + Int.random(in: 0..<frameBytes, using: &generator),

@@ -8,6 +8,8 @@ enum Camera {
   case smallFlashing
   /// The flashing picture with so much noise in it that it needs more than 1 Mb/s.
   case noisyFlashing
+  /// Pictures of 640x480 with their number and time, to be read by pattern-watch.js.
+  case pattern
   /// A refusal: the page can only watch, and the browser hides its addresses behind names.
   case refused
 
@@ -19,6 +21,7 @@ enum Camera {
       case .flashing: try Pages.script("flashing-camera")
       case .smallFlashing: try "window.cameraSize = [320, 240];\n" + Pages.script("flashing-camera")
       case .noisyFlashing: try "window.cameraNoise = 400;\n" + Pages.script("flashing-camera")
+      case .pattern: try Pages.script("pattern-camera")
       case .refused: try Pages.script("refused-camera")
       }
     }

@@ -34,17 +34,19 @@ struct OpeningTests {
     #expect(MediaFile.refusal(try folder.write([], as: "empty.webm")) == "cannot be played: it is empty.")
     #expect(
       MediaFile.refusal(try folder.write(Array("hello, world".utf8), as: "a.webm"))
-        == "cannot be played: it is neither WebM nor Ogg.")
+        == "cannot be played: it is neither WebM nor IVF nor Ogg.")
     #expect(
       MediaFile.refusal(try folder.write(Array("#!/bin/sh".utf8), as: "a.sh"))
-        == "cannot be played: it is a script, and only WebM (VP8, Opus) and Ogg (Opus) are played.")
+        == "cannot be played: it is a script, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie."
+    )
   }
 
   @Test(
     "formats that ffmpeg makes, by their names",
     arguments: [
       (
-        "a.mp4", "libx264", "aac", "it is an MP4 or QuickTime file, and only WebM (VP8, Opus) and Ogg (Opus) are played"
+        "a.mp4", "libx264", "aac",
+        "it is an MP4 or QuickTime file, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie"
       ),
       ("a.webm", "libvpx-vp9", "libopus", "its picture is VP9, and only VP8 is played"),
       ("b.webm", "libvpx", "libvorbis", "its sound is Vorbis, and only Opus is played"),

@@ -81,13 +81,13 @@ struct TimelineTests {
 
   @Test("a file begins anew when its longer track ends")
   func period() {
-    #expect(MediaFile.period(of: [0..<7_200_000, 0..<7_000_000]) == 7_200_000)
+    #expect(StoredFile.period(of: [0..<7_200_000, 0..<7_000_000]) == 7_200_000)
     // The 6.5 ms that an Opus encoder puts in front do not become a hole.
-    #expect(MediaFile.period(of: [4680..<7_204_680, 0..<7_200_000]) == 7_200_000)
+    #expect(StoredFile.period(of: [4680..<7_204_680, 0..<7_200_000]) == 7_200_000)
     // A track that begins much later does not run into the next round.
-    #expect(MediaFile.period(of: [720_000..<7_200_000, 0..<3_000_000]) == 7_200_000)
+    #expect(StoredFile.period(of: [720_000..<7_200_000, 0..<3_000_000]) == 7_200_000)
     // Whole ticks of both clocks: no round is a fraction off.
-    #expect(MediaFile.period(of: [0..<121]) == 240)
+    #expect(StoredFile.period(of: [0..<121]) == 240)
   }
 
   @Test(

@@ -22,9 +22,9 @@ struct CallOptionsTests {
     #expect(options.room == nil)
     #expect(options.serverURL == "ws://localhost:3000")
     #expect(options.mayStartServer)
-    #expect(options.play == nil)
+    #expect(options.playing.play == nil)
     #expect(options.record == "out/")
-    #expect(options.loops)
+    #expect(options.playing.loops)
     #expect(options.duration == nil)
     #expect(options.iceServer.isEmpty)
     #expect(options.udpPort == 0)
@@ -42,8 +42,8 @@ struct CallOptionsTests {
       "--udp-port", "40000", "--bind-address", "2001:db8::1", "--log-level", "debug", "--quiet", "--verify", "off",
     ])
     #expect(options.room == "100")
-    #expect(options.play == "a.webm")
-    #expect(options.loops)
+    #expect(options.playing.play == "a.webm")
+    #expect(options.playing.loops)
     #expect(options.duration == TimeSpan(milliseconds: 60_000))
     #expect(options.serverURL == "wss://calls.example:8443")
     #expect(!options.mayStartServer)
@@ -57,7 +57,7 @@ struct CallOptionsTests {
 
   @Test("a file is played once with --once, which excludes --loop")
   func once() throws {
-    #expect(try !CallOptions.parse(["--play", "a.webm", "--once"]).loops)
+    #expect(try !CallOptions.parse(["--play", "a.webm", "--once"]).playing.loops)
     #expect(refusal(of: CallOptions.self, "--play", "a.webm", "--once", "--loop") != nil)
   }
 
@@ -71,8 +71,8 @@ struct CallOptionsTests {
   @Test(
     "what makes no sense is refused with a sentence",
     arguments: [
-      ([], "There is nothing to do: give --record FOLDER, --play FILE or both."),
-      (["--room", "100"], "There is nothing to do: give --record FOLDER, --play FILE or both."),
+      ([], "There is nothing to do: give --record FOLDER, and --play FILE or --loopback."),
+      (["--room", "100"], "There is nothing to do: give --record FOLDER, and --play FILE or --loopback."),
       (["--record", "o", "--room", ""], "A room's name has 1 to 128 characters, but this one has 0."),
       (
         ["--record", "o", "--room", String(repeating: "x", count: 129)],
@@ -81,6 +81,9 @@ struct CallOptionsTests {
       (["--record", ""], "--record needs the name of a folder."), (["--play", ""], "--play needs the name of a file."),
       (["--record", "o", "--once"], "--once goes with --play."),
       (["--play", "a", "--verify", "off"], "--verify goes with --record."),
+      (["--play", "a", "--loopback"], "--loopback sends back what users send, so --play cannot go with it."),
+      (["--record", "o", "--delay", "1s"], "--delay goes with --loopback."),
+      (["--loopback", "--delay", "11s"], "--delay is 10s at most."),
       (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
       (["--record", "o", "--server", "http://a"], "A SkyRTC server is spoken to by ws:// or wss://, not by http://."),
       (
@@ -131,7 +134,9 @@ struct CallOptionsTests {
   func help() {
     let help = CallOptions.helpMessage()
     for option in [
-      "--room", "--server", "--play", "--record", "--loop", "--once", "--duration", "--ice-server", "--udp-port",
+      "--room", "--server", "--play", "--play-audio", "--size", "--fps",
+      "--live", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--loop", "--once", "--duration",
+      "--ice-server", "--udp-port",
       "--bind-address", "--log-level", "--quiet", "--verify",
     ] { #expect(help.contains(option)) }
     #expect(help.contains("ws://localhost:3000"))
@@ -165,7 +170,7 @@ struct ServeOptionsTests {
 struct ExitCodesTests {
   @Test("each has a number of its own, none of them 1 or 2, and bad usage is the parser's own")
   func numbers() {
-    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 7)
+    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 8)
     #expect(!ExitCodes.allCases.contains { $0.rawValue == 1 || $0.rawValue == 2 })
     #expect(ExitCodes.usage.exitCode == ExitCode.validationFailure)
     #expect(ExitCodes.fine.exitCode == ExitCode.success)
@@ -173,7 +178,7 @@ struct ExitCodesTests {
 
   @Test("the table has a line for each")
   func table() {
-    #expect(ExitCodes.table.split(separator: "\n").count == 8)
+    #expect(ExitCodes.table.split(separator: "\n").count == 9)
     #expect(ExitCodes.table.contains("  69  the server was not reached"))
   }
 }

@@ -23,4 +23,10 @@ package struct Picture: Sendable, Hashable {
 
   /// A row of a colour plane, in bytes.
   package var colourStride: Int { (size.width + 1) / 2 }
+
+  /// Whether every plane is as long as the size says.
+  package var isWhole: Bool {
+    let colours = colourStride * ((size.height + 1) / 2)
+    return luma.count == size.width * size.height && blue.count == colours && red.count == colours
+  }
 }

@@ -1,0 +1,124 @@
+package import RTP
+
+/// What happens.
+extension CongestionController {
+  /// Notes that the source gave a frame.
+  package mutating func offered(size: Int, now: ContinuousClock.Instant) { saturation.offered(size: size, now: now) }
+
+  /// Notes that a packet leaves.
+  ///
+  /// - Parameters:
+  ///   - number: its transport-wide number, if it has one.
+  ///   - isFiller: whether it is sent for a probe alone.
+  package mutating func sent(
+    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: ContinuousClock.Instant
+  ) {
+    if isRepeat { retransmissions.add(bytes: size, now: now) } else { media.add(bytes: size, now: now) }
+    guard let number, judgement == .delay else { return }
+    firstSent = firstSent ?? now
+    log.sent(number: number, size: size, probe: probe.active?.number, now: now)
+    probe.sent(size: size, isFiller: isFiller, now: now)
+  }
+
+  package mutating func received(_ feedback: TransportFeedback, now: ContinuousClock.Instant) {
+    guard judgement == .delay else { return }
+    let report = log.received(feedback)
+    guard report.expected > 0 || !report.arrivals.isEmpty else { return }
+    hasFeedback = true
+    if let lastFeedback, now > lastFeedback {
+      feedbackInterval = min((feedbackInterval * 7 + min(now - lastFeedback, .seconds(1))) / 8, .milliseconds(250))
+    }
+    lastFeedback = now
+    queue.add(report.arrivals, now: now)
+    for arrival in report.arrivals {
+      acknowledged.add(arrival)
+      if let change = groups.add(arrival) { trend.add(change) }
+    }
+    let limits = limits(now: now)
+    let usage = usage(now: now)
+    rateControl.update(
+      usage, acknowledged: carried, sent: sentRate(now: now), roundTrip: queue.shortestAnswer,
+      limits: limits, now: now)
+    if usage == .over { probe.postpone(now: now) }
+    lossBound.received(
+      expected: report.expected, lost: report.lost, isCalm: isCalm, sent: acknowledged.bitrate ?? estimate,
+      roundTrip: queue.shortestAnswer, limits: limits, now: now)
+    saturation.update(
+      carried: carried, queueDelay: queue.current, sent: sentRate(now: now), lineRate: rateControl.rate, now: now)
+    if let proved = probe.received(report.arrivals, now: now) { judge(proved, limits: limits, now: now) }
+    settle(limits: limits)
+  }
+
+  /// Takes in a receiver's report on one of our sources; of use where there is no feedback on each packet.
+  package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: ContinuousClock.Instant) {
+    if let sample {
+      roundTrip = sample
+      shortestRoundTrip = min(shortestRoundTrip ?? sample, sample)
+    }
+    let counted = (highest: block.extendedHighestSequenceNumber, lost: Int(block.cumulativeLost))
+    defer { lossCounts[block.ssrc] = counted }
+    guard judgement == .reports, let before = lossCounts[block.ssrc] else { return }
+    let limits = limits(now: now)
+    let isFull = sample.map { $0 - (shortestRoundTrip ?? $0) > Self.fullQueue } ?? false
+    lossBound.received(
+      expected: Int(Int32(bitPattern: counted.highest &- before.highest)), lost: counted.lost - before.lost,
+      isCalm: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
+      isToldLimit: receiverLimit != nil, now: now)
+    if isFull { lossBound.queueWasSeen(sent: media.bitrate(now: now), limits: limits, now: now) }
+    settle(limits: limits)
+  }
+
+  /// Takes the most that the receiver wants (draft-alvestrand-rmcat-remb-03).
+  package mutating func received(maximumBitrate: UInt64, now: ContinuousClock.Instant) {
+    receiverLimit = Double(maximumBitrate)
+    settle(limits: limits(now: now))
+  }
+
+  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: ContinuousClock.Instant) {
+    let before = estimate
+    let isUseful = proved > before * Self.usefulProof
+    if isUseful {
+      lastProof = now
+      rateControl.proved(proved, limits: limits)
+      lossBound.proved(proved)
+    }
+    probe.judged(wasUseful: isUseful, now: now)
+  }
+
+  /// What the line carries. What it loses without a queue it loses at any rate, so it took that as well.
+  private var carried: Double? {
+    let share = queue.current < QueueDelay.harmless ? 1 - min(lossBound.fractionLost, 0.5) : 1
+    return acknowledged.bitrate.map { $0 / share }
+  }
+
+  private mutating func sentRate(now: ContinuousClock.Instant) -> Double {
+    media.bitrate(now: now) + retransmissions.bitrate(now: now)
+  }
+
+  private mutating func settle(limits: ClosedRange<Double>) {
+    var lowest = lossBound.rate
+    if judgement == .delay { lowest = min(lowest, rateControl.rate) }
+    if let receiverLimit { lowest = min(lowest, receiverLimit) }
+    estimate = min(max(lowest, limits.lowerBound), limits.upperBound)
+    lineRate = judgement == .delay ? rateControl.rate : estimate
+    ceiling = limits.upperBound
+  }
+
+  /// The highest estimate is above what may be told where the media itself is more: a recorded file is sent as it is.
+  private mutating func limits(now: ContinuousClock.Instant) -> ClosedRange<Double> {
+    let own = media.bitrate(now: now)
+    return configuration.minimumBitrate...max(configuration.maximumBitrate, own * 2, configuration.minimumBitrate)
+  }
+
+  private func usage(now: ContinuousClock.Instant) -> DelayTrend.Usage {
+    // So long a queue is one, whatever its slope.
+    if trend.usage == .normal, isWatched, queue.excess > Self.fullQueue / 2 { return .over }
+    if queue.excess == .zero, let lastProof, now - lastProof < Self.unrestAfterProof { return .normal }
+    return trend.usage
+  }
+
+  /// Whether no more may be on its way than the line carries.
+  var isWatched: Bool { configuration.sourceFollows || saturation.isSaturated }
+
+  var isCalm: Bool { trend.usage != .over && queue.current < QueueDelay.harmless }
+}

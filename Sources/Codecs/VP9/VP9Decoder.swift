@@ -1,0 +1,64 @@
+import CVPX
+package import NIOCore
+
+/// One VP9 stream of profile 0 being decoded: what a file may hold that is then encoded anew.
+package final class VP9Decoder {
+  private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+
+  package init() throws(CodecFailure) {
+    context = .allocate(capacity: 1)
+    context.initialize(to: vpx_codec_ctx_t())
+    var settings = vpx_codec_dec_cfg_t()
+    settings.threads = 1
+    let code = chatbot_vp9_decoder_init(context, &settings)
+    if code != VPX_CODEC_OK {
+      throw CodecFailure("start a VP9 decoder", vpx: code)
+    }
+  }
+
+  deinit {
+    vpx_codec_destroy(context)
+    context.deinitialize(count: 1)
+    context.deallocate()
+  }
+
+  /// Decodes one whole frame, or several that lie in one (a superframe), to show the last to `look`.
+  ///
+  /// - Returns: what `look` made of it; nil when the frame is not meant to be shown.
+  package func decode<Seen>(_ frame: ByteBuffer, _ look: (PictureView) -> Seen) throws(CodecFailure) -> Seen? {
+    let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
+    if frame.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
+    try checkSize(of: frame, action)
+    let code = frame.withUnsafeReadableBytes { bytes in
+      vpx_codec_decode(
+        context, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), nil, 0)
+    }
+    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    var place: vpx_codec_iter_t?
+    guard let image = vpx_codec_get_frame(context, &place) else { return nil }
+    // A picture can also grow without a keyframe, twofold at most.
+    try check(width: image.pointee.d_w, height: image.pointee.d_h, action)
+    guard let view = PictureView(image.pointee) else {
+      throw CodecFailure(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
+    }
+    return look(view)
+  }
+
+  /// Refuses a keyframe that is too large before anything is allocated for it.
+  private func checkSize(of frame: ByteBuffer, _ action: String) throws(CodecFailure) {
+    var about = vpx_codec_stream_info_t()
+    about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
+    let code = frame.withUnsafeReadableBytes { bytes in
+      vpx_codec_peek_stream_info(
+        vpx_codec_vp9_dx(), bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), &about)
+    }
+    if code == VPX_CODEC_OK { try check(width: about.w, height: about.h, action) }
+  }
+
+  private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecFailure) {
+    let largest = VP8Decoder.largestSide
+    if width > largest || height > largest {
+      throw CodecFailure(action, "\(width)x\(height) is above \(largest)x\(largest)")
+    }
+  }
+}

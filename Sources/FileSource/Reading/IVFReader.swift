@@ -1,0 +1,88 @@
+import Media
+import NIOCore
+
+/// An IVF file: a header of 32 bytes, then frames, each behind its length and its time. What libvpx's own tools write.
+///
+/// The header's count of frames is not believed: a live recorder cannot go back to write it. A file that ends in the
+/// middle of a frame is played as far as frames are whole.
+final class IVFReader: ContainerReader {
+  let codec: StoredCodec
+  private let file: OpenFile
+  private var position: UInt64
+  /// A frame's time counts `numerator`/`denominator` seconds.
+  private let numerator: Int64
+  private let denominator: Int64
+  private(set) var isTruncated = false
+
+  static let largestFrame = 4 << 20
+  private static let frameHeaderSize = 12
+  private static let headerSize = 32
+
+  /// Reads the file's header.
+  init(_ file: OpenFile) throws(MediaFile.Refusal) {
+    self.file = file
+    let bytes = ByteBuffer(bytes: try file.bytes(Self.headerSize, from: 0))
+    guard
+      bytes.readableBytes == Self.headerSize,
+      let headerSize: UInt16 = bytes.getInteger(at: 6, endianness: .little),
+      let fourCC = bytes.getBytes(at: 8, length: 4),
+      let rate: UInt32 = bytes.getInteger(at: 16, endianness: .little),
+      let scale: UInt32 = bytes.getInteger(at: 20, endianness: .little)
+    else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and \(file.size) are there") }
+    switch String(decoding: fourCC, as: UTF8.self) {
+    case "VP80": codec = .vp8
+    case "VP90": codec = .vp9
+    case "AV01": throw .otherCodec(.video, "AV1")
+    case "H264": throw .otherCodec(.video, "H.264")
+    default: throw .unsupported("its IVF header names neither VP8 nor VP9")
+    }
+    guard rate > 0, scale > 0 else {
+      throw .unsupported("its IVF header tells a rate of \(rate)/\(scale) pictures a second")
+    }
+    guard headerSize >= UInt16(Self.headerSize) else {
+      throw .damaged(position: 6, "its IVF header says that it is \(headerSize) bytes long")
+    }
+    position = UInt64(headerSize)
+    numerator = Int64(scale)
+    denominator = Int64(rate)
+  }
+
+  /// Times are exact but for the last unit.
+  let timing = ContainerTiming(rounding: 1)
+
+  func next() throws(MediaFile.Refusal) -> ContainerFrame? {
+    let start = position
+    let header = ByteBuffer(bytes: try file.bytes(Self.frameHeaderSize, from: start))
+    guard
+      let size: UInt32 = header.getInteger(at: 0, endianness: .little),
+      let time: Int64 = header.getInteger(at: 4, endianness: .little)
+    else {
+      if header.readableBytes > 0 { isTruncated = true }
+      return nil
+    }
+    guard size <= Self.largestFrame else {
+      throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.largestFrame) are the most")
+    }
+    guard let units = units(time) else {
+      throw .damaged(position: start, "a frame's time is beyond \(FileTime.latestHours) h")
+    }
+    let payload = try file.bytes(Int(size), from: start + UInt64(Self.frameHeaderSize))
+    guard payload.count == Int(size) else {
+      isTruncated = true
+      position = start + UInt64(Self.frameHeaderSize + payload.count)
+      return nil
+    }
+    position = start + UInt64(Self.frameHeaderSize) + UInt64(size)
+    return ContainerFrame(time: units, payload: ByteBuffer(bytes: payload), position: start)
+  }
+
+  /// A frame's time in units of `FileTime.rate`, to the nearest; nil beyond the latest.
+  private func units(_ time: Int64) -> Int64? {
+    let wide = time.multipliedFullWidth(by: numerator * Int64(FileTime.rate))
+    guard wide.high == (wide.low > UInt64(Int64.max) ? -1 : 0) else { return nil }
+    let product = Int64(truncatingIfNeeded: wide.low)
+    guard abs(product / denominator) <= FileTime.latest else { return nil }
+    let (whole, rest) = product.quotientAndRemainder(dividingBy: denominator)
+    return whole + (rest >= denominator - rest ? 1 : 0)
+  }
+}

@@ -1,0 +1,49 @@
+import Media
+import NIOCore
+
+/// What the first bytes of a VP9 frame tell (VP9 bitstream specification, 6.2).
+struct VP9Header: Hashable {
+  var isKeyframe: Bool
+  /// A keyframe's picture size; nil for every other frame.
+  var size: PictureSize?
+
+  /// Reads a header; nil when the bytes are no VP9 frame.
+  init?(parsing frame: ByteBuffer) {
+    var bits = Bits(bytes: frame.getBytes(at: frame.readerIndex, length: min(16, frame.readableBytes)) ?? [])
+    guard bits.read(2) == 2, let low = bits.read(1), let high = bits.read(1) else { return nil }
+    let profile = high << 1 | low
+    if profile == 3, bits.read(1) != 0 { return nil }
+    guard let showsExisting = bits.read(1) else { return nil }
+    if showsExisting == 1 {
+      isKeyframe = false
+      return
+    }
+    guard let isInter = bits.read(1), bits.read(2) != nil else { return nil }
+    isKeyframe = isInter == 0
+    guard isKeyframe else { return }
+    guard bits.read(24) == 0x498342 else { return nil }
+    if profile >= 2, bits.read(1) == nil { return nil }
+    // The colour: profiles 1 and 3 tell the sampling, and RGB (7) has no range.
+    guard let colour = bits.read(3) else { return nil }
+    let isOdd = profile & 1 == 1
+    guard bits.read(colour == 7 ? (isOdd ? 1 : 0) : (isOdd ? 4 : 1)) != nil else { return nil }
+    guard let width = bits.read(16), let height = bits.read(16) else { return nil }
+    size = PictureSize(width: width + 1, height: height + 1)
+  }
+
+  /// Bytes read bit by bit, the highest first.
+  private struct Bits {
+    let bytes: [UInt8]
+    var position = 0
+
+    mutating func read(_ count: Int) -> Int? {
+      guard position + count <= bytes.count * 8 else { return nil }
+      var value = 0
+      for _ in 0..<count {
+        value = value << 1 | Int(bytes[position / 8] >> UInt8(7 - position % 8) & 1)
+        position += 1
+      }
+      return value
+    }
+  }
+}

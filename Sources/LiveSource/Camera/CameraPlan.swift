@@ -1,0 +1,28 @@
+import FileSource
+import Media
+
+/// What a camera is to play: inputs that were found good, and how they lie in time.
+struct CameraPlan: Sendable {
+  /// The input's name in messages.
+  var name: String
+  var pictures: CheckedPictures?
+  var sound: CheckedSound?
+  var rounds: Rounds
+  var fit: PictureFit?
+  /// The even rate; nil for the pictures' own times.
+  var rate: PictureRate?
+  var maximumBitrate: Int
+  var owner: ParticipantID
+
+  var tracks: Int { (pictures == nil ? 0 : 1) + (sound == nil ? 0 : 1) }
+
+  /// Whether all is over when the pictures are.
+  var endsWithPictures: Bool { pictures?.extent == .unknown }
+
+  /// How long a round is: as long as the longest input that has a length.
+  static func period(_ pictures: Extent?, _ sound: Extent?) -> Int64? {
+    var ranges: [Range<Int64>] = []
+    for case .range(let range)? in [pictures, sound] { ranges.append(range) }
+    return ranges.isEmpty ? nil : max(FileTime.commonSpan, StoredFile.period(of: ranges))
+  }
+}

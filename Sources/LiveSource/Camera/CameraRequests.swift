@@ -1,0 +1,54 @@
+/// What others want of a playing camera, until its threads take it.
+struct CameraRequests: Sendable {
+  /// What a line takes, all tracks together, in bits a second, and the share of packets that it loses.
+  struct Line: Sendable, Hashable {
+    var bitrate: Int
+    var fractionLost: Double
+  }
+
+  private(set) var isOver = false
+  /// Why it is over before its time.
+  private(set) var failure: String?
+  private var wantsKeyframe = false
+  private var lineForPictures: Line?
+  private var lineForSound: Line?
+  /// Tracks that have not ended.
+  private var openTracks: Int
+
+  init(tracks: Int) {
+    openTracks = tracks
+  }
+
+  mutating func end(failure: String? = nil) {
+    if !isOver { self.failure = failure }
+    isOver = true
+  }
+
+  /// - Returns: whether it was the last one.
+  mutating func trackEnded() -> Bool {
+    openTracks -= 1
+    return openTracks == 0
+  }
+
+  mutating func requestKeyframe() { wantsKeyframe = true }
+
+  mutating func follow(_ line: Line) {
+    lineForPictures = line
+    lineForSound = line
+  }
+
+  mutating func takeKeyframeRequest() -> Bool {
+    defer { wantsKeyframe = false }
+    return wantsKeyframe
+  }
+
+  mutating func takeLineForPictures() -> Line? {
+    defer { lineForPictures = nil }
+    return lineForPictures
+  }
+
+  mutating func takeLineForSound() -> Line? {
+    defer { lineForSound = nil }
+    return lineForSound
+  }
+}

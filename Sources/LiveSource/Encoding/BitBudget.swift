@@ -1,0 +1,69 @@
+/// What may still be sent so that the bitrate holds over every second, keyframes included.
+///
+/// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next picture
+/// has to be left out. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
+/// pause is not followed by a burst. Beside it, the last second is added up, so that pictures make room for a keyframe in
+/// just the second that it falls into.
+struct BitBudget: Sendable {
+  /// How long unused bitrate is remembered, in seconds.
+  private static let credit = 0.1
+  /// How long, in seconds at the new bitrate, pictures are left out at most for what was sent before the bitrate fell.
+  private static let longestDebt = 0.3
+
+  /// The share of the bitrate from which on a second is full and pictures are left out; what is left is for keyframes.
+  private static let full = 0.99
+  /// What a bitrate is held to, so that no sum of it can overflow.
+  private static let bitrates = 1...1_000_000_000_000
+
+  private(set) var bitrate: Int
+  /// What was sent in the last second, since the bitrate last fell.
+  private var recent: [(time: ContinuousClock.Instant, bits: Int)] = []
+  private var filling = 0.0
+  private var measured: ContinuousClock.Instant?
+
+  /// - Parameter bitrate: bits a second, above zero.
+  init(bitrate: Int) {
+    self.bitrate = Self.held(bitrate)
+  }
+
+  private static func held(_ bitrate: Int) -> Int {
+    min(max(bitrates.lowerBound, bitrate), bitrates.upperBound)
+  }
+
+  /// The bitrate is another from now on.
+  mutating func follow(bitrate: Int, now: ContinuousClock.Instant) {
+    settle(now: now)
+    let falls = bitrate < self.bitrate
+    self.bitrate = Self.held(bitrate)
+    if !falls { return }
+    let rate = Double(self.bitrate)
+    filling = min(max(filling, -Self.credit * rate), Self.longestDebt * rate)
+    recent.removeAll(keepingCapacity: true)
+  }
+
+  /// A frame was sent.
+  mutating func spend(bits: Int, now: ContinuousClock.Instant) {
+    settle(now: now)
+    filling += Double(bits)
+    recent.removeAll { now - $0.time >= .seconds(1) }
+    recent.append((now, bits))
+  }
+
+  /// Whether another frame may be sent.
+  func allows(now: ContinuousClock.Instant) -> Bool {
+    if filling(at: now) > 0 { return false }
+    let second = recent.reduce(0.0) { now - $1.time >= .seconds(1) ? $0 : $0 + Double($1.bits) }
+    return second <= Self.full * Double(bitrate)
+  }
+
+  private mutating func settle(now: ContinuousClock.Instant) {
+    filling = filling(at: now)
+    measured = max(measured ?? now, now)
+  }
+
+  private func filling(at now: ContinuousClock.Instant) -> Double {
+    guard let measured, now > measured else { return filling }
+    let rate = Double(bitrate)
+    return max(filling - (now - measured).seconds * rate, -Self.credit * rate)
+  }
+}

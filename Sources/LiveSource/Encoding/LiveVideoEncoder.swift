@@ -1,0 +1,174 @@
+package import Codecs
+package import Media
+import NIOCore
+
+/// Makes VP8 of pictures as a camera's encoder does: keyframes when they are asked for, and never more bits than the line
+/// takes, by the quantizer first, then by fewer pictures, then by smaller ones.
+///
+/// One thread calls it. It waits for nothing.
+package final class LiveVideoEncoder {
+  /// What the pictures are and what they may cost at first.
+  package struct Settings: Sendable, Hashable {
+    package var size: PictureSize
+    /// How many pictures come in a second.
+    package var framesPerSecond: Double
+    package var owner: ParticipantID
+    /// Bits a second of payload.
+    package var bitrate = 1_000_000
+    /// 0 (best) to 16 (fastest).
+    package var speed = 8
+    package var threads = 1
+
+    package init(size: PictureSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
+      self.size = size
+      self.framesPerSecond = framesPerSecond
+      self.owner = owner
+    }
+  }
+
+  package let settings: Settings
+  /// What is encoded at present: which pictures, and in which size.
+  package private(set) var rung: QualityLadder.Rung
+  private var ladder: QualityLadder
+  private var budget: BitBudget
+  private var requests = KeyframeRequests()
+  private var encoder: VP8Encoder
+  /// The encoder's own time: as if every picture that it gets came at an even pace, so that a pause is not made up for.
+  private var encoderTime: Int64 = 0
+  private var encoderBitrate: Int
+  private var sinceEncoded = 0
+  private var standing: Picture?
+
+  /// The share of the bitrate that the encoder is set to; the rest is for keyframes.
+  private static let share = 0.95
+  /// By how much the bitrate must change, in hundredths, before the encoder is told.
+  private static let noticeable = 2
+  /// A keyframe's largest share of a second's bits, in hundredths.
+  private static let keyframeShare = 15
+
+  package init(_ settings: Settings) throws(CodecFailure) {
+    var settings = settings
+    settings.framesPerSecond = min(max(settings.framesPerSecond, 0.1), 240)
+    budget = BitBudget(bitrate: settings.bitrate)
+    settings.bitrate = budget.bitrate
+    self.settings = settings
+    ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
+    rung = ladder.rung
+    encoderBitrate = settings.bitrate
+    encoder = try Self.encoder(for: rung, settings, bitrate: settings.bitrate)
+  }
+
+  /// Somebody needs a keyframe: it is the next picture, at the soonest 500 ms after the keyframe before. Requests until
+  /// then are joined.
+  package func requestKeyframe(now: ContinuousClock.Instant) {
+    requests.request(now: now)
+  }
+
+  /// When `encodeAgain` is to be called, because a keyframe is needed, unless a picture comes before; nil when none is.
+  package var deadline: ContinuousClock.Instant? {
+    standing == nil ? nil : requests.deadline
+  }
+
+  /// What the line takes from now on.
+  ///
+  /// - Parameter bitrate: bits a second of payload.
+  package func follow(bitrate: Int, now: ContinuousClock.Instant) {
+    if bitrate == budget.bitrate { return }
+    budget.follow(bitrate: bitrate, now: now)
+    ladder.follow(bitrate: budget.bitrate, now: now)
+  }
+
+  /// Makes a frame of the next picture.
+  ///
+  /// - Parameters:
+  ///   - picture: of the settings' size.
+  ///   - time: when it is shown, in ticks of 90 kHz.
+  /// - Returns: nil when the picture is left out to hold the bitrate.
+  package func encode(
+    _ picture: Picture, time: Int64, now: ContinuousClock.Instant
+  ) throws(CodecFailure) -> EncodedFrame? {
+    standing = picture
+    let isDue = requests.isDue(now: now)
+    sinceEncoded += 1
+    if !isDue {
+      if sinceEncoded < ladder.rung.divisor { return nil }
+      if !budget.allows(now: now) {
+        ladder.leftOut(bitrate: budget.bitrate, now: now)
+        return nil
+      }
+    }
+    return try make(of: picture, time: time, keyframe: isDue, now: now)
+  }
+
+  /// Makes a keyframe of the picture before once more, because somebody waits and the next picture is late.
+  ///
+  /// - Parameter time: when it is shown, in ticks of 90 kHz; after the time of the picture before.
+  /// - Returns: nil when no keyframe is due.
+  package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecFailure) -> EncodedFrame? {
+    guard let standing, requests.isDue(now: now) else { return nil }
+    return try make(of: standing, time: time, keyframe: true, now: now)
+  }
+
+  private func make(
+    of picture: Picture, time: Int64, keyframe: Bool, now: ContinuousClock.Instant
+  ) throws(CodecFailure) -> EncodedFrame? {
+    let isNew = try adjust(now: now)
+    let scaled = try picture.scaled(to: rung.size)
+    let output = try encoder.encode(scaled, time: encoderTime, duration: frameDuration, keyframe: keyframe || isNew)
+    encoderTime += Int64(frameDuration)
+    sinceEncoded = 0
+    guard let output else { return nil }
+    budget.spend(bits: output.payload.readableBytes * 8, now: now)
+    if output.isKeyframe {
+      requests.keyframeMade(now: now)
+    } else if let quantizer = encoder.lastQuantizer {
+      ladder.encoded(quantizer: quantizer, bitrate: budget.bitrate, now: now)
+    }
+    return EncodedFrame(
+      owner: settings.owner, codec: .vp8, time: MediaTime(ticks: time, rate: Codec.vp8.clockRate),
+      payload: output.payload, isKeyframe: output.isKeyframe, size: output.isKeyframe ? rung.size : nil, arrival: now)
+  }
+
+  /// Brings the encoder to what the ladder and the line ask for. Another size begins with a keyframe, and waits until one
+  /// is allowed.
+  ///
+  /// - Returns: whether the encoder is a new one.
+  private func adjust(now: ContinuousClock.Instant) throws(CodecFailure) -> Bool {
+    if ladder.rung.size != rung.size, requests.allows(now: now) {
+      encoder = try Self.encoder(for: ladder.rung, settings, bitrate: budget.bitrate)
+      rung = ladder.rung
+      encoderBitrate = budget.bitrate
+      return true
+    }
+    if ladder.rung.divisor != rung.divisor { rung = QualityLadder.Rung(divisor: ladder.rung.divisor, size: rung.size) }
+    let difference = abs(budget.bitrate - encoderBitrate)
+    if difference * 100 >= encoderBitrate * Self.noticeable, difference > 0 {
+      try encoder.setBitrate(Self.share(of: budget.bitrate))
+      encoderBitrate = budget.bitrate
+    }
+    return false
+  }
+
+  /// A frame's share of a second, in ticks of 90 kHz.
+  private var frameDuration: Int {
+    Int((Double(Codec.vp8.clockRate) * Double(rung.divisor) / settings.framesPerSecond).rounded())
+  }
+
+  private static func share(of bitrate: Int) -> Int {
+    Int(Double(bitrate) * share)
+  }
+
+  private static func encoder(
+    for rung: QualityLadder.Rung, _ settings: Settings, bitrate: Int
+  ) throws(CodecFailure) -> VP8Encoder {
+    let framesPerSecond = settings.framesPerSecond / Double(rung.divisor)
+    var fresh = VP8Encoder.Settings(size: rung.size)
+    fresh.framesPerSecond = max(1, Int(framesPerSecond.rounded()))
+    fresh.bitrate = share(of: bitrate)
+    fresh.choosesKeyframes = false
+    fresh.largestKeyframe = max(100, Int(framesPerSecond * Double(keyframeShare)))
+    fresh.speed = settings.speed
+    fresh.threads = settings.threads
+    return try VP8Encoder(fresh)
+  }
+}

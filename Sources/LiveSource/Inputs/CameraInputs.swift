@@ -1,0 +1,117 @@
+import FileSource
+import Logging
+import Media
+
+/// Looks at everything that is to be played before anything is, and joins it to a plan.
+struct CameraInputs {
+  let plan: CameraPlan
+  let summary: String
+  let remarks: [String]
+
+  /// Rates that `fps` can ask for.
+  static let rates = 0.1...120.0
+  /// Pictures that come faster than this are thinned out, unless a rate is asked for.
+  static let fastest: Int64 = 60
+
+  init(_ options: LiveCamera.Options, standardInput: Int32, logger: Logger) throws(LiveCamera.OpeningError) {
+    let rate = try Self.rate(options)
+    if let size = options.size {
+      do throws(InputRefusal) {
+        try PictureFit.check(wanted: size)
+      } catch {
+        throw LiveCamera.OpeningError(error.description)
+      }
+    }
+
+    var main = try Self.named(options.input) { () throws(InputRefusal) in
+      switch options.input {
+      case .file(let path):
+        try InputFile.check(path, rate: rate)
+      case .standardInput:
+        InputFile.Found(
+          pictures: try RawPictures.check(standardInput, size: options.size, rate: rate, logger: logger), sound: nil)
+      case .pattern:
+        InputFile.Found(
+          pictures: try PatternPictures.check(size: options.size, rate: rate), sound: PatternSounds.check())
+      }
+    }
+    var parts = [Self.name(options.input)]
+    var remarks = main.remarks + (main.pictures?.remarks ?? [])
+    if let path = options.audio {
+      main.sound = try Self.sound(path, rate: rate, behind: main)
+      parts.append(path)
+    }
+    remarks += main.sound?.remarks ?? []
+
+    let fit = main.pictures.map { PictureFit($0.size, wanted: options.size) }
+    var evenRate = rate
+    if let pictures = main.pictures, rate == nil, pictures.interval < Int64(FileTime.rate) / Self.fastest {
+      evenRate = PictureRate(pictures: Self.fastest)
+      remarks.append("Of its pictures \(Self.fastest) a second are shown.")
+    }
+    if options.size == nil, let remark = fit?.remark { remarks.append(remark) }
+    if main.pictures == nil, options.size != nil || options.fps != nil {
+      remarks.append("It has no pictures, so a size or a rate means nothing.")
+    }
+    plan = CameraPlan(
+      name: parts.joined(separator: " with "), pictures: main.pictures, sound: main.sound,
+      rounds: Rounds(period: CameraPlan.period(main.pictures?.extent, main.sound?.extent), loops: options.loops),
+      fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, owner: options.owner)
+    let found = [main.pictures?.summary, main.sound?.summary].compactMap(\.self)
+    let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
+    summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live"
+    self.remarks = remarks
+  }
+
+  private static func rate(_ options: LiveCamera.Options) throws(LiveCamera.OpeningError) -> PictureRate? {
+    guard let fps = options.fps else { return nil }
+    guard rates.contains(fps), let rate = PictureRate(fps) else {
+      throw LiveCamera.OpeningError(
+        "\(text(fps)) pictures a second are not possible: \(text(rates.lowerBound)) to \(text(rates.upperBound)) are.")
+    }
+    return rate
+  }
+
+  private static func text(_ number: Double) -> String {
+    number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
+  }
+
+  /// The sound of a file that is to be joined with pictures.
+  private static func sound(
+    _ path: String, rate: PictureRate?, behind main: InputFile.Found
+  ) throws(LiveCamera.OpeningError) -> CheckedSound {
+    guard main.pictures != nil else {
+      throw LiveCamera.OpeningError("\(path) cannot be joined: what it is to be joined with has no pictures.")
+    }
+    let found = try named(.file(path)) { () throws(InputRefusal) in try InputFile.check(path, rate: rate) }
+    guard var sound = found.sound else {
+      throw LiveCamera.OpeningError(path, InputRefusal("it has no sound"))
+    }
+    // Joined inputs begin together, wherever in its own file each of them begins.
+    if case .range(let range) = sound.extent { sound.extent = .range(0..<range.count64) }
+    sound.remarks = found.remarks.filter { !$0.contains("picture") } + sound.remarks
+    return sound
+  }
+
+  private static func named<Result>(
+    _ input: LiveCamera.Options.Input, _ body: () throws(InputRefusal) -> Result
+  ) throws(LiveCamera.OpeningError) -> Result {
+    do throws(InputRefusal) {
+      return try body()
+    } catch {
+      throw LiveCamera.OpeningError(name(input), error)
+    }
+  }
+
+  private static func name(_ input: LiveCamera.Options.Input) -> String {
+    switch input {
+    case .file(let path): path
+    case .standardInput: "Standard input"
+    case .pattern: "The test pattern"
+    }
+  }
+}
+
+extension Range<Int64> {
+  fileprivate var count64: Int64 { upperBound - lowerBound }
+}

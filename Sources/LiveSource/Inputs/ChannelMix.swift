@@ -1,0 +1,75 @@
+/// How the channels of a file become one or two.
+///
+/// One stays one, two stay two. More are mixed down to two as ITU-R BS.775 does it (the middle and the surrounding ones
+/// 3 dB lower on their sides), made quieter as a whole so that nothing can be clipped; the low-frequency one is left out.
+/// The order of channels is that of WAV (WAVEFORMATEXTENSIBLE).
+struct ChannelMix: Sendable, Hashable {
+  let inputs: Int
+  /// 1 or 2.
+  let outputs: Int
+  /// For each input channel its share of the left and the right.
+  private let shares: [(left: Float, right: Float)]
+
+  static func == (one: ChannelMix, other: ChannelMix) -> Bool { one.inputs == other.inputs }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(inputs) }
+
+  init(channels: Int) {
+    inputs = max(1, channels)
+    outputs = min(2, inputs)
+    let middle = Float(0.5).squareRoot()
+    var shares = Self.places(inputs).map { place -> (left: Float, right: Float) in
+      switch place {
+      case .left: (1, 0)
+      case .right: (0, 1)
+      case .middle: (middle, middle)
+      case .leftBehind: (middle, 0)
+      case .rightBehind: (0, middle)
+      case .low: (0, 0)
+      }
+    }
+    let loudest = max(shares.reduce(0) { $0 + $1.left }, shares.reduce(0) { $0 + $1.right })
+    if inputs > 2, loudest > 0 { shares = shares.map { ($0.left / loudest, $0.right / loudest) } }
+    self.shares = shares
+  }
+
+  /// Mixes whole frames. What is no number becomes silence, and what is louder than full is held there.
+  func mix(_ samples: [Float]) -> [Float] {
+    if inputs == outputs { return samples.map(Self.sane) }
+    var output: [Float] = []
+    output.reserveCapacity(samples.count / inputs * 2)
+    for frame in stride(from: 0, to: samples.count - inputs + 1, by: inputs) {
+      var (left, right): (Float, Float) = (0, 0)
+      for channel in 0..<inputs {
+        let value = Self.sane(samples[frame + channel])
+        left += value * shares[channel].left
+        right += value * shares[channel].right
+      }
+      output.append(left)
+      output.append(right)
+    }
+    return output
+  }
+
+  private static func sane(_ value: Float) -> Float {
+    value.isNaN ? 0 : min(1, max(-1, value))
+  }
+
+  private enum Place {
+    case left, right, middle, low, leftBehind, rightBehind
+  }
+
+  private static func places(_ channels: Int) -> [Place] {
+    switch channels {
+    case 1: [.middle]
+    case 2: [.left, .right]
+    case 3: [.left, .right, .middle]
+    case 4: [.left, .right, .leftBehind, .rightBehind]
+    case 5: [.left, .right, .middle, .leftBehind, .rightBehind]
+    case 6: [.left, .right, .middle, .low, .leftBehind, .rightBehind]
+    case 7: [.left, .right, .middle, .low, .middle, .leftBehind, .rightBehind]
+    case 8: [.left, .right, .middle, .low, .leftBehind, .rightBehind, .leftBehind, .rightBehind]
+    default: (0..<channels).map { $0.isMultiple(of: 2) ? .left : .right }
+    }
+  }
+}

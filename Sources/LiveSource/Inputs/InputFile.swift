@@ -1,0 +1,57 @@
+import FileSource
+import Media
+
+/// Tells what a file is by its first bytes, and has it checked.
+enum InputFile {
+  /// What a file holds that can be played.
+  struct Found: Sendable {
+    var pictures: CheckedPictures?
+    var sound: CheckedSound?
+    var remarks: [String] = []
+  }
+
+  /// - Parameter rate: pictures a second for what has no rate of its own.
+  static func check(_ path: String, rate: PictureRate?) throws(InputRefusal) -> Found {
+    let file = try refusing { () throws(MediaFile.Refusal) in try OpenFile(path) }
+    guard file.size > 0 else { throw InputRefusal(.empty) }
+    let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(64) }
+    switch kind(beginning) {
+    case .y4m: return Found(pictures: try Y4MFile.check(file, rate: rate))
+    case .samples: return Found(sound: try SampledSound.check(file))
+    case .still: return Found(pictures: try StillPicture.check(file, rate: rate))
+    case .container: return try stored(path)
+    case nil:
+      let name = FormatGuess.name(beginning).map { "it is \($0), and" } ?? "its format is unknown;"
+      throw InputRefusal("\(name) WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played")
+    }
+  }
+
+  private enum Kind {
+    case container, y4m, samples, still
+  }
+
+  private static func kind(_ beginning: [UInt8]) -> Kind? {
+    func has(_ mark: [UInt8], at offset: Int = 0) -> Bool { beginning.dropFirst(offset).starts(with: mark) }
+    if has([0x1a, 0x45, 0xdf, 0xa3]) || has(Array("DKIF".utf8)) { return .container }
+    // An Ogg page has 27 bytes before its lacing, and its first packet begins behind that.
+    if has(Array("OggS".utf8)) { return has(Array("\u{1}vorbis".utf8), at: 28) ? .samples : .container }
+    if has(Array(Y4MHeader.signature.utf8)) { return .y4m }
+    if has(Array("RIFF".utf8)) || has(Array("RF64".utf8)) || has(Array("RIFX".utf8)) {
+      return has(Array("WAVE".utf8), at: 8) ? .samples : nil
+    }
+    // Sony's Wave64 begins with a name of 16 bytes.
+    if has(Array("riff".utf8) + [0x2e, 0x91, 0xcf, 0x11]) || has(Array("fLaC".utf8)) { return .samples }
+    if has([0x89] + Array("PNG\r\n".utf8) + [0x1a, 0x0a]) { return .still }
+    return nil
+  }
+
+  private static func stored(_ path: String) throws(InputRefusal) -> Found {
+    let stored = try refusing { () throws(MediaFile.Refusal) in
+      try StoredFile(opening: path, accepting: Set(StoredCodec.allCases))
+    }
+    var found = Found(remarks: stored.remarks)
+    if let track = stored.track(.video) { found.pictures = try StoredPictures.check(stored, track) }
+    if let track = stored.track(.audio) { found.sound = try StoredSound.check(stored, track) }
+    return found
+  }
+}

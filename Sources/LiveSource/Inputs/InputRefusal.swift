@@ -1,0 +1,28 @@
+import Codecs
+import FileSource
+import Media
+
+/// Why an input cannot be played, or not on.
+struct InputRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong, to follow "cannot be played: ", without a full stop.
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+
+  init(_ refusal: MediaFile.Refusal) {
+    switch refusal {
+    case .otherCodec(.video, let name): description = "its picture is \(name), and VP8 and VP9 are played"
+    case .otherCodec(.audio, let name): description = "its sound is \(name), and Opus and Vorbis are played"
+    default: description = refusal.description
+    }
+  }
+
+  init(_ failure: CodecFailure) {
+    description = "\(failure.action.prefix(1).lowercased())\(failure.action.dropFirst()) failed: \(failure.reason)"
+  }
+
+  /// Less was there than when the input was checked.
+  static let changed = InputRefusal(.changed)
+}

@@ -1,0 +1,62 @@
+import CPNG
+import Codecs
+import FileSource
+import Media
+
+/// A PNG file, read by libpng: any depth, palette, grey and alpha, which is laid over black.
+enum PNGFile {
+  /// The largest file: what the largest picture takes with 16 bits a channel and no compression, and some more.
+  static let largestFile = 160 << 20
+
+  static func picture(_ file: OpenFile) throws(InputRefusal) -> Picture {
+    let (size, pixels) = try pixels(file)
+    return try Picture(pixels, size: size, layout: .rgba)
+  }
+
+  /// Red, green, blue and how opaque each pixel is.
+  static func pixels(_ file: OpenFile) throws(InputRefusal) -> (size: PictureSize, pixels: [UInt8]) {
+    guard file.size <= UInt64(largestFile) else {
+      throw InputRefusal("it has \(file.size) bytes, and a picture of \(largestFile) is the largest")
+    }
+    // The size is looked at before the file is read, let alone anything allocated for its pixels.
+    let size = try size(refusing { () throws(MediaFile.Refusal) in try file.beginning(24) })
+    try PictureFit.check(size)
+    let bytes = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Int(file.size), from: 0) }
+    return (size, try pixels(bytes, size: size))
+  }
+
+  /// The size in the first chunk (PNG specification, 11.2.2).
+  private static func size(_ bytes: [UInt8]) throws(InputRefusal) -> PictureSize {
+    guard bytes.count == 24, bytes[12..<16].elementsEqual("IHDR".utf8) else {
+      throw InputRefusal("its PNG header is malformed")
+    }
+    func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    return PictureSize(width: number(16), height: number(20))
+  }
+
+  private static func pixels(_ bytes: [UInt8], size: PictureSize) throws(InputRefusal) -> [UInt8] {
+    var image = png_image()
+    let result = bytes.withUnsafeBytes { bytes -> (pixels: [UInt8]?, reason: String) in
+      guard chatbot_png_begin(&image, bytes.baseAddress, bytes.count) != 0 else { return (nil, message(image)) }
+      guard Int(image.width) == size.width, Int(image.height) == size.height else {
+        chatbot_png_free(&image)
+        return (nil, "its header is malformed")
+      }
+      var isRead = false
+      let pixels = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) { buffer, count in
+        guard let start = buffer.baseAddress else { return }
+        start.initialize(repeating: 0, count: buffer.count)
+        isRead = chatbot_png_finish(&image, start) != 0
+        count = buffer.count
+      }
+      return isRead ? (pixels, "") : (nil, message(image))
+    }
+    guard let pixels = result.pixels else { throw InputRefusal("libpng refuses it: \(result.reason)") }
+    return pixels
+  }
+
+  private static func message(_ image: png_image) -> String {
+    let text = withUnsafeBytes(of: image.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return text.filter { $0.isASCII && !$0.isNewline }
+  }
+}

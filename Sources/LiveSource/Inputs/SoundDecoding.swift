@@ -1,0 +1,24 @@
+import FileSource
+import NIOCore
+
+/// A decoder of one track's packets to sound at 48 kHz.
+protocol SoundDecoding: AnyObject {
+  /// 1 or 2.
+  var channels: Int { get }
+
+  /// Decodes one packet.
+  ///
+  /// - Returns: samples of each channel in turn, and for how many ticks of 48 kHz the packet stands. A decoder that has to
+  ///   resample gives some of its samples later.
+  func decode(_ packet: ByteBuffer) throws(InputRefusal) -> (samples: [Float], ticks: Int64)
+
+  /// Gives what is left.
+  func finish() -> [Float]
+}
+
+extension StoredTrack {
+  /// A decoder of the track, at its start.
+  func soundDecoder() throws(InputRefusal) -> any SoundDecoding {
+    codec == .vorbis ? try VorbisDecoding(codecPrivate) : try OpusDecoding(channels: channels == 2 ? 2 : 1)
+  }
+}

@@ -1,0 +1,96 @@
+import Codecs
+import FileSource
+import Media
+
+/// The sound of a WebM or Ogg file, decoded: Opus or Vorbis, with its gaps as silence.
+final class StoredSound: SoundInput {
+  private let reader: TrackReader
+  private let track: StoredTrack
+  private var decoder: any SoundDecoding
+  private var queue: SoundQueue
+  /// Ticks decoded or filled in since the track's first frame, and ticks yet to be swallowed at the start.
+  private var position: Int64 = 0
+  private var preSkip: Int64
+  private var first: Int64?
+  /// Ticks of a gap yet to be filled, and the packet behind it.
+  private var silence: Int64 = 0
+  private var waiting: FileFrame?
+  private var isOver = false
+
+  /// A deviation from the container's time that is a real gap: 60 ms, in ticks. Below, a container only rounds.
+  private static let smallestGap: Int64 = 2_880
+
+  init(_ stored: StoredFile, _ track: StoredTrack) throws(InputRefusal) {
+    reader = try refusing { () throws(MediaFile.Refusal) in try stored.reader(of: track) }
+    self.track = track
+    decoder = try track.soundDecoder()
+    queue = SoundQueue(channels: decoder.channels)
+    preSkip = track.preSkip
+  }
+
+  func read(_ count: Int) throws(InputRefusal) -> Sound {
+    while queue.count < count, !isOver { try decodeMore() }
+    return queue.take(count)
+  }
+
+  func rewind() throws(InputRefusal) {
+    let reader = reader
+    try refusing { () throws(MediaFile.Refusal) in try reader.rewind() }
+    decoder = try track.soundDecoder()
+    queue = SoundQueue(channels: decoder.channels)
+    position = 0
+    preSkip = track.preSkip
+    first = nil
+    silence = 0
+    waiting = nil
+    isOver = false
+  }
+
+  private func decodeMore() throws(InputRefusal) {
+    if silence > 0 { return addSilence() }
+    let reader = reader
+    let frame =
+      if let waiting { waiting } else { try refusing { () throws(MediaFile.Refusal) in try reader.next() } }
+    waiting = nil
+    guard let frame else {
+      queue.append(samples: decoder.finish())
+      isOver = true
+      return
+    }
+    let start = frame.time / FileTime.units(perTickOf: .audio)
+    let origin = first ?? start
+    first = origin
+    let gap = start - origin - position
+    if gap >= Self.smallestGap {
+      silence = gap
+      waiting = frame
+      return
+    }
+    // A packet that cannot be decoded is a hole, which the next packet's time turns into silence.
+    guard let (samples, ticks) = try? decoder.decode(frame.payload) else { return }
+    position += ticks
+    let skipped = min(preSkip, ticks)
+    preSkip -= skipped
+    queue.append(samples: samples.dropFirst(Int(skipped) * decoder.channels))
+  }
+
+  /// Fills a gap, a second at once, so that the memory does not grow with it.
+  private func addSilence() {
+    let ticks = min(silence, Int64(Sound.rate))
+    silence -= ticks
+    position += ticks
+    queue.append(silence: Int(ticks))
+  }
+
+  /// Checks a file's sound track.
+  static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputRefusal) -> CheckedSound {
+    let sound = try StoredSound(stored, track)
+    _ = try sound.read(1)
+    let unit = FileTime.units(perTickOf: .audio)
+    let start = track.start - stored.origin + track.preSkip * unit
+    let length = max(FileTime.commonSpan, track.end - track.start - track.preSkip * unit)
+    return CheckedSound(
+      summary: track.description, channels: sound.decoder.channels, extent: .range(start..<start + length),
+      open: { _ throws(InputRefusal) in try StoredSound(stored, track) })
+  }
+}

@@ -1,0 +1,80 @@
+import Codecs
+import Media
+
+/// The first line of a Y4M file (yuv4mpeg(5) of the MJPEG tools): a word for each trait, its first letter the name.
+struct Y4MHeader: Hashable {
+  let size: PictureSize
+  /// Pictures a second; nil when the file says that it does not know (0:0).
+  let rate: PictureRate?
+  let layout: PixelLayout
+  /// Whether black is 0 and white 255, instead of 16 and 235.
+  let isFullRange: Bool
+
+  /// The longest first line that is read.
+  static let longestLine = 1_024
+  static let signature = "YUV4MPEG2"
+
+  /// Reads a first line, without its end.
+  init(parsing line: some Collection<UInt8>) throws(InputRefusal) {
+    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+    guard words.first.map(String.init) == Self.signature else { throw InputRefusal("its Y4M header is malformed") }
+    var (width, height): (Int?, Int?)
+    var rate = "0:0"
+    var colours = "420jpeg"
+    var interlacing = "p"
+    var isFullRange = false
+    for word in words.dropFirst() {
+      let value = String(word.dropFirst())
+      switch word.first {
+      case "W": width = Int(value)
+      case "H": height = Int(value)
+      case "F": rate = value
+      case "C": colours = value
+      case "I": interlacing = value
+      case "X" where value == "COLORRANGE=FULL": isFullRange = true
+      default: break
+      }
+    }
+    guard let width, let height, width > 0, height > 0 else {
+      throw InputRefusal("its Y4M header tells no size")
+    }
+    self.size = PictureSize(width: width, height: height)
+    guard ["p", "?", ""].contains(interlacing) else {
+      throw InputRefusal("its pictures are interlaced, and only whole pictures are played")
+    }
+    self.layout = try Self.layout(colours)
+    self.isFullRange = isFullRange
+    self.rate = try Self.rate(rate)
+  }
+
+  private static func layout(_ colours: String) throws(InputRefusal) -> PixelLayout {
+    switch colours {
+    case "420", "420jpeg", "420mpeg2", "420paldv": return .i420
+    case "422": return .i422
+    case "444": return .i444
+    case "mono": return .grey
+    default:
+      let name = printable(colours)
+      if colours.contains("p1") || colours.hasPrefix("mono") {
+        throw InputRefusal("its pictures have more than 8 bits a value (\(name)), and 8 are played")
+      }
+      throw InputRefusal("its colours are \(name), and only 420, 422, 444 and mono with 8 bits are played")
+    }
+  }
+
+  private static func rate(_ text: String) throws(InputRefusal) -> PictureRate? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
+    guard parts.count == 2, let pictures = parts[0], let seconds = parts[1] else {
+      throw InputRefusal("its frame rate \(printable(text)) is not a fraction")
+    }
+    if pictures == 0, seconds == 0 { return nil }
+    guard let rate = PictureRate(pictures: pictures, seconds: seconds) else {
+      throw InputRefusal("its frame rate is \(pictures):\(seconds), and \(PictureRate.limits) is played")
+    }
+    return rate
+  }
+
+  private static func printable(_ text: String) -> String {
+    String(text.prefix(20).filter { $0.isASCII && ($0.isLetter || $0.isNumber || "_:.-".contains($0)) })
+  }
+}

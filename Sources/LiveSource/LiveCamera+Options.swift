@@ -1,0 +1,58 @@
+public import Media
+
+extension LiveCamera {
+  /// What is to be played, and how.
+  public struct Options: Sendable, Hashable {
+    public enum Input: Sendable, Hashable {
+      /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG.
+      case file(String)
+      /// Raw pictures in I420, one behind the other; `size` must be given.
+      case standardInput
+      /// The test pattern with its sound.
+      case pattern
+    }
+
+    public var input: Input
+    /// A file whose sound is played instead of the input's own.
+    public var audio: String?
+    /// What pictures are scaled to; nil for their own size.
+    public var size: PictureSize?
+    /// Pictures a second, by giving pictures again or leaving some out; nil for their own times.
+    public var fps: Double?
+    /// Whether it begins anew when it has ended. What comes from a pipe does not.
+    public var loops: Bool
+    /// Whether a file that could be played as it lies is encoded anew all the same.
+    public var live: Bool
+    /// What pictures and sound may have together, in bits a second.
+    public var maximumBitrate: Int
+    /// Whose frames these are.
+    public var owner: ParticipantID
+
+    public init(
+      input: Input, audio: String? = nil, size: PictureSize? = nil, fps: Double? = nil, loops: Bool = true,
+      live: Bool = false, maximumBitrate: Int = 2_500_000, owner: ParticipantID
+    ) {
+      self.input = input
+      self.audio = audio
+      self.size = size
+      self.fps = fps
+      self.loops = loops
+      self.live = live
+      self.maximumBitrate = maximumBitrate
+      self.owner = owner
+    }
+  }
+
+  /// Why something cannot be played, as a sentence.
+  public struct OpeningError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) {
+      self.description = description
+    }
+
+    init(_ name: String, _ refusal: InputRefusal) {
+      description = "\(name) cannot be played: \(refusal)."
+    }
+  }
+}

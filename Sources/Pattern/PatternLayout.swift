@@ -1,0 +1,103 @@
+import Media
+
+/// Where everything lies in the pattern.
+///
+/// The picture is divided into 20 columns and 30 rows, whatever its size. What follows is in columns and rows, and one
+/// of them need not be a whole number of pixels.
+///
+/// ```
+/// row  0 ┌────────────────────────────────────────────┐
+///        │ colour bars                                │
+///      4 ├──────┬──────────────────────────────┬──────┤
+///        │ lift │ quiet (black)                │ lamp │
+///      5 │      │  ┌────────────────────────┐  │      │
+///        │      │  │ 16 reference cells     │  │      │
+///      7 │      │  ├────────────────────────┤  ├──────┤
+///        │      │  │ 8 lines of 16 cells,   │  │ lift │
+///        │      │  │ each 1 column, 2 rows  │  │      │
+///     23 │      │  └────────────────────────┘  │      │
+///     24 ├──────┴──────────────────────────────┴──────┤
+///        │ grain, and the clock for people            │
+///     29 ├────────────────────────────────────────────┤
+///        │ ruler: a cell dark, a cell light           │
+///     30 └────────────────────────────────────────────┘
+/// column 0    1.5 2                        18 18.5   20
+/// ```
+struct PatternLayout: Sendable, Hashable {
+  static let columns = 20
+  static let rows = 30
+
+  /// Where the code begins, and how many cells it has.
+  static let codeColumn = 2
+  static let referenceRow = 5
+  static let codeRow = 7
+  static let cellsInLine = 16
+  static let codeLines = 8
+  static let rowsOfCell = 2
+
+  /// The reference cells, from the left: whoever finds these eight white and eight black ones has a pattern before it.
+  static let reference: UInt16 = 0b1011_0010_1101_0100
+
+  /// Where the picture begins inside a larger one, in pixels.
+  let left: Int
+  let top: Int
+  let size: PictureSize
+
+  init(size: PictureSize, left: Int = 0, top: Int = 0) {
+    self.size = size
+    self.left = left
+    self.top = top
+  }
+
+  /// A rectangle of pixels.
+  struct Box: Sendable, Hashable {
+    var columns: Range<Int>
+    var rows: Range<Int>
+
+    /// The middle half of it in each direction, one pixel at least, where an encoder's and a scaler's errors at the
+    /// edges do not reach.
+    var core: Box {
+      func middle(_ range: Range<Int>) -> Range<Int> {
+        let edge = range.count / 4
+        return range.count > 2 * edge ? range.lowerBound + edge..<range.upperBound - edge : range
+      }
+      return Box(columns: middle(columns), rows: middle(rows))
+    }
+  }
+
+  /// The pixels between two columns and two rows, counted in quarters of them.
+  func box(quarterColumns: Range<Int>, quarterRows: Range<Int>) -> Box {
+    func place(_ quarter: Int, of all: Int, in pixels: Int) -> Int { quarter * pixels / (4 * all) }
+    let columns =
+      left
+      + place(quarterColumns.lowerBound, of: Self.columns, in: size.width)..<left
+      + place(quarterColumns.upperBound, of: Self.columns, in: size.width)
+    let rows =
+      top
+      + place(quarterRows.lowerBound, of: Self.rows, in: size.height)..<top
+      + place(quarterRows.upperBound, of: Self.rows, in: size.height)
+    return Box(columns: columns, rows: rows)
+  }
+
+  func box(columns: Range<Int>, rows: Range<Int>) -> Box {
+    box(
+      quarterColumns: columns.lowerBound * 4..<columns.upperBound * 4,
+      quarterRows: rows.lowerBound * 4..<rows.upperBound * 4)
+  }
+
+  /// A reference cell, 0 to 15 from the left.
+  func referenceCell(_ index: Int) -> Box {
+    cell(column: index, row: Self.referenceRow)
+  }
+
+  /// A cell of the code, 0 to 127 line by line.
+  func codeCell(_ index: Int) -> Box {
+    let (line, place) = index.quotientAndRemainder(dividingBy: Self.cellsInLine)
+    return cell(column: place, row: Self.codeRow + line * Self.rowsOfCell)
+  }
+
+  private func cell(column: Int, row: Int) -> Box {
+    let column = Self.codeColumn + column
+    return box(columns: column..<column + 1, rows: row..<row + Self.rowsOfCell)
+  }
+}

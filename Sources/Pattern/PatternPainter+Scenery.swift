@@ -1,0 +1,82 @@
+import Codecs
+import Media
+
+extension PatternPainter {
+  /// The eight colour bars at 75 % (ITU-R BT.601), from the left.
+  private static let bars: [PatternCanvas.Colour] = [
+    .init(luma: 180, blue: 128, red: 128), .init(luma: 162, blue: 44, red: 142),
+    .init(luma: 131, blue: 156, red: 44), .init(luma: 112, blue: 72, red: 58),
+    .init(luma: 84, blue: 184, red: 198), .init(luma: 65, blue: 100, red: 212),
+    .init(luma: 35, blue: 212, red: 114), .init(luma: 16, blue: 128, red: 128),
+  ]
+  private static let orange = PatternCanvas.Colour(luma: 150, blue: 60, red: 190)
+  private static let teal = PatternCanvas.Colour(luma: 140, blue: 150, red: 80)
+  private static let lampOn = PatternCanvas.Colour(luma: 235, blue: 128, red: 128)
+  private static let lampOff = PatternCanvas.Colour(luma: 40, blue: 128, red: 128)
+
+  /// How long the lamp is lit from each full second on, in milliseconds.
+  static let flash: UInt64 = 120
+
+  /// What is the same in every picture: bars, reference cells, ruler.
+  static func scene(on empty: Picture, layout: PatternLayout) -> Picture {
+    var scene = empty
+    scene.withCanvas { canvas in
+      paintBars(on: canvas, layout: layout)
+      for index in 0..<PatternLayout.cellsInLine where PatternLayout.reference >> (15 - index) & 1 == 1 {
+        canvas.fill(layout.referenceCell(index), luma: white)
+      }
+      // Light and dark to the very edge, so that a reader can tell the picture from black bars around it.
+      for column in stride(from: 1, to: PatternLayout.columns, by: 2) {
+        canvas.fill(layout.box(columns: column..<column + 1, rows: 29..<30), luma: white)
+      }
+    }
+    return scene
+  }
+
+  /// Bars that fade into each other over a fifth of their width. At hard edges an encoder's loop filter would blur them in
+  /// every frame, and they would have to be sent again in every frame.
+  private static func paintBars(on canvas: PatternCanvas, layout: PatternLayout) {
+    for (index, bar) in bars.enumerated() {
+      canvas.fill(layout.box(quarterColumns: index * 10..<index * 10 + 10, quarterRows: 0..<16), bar)
+    }
+    for (index, (bar, next)) in zip(bars, bars.dropFirst()).enumerated() {
+      let fade = layout.box(quarterColumns: index * 10 + 9..<index * 10 + 11, quarterRows: 0..<16)
+      // Two by two, because the colours have half the columns.
+      for column in stride(from: fade.columns.lowerBound / 2 * 2, to: fade.columns.upperBound, by: 2) {
+        let share = Double(column + 1 - fade.columns.lowerBound) / Double(fade.columns.count)
+        canvas.fill(
+          PatternLayout.Box(columns: column..<column + 2, rows: fade.rows), bar.mixed(with: next, share: share))
+      }
+    }
+  }
+
+  /// What moves: grain, two lifts, and the lamp that flashes with each mark of the sound.
+  func paintScenery(on canvas: PatternCanvas, frame: UInt32, time: UInt64) {
+    let leftMargin = layout.box(quarterColumns: 0..<6, quarterRows: 16..<96)
+    let rightMargin = layout.box(quarterColumns: 74..<80, quarterRows: 16..<96)
+    canvas.fill(leftMargin, grain, frame: frame)
+    canvas.fill(rightMargin, grain, frame: frame)
+    canvas.fill(layout.box(quarterColumns: 0..<80, quarterRows: 96..<116), grain, frame: frame)
+    paintLift(Self.orange, in: leftMargin, place: swing(time, period: 4_000), on: canvas)
+    let shaft = layout.box(quarterColumns: 74..<80, quarterRows: 28..<96)
+    paintLift(Self.teal, in: shaft, place: swing(time, period: 3_000), on: canvas)
+    canvas.fill(
+      layout.box(quarterColumns: 74..<80, quarterRows: 16..<28), time % 1_000 < Self.flash ? Self.lampOn : Self.lampOff)
+  }
+
+  /// A block that is as high as wide, at a place from 0 (top) to 1,000 (bottom) of its shaft.
+  private func paintLift(
+    _ colour: PatternCanvas.Colour, in shaft: PatternLayout.Box, place: Int, on canvas: PatternCanvas
+  ) {
+    let height = min(shaft.columns.count, shaft.rows.count)
+    // Even, so that the colours, which have half the lines, go along.
+    let top = shaft.rows.lowerBound + (shaft.rows.count - height) * place / 1_000 / 2 * 2
+    canvas.fill(PatternLayout.Box(columns: shaft.columns, rows: top..<top + height), colour)
+  }
+
+  /// To and fro between 0 and 1,000.
+  private func swing(_ time: UInt64, period: UInt64) -> Int {
+    let place = Int(time % period * 2_000 / period)
+    return place <= 1_000 ? place : 2_000 - place
+  }
+}

@@ -1,0 +1,66 @@
+import Media
+
+/// A luma plane where it lies. It is valid only inside the closure that was given it.
+struct PatternPlane {
+  let start: UnsafePointer<UInt8>
+  let width: Int
+  let height: Int
+  let stride: Int
+
+  /// In how many parts of one step of luma `average` counts.
+  static let fractions = 16
+  /// How many points of a cell are looked at in each direction, at most.
+  private static let points = 8
+  /// How much the luma of a bar's pixels may differ.
+  private static let evenness = 24
+  /// How many points of a line are looked at to tell whether it belongs to a bar.
+  private static let pointsOfLine = 60
+
+  /// The mean luma of a box that lies on the plane, in sixteenths.
+  func average(_ box: PatternLayout.Box) -> Int {
+    let columnStep = (box.columns.count + Self.points - 1) / Self.points
+    let rowStep = (box.rows.count + Self.points - 1) / Self.points
+    guard columnStep > 0, rowStep > 0 else { return 0 }
+    var sum = 0
+    var count = 0
+    var row = box.rows.lowerBound
+    while row < box.rows.upperBound {
+      let line = start + row * stride
+      var column = box.columns.lowerBound
+      while column < box.columns.upperBound {
+        sum += Int(line[column])
+        count += 1
+        column += columnStep
+      }
+      row += rowStep
+    }
+    return sum * Self.fractions / count
+  }
+
+  /// What is left without the bars of one luma at the edges; nil where there are none.
+  var withoutBars: PatternLayout? {
+    func isEven(_ count: Int, _ luma: (Int) -> UInt8) -> Bool {
+      let step = max(1, count / Self.pointsOfLine)
+      var lowest = UInt8.max
+      var highest = UInt8.min
+      for place in Swift.stride(from: 0, to: count, by: step) {
+        lowest = min(lowest, luma(place))
+        highest = max(highest, luma(place))
+        if Int(highest) - Int(lowest) > Self.evenness { return false }
+      }
+      return true
+    }
+    func isBar(row: Int) -> Bool { isEven(width) { start[row * stride + $0] } }
+    var top = 0
+    var bottom = height
+    while top < bottom, isBar(row: top) { top += 1 }
+    while bottom > top, isBar(row: bottom - 1) { bottom -= 1 }
+    func isBar(column: Int) -> Bool { isEven(bottom - top) { start[(top + $0) * stride + column] } }
+    var left = 0
+    var right = width
+    while left < right, isBar(column: left) { left += 1 }
+    while right > left, isBar(column: right - 1) { right -= 1 }
+    guard left < right, top < bottom, right - left < width || bottom - top < height else { return nil }
+    return PatternLayout(size: PictureSize(width: right - left, height: bottom - top), left: left, top: top)
+  }
+}

@@ -1,0 +1,78 @@
+package import Codecs
+import Media
+
+/// Reads the code of a painted pattern from a picture, whatever its size, brightness and contrast.
+///
+/// Nothing is read that the checksum does not confirm. Bars of one brightness around the picture, as they are added where a
+/// picture is fitted into another shape, are found and left out.
+package struct PatternReader: Sendable {
+  /// The fewest pixels in each direction with which a cell is still two pixels wide and high.
+  private static let smallestWidth = 2 * PatternLayout.columns
+  private static let smallestHeight = PatternLayout.rows
+  /// How far white must be above black.
+  private static let leastContrast = 32
+  /// How far from the middle between black and white a cell must be, in hundredths of their distance.
+  private static let leastClearness = 15
+
+  package init() {}
+
+  package func read(_ picture: Picture) -> Result<PatternReading, PatternRefusal> {
+    guard picture.isWhole else { return .failure(.tooSmall) }
+    return picture.luma.withUnsafeBufferPointer { luma in
+      guard let start = luma.baseAddress else { return .failure(.tooSmall) }
+      return read(
+        PatternPlane(start: start, width: picture.size.width, height: picture.size.height, stride: picture.size.width))
+    }
+  }
+
+  package func read(_ view: PictureView) -> Result<PatternReading, PatternRefusal> {
+    read(
+      PatternPlane(start: view.luma.bytes, width: view.luma.width, height: view.luma.height, stride: view.luma.stride))
+  }
+
+  private func read(_ plane: PatternPlane) -> Result<PatternReading, PatternRefusal> {
+    guard plane.width >= Self.smallestWidth, plane.height >= Self.smallestHeight else { return .failure(.tooSmall) }
+    let whole = read(plane, PatternLayout(size: .init(width: plane.width, height: plane.height)))
+    guard case .failure(.noPattern) = whole, let inner = plane.withoutBars,
+      inner.size.width >= Self.smallestWidth, inner.size.height >= Self.smallestHeight
+    else { return whole }
+    return read(plane, inner)
+  }
+
+  private func read(_ plane: PatternPlane, _ layout: PatternLayout) -> Result<PatternReading, PatternRefusal> {
+    guard let scale = greyScale(plane, layout) else { return .failure(.noPattern) }
+    var unclear = 0
+    var bytes = [UInt8](repeating: 0, count: 16)
+    for index in 0..<PatternLayout.cellsInLine * PatternLayout.codeLines {
+      let distance = plane.average(layout.codeCell(index).core) - scale.middle
+      if abs(distance) * 100 < scale.contrast * Self.leastClearness { unclear += 1 }
+      if distance > 0 { bytes[index / 8] |= 0x80 >> UInt8(index % 8) }
+    }
+    if let reading = PatternReading(bytes: bytes), unclear == 0 { return .success(reading) }
+    return .failure(unclear > 0 ? .unclear(cells: unclear) : .wrongChecksum)
+  }
+
+  /// What black and white have become, by the reference cells; nil where these are not to be seen.
+  private func greyScale(_ plane: PatternPlane, _ layout: PatternLayout) -> (middle: Int, contrast: Int)? {
+    var white = 0
+    var black = 0
+    var darkestWhite = Int.max
+    var lightestBlack = Int.min
+    for index in 0..<PatternLayout.cellsInLine {
+      let luma = plane.average(layout.referenceCell(index).core)
+      if PatternLayout.reference >> (15 - index) & 1 == 1 {
+        white += luma
+        darkestWhite = min(darkestWhite, luma)
+      } else {
+        black += luma
+        lightestBlack = max(lightestBlack, luma)
+      }
+    }
+    // `average` counts in sixteenths, and there are eight of each.
+    let contrast = (white - black) / 8
+    let middle = (white + black) / 16
+    guard contrast >= Self.leastContrast * PatternPlane.fractions else { return nil }
+    let margin = contrast / 4
+    return darkestWhite > middle + margin && lightestBlack < middle - margin ? (middle, contrast) : nil
+  }
+}

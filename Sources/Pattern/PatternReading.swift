@@ -1,0 +1,48 @@
+/// What one picture of the pattern says.
+///
+/// On the picture it is 128 bits, most significant bit first: 16 of the stream, 32 of the frame, 48 of the time, and
+/// 32 of a checksum over the 96 before it.
+package struct PatternReading: Sendable, Hashable {
+  /// Which of several patterns it is.
+  package var streamID: UInt16
+  /// Counts the pictures from 0; every picture has the number after the one before.
+  package var frameNumber: UInt32
+  /// When the picture was made by the sender's clock, in milliseconds since 1970; its lower 48 bits.
+  package var time: UInt64
+
+  package init(streamID: UInt16, frameNumber: UInt32, time: UInt64) {
+    self.streamID = streamID
+    self.frameNumber = frameNumber
+    self.time = time & Self.timeMask
+  }
+
+  static let timeMask: UInt64 = 0xFFFF_FFFF_FFFF
+
+  /// The 16 bytes on the picture, checksum included.
+  var bytes: [UInt8] {
+    var bytes = [UInt8]()
+    bytes.reserveCapacity(16)
+    func append(_ value: UInt64, bits: Int) {
+      for shift in stride(from: bits - 8, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+      }
+    }
+    append(UInt64(streamID), bits: 16)
+    append(UInt64(frameNumber), bits: 32)
+    append(time, bits: 48)
+    append(UInt64(PatternChecksum.of(bytes)), bits: 32)
+    return bytes
+  }
+
+  /// Reads the 16 bytes of a picture.
+  ///
+  /// - Returns: nil when the checksum is not theirs.
+  init?(bytes: [UInt8]) {
+    guard bytes.count == 16 else { return nil }
+    func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+    guard UInt64(PatternChecksum.of(bytes.prefix(12))) == number(12..<16) else { return nil }
+    self.init(
+      streamID: UInt16(truncatingIfNeeded: number(0..<2)), frameNumber: UInt32(truncatingIfNeeded: number(2..<6)),
+      time: number(6..<12))
+  }
+}

@@ -1,0 +1,50 @@
+import BotPeer
+import Foundation
+import Logging
+import Media
+import SkyRTC
+
+/// What the room server says.
+extension Call {
+  /// Carries what the server says to the peer.
+  func followSignalling(_ parts: Parts) async -> Ending {
+    var hasJoined = false
+    for await event in parts.client.events {
+      switch event {
+      case .joined(let you, let others):
+        hasJoined = true
+        let isSomeoneElse = parts.roster.joined(as: you)
+        log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
+        // Whoever newly comes calls those who are there. A call that outlived the server goes on, unless the server knows us
+        // by another name now: then those who are there have seen us leave.
+        for other in others.map(ParticipantID.init) {
+          if isSomeoneElse {
+            parts.peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
+          } else if !parts.roster.begin(other) {
+            continue
+          }
+          parts.peer.offer(to: other)
+        }
+      case .participantJoined(let id):
+        log.info("user joined", metadata: ["user": "\(id)"])
+      case .participantLeft(let id):
+        log.info("user left", metadata: ["user": "\(id)"])
+        // Whose way to the server alone broke is still recorded, as long as media comes.
+        parts.peer.participantLeft(ParticipantID(id))
+      case .offer(let id, let sdp):
+        parts.peer.receive(.offer(sdp), from: ParticipantID(id))
+      case .answer(let id, let sdp):
+        parts.peer.receive(.answer(sdp), from: ParticipantID(id))
+      case .candidate(let id, let candidate, let mid, let index):
+        parts.peer.receive(
+          .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
+      case .disconnected(let reason, _) where !hasJoined:
+        return .notAdmitted(reason)
+      case .disconnected(let reason, let delay):
+        let retry = delay.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+        log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
+      }
+    }
+    return .signallingEnded
+  }
+}

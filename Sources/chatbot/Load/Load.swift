@@ -1,0 +1,213 @@
+import BotPeer
+import Glibc
+import LiveSource
+import Logging
+import Media
+import NIOCore
+import NIOPosix
+import SkyRTC
+
+/// A room full of publishers, from the first to come until all have left. Wiring only.
+struct Load {
+  let options: LoadOptions
+  let console: Console
+  let log: Logger
+
+  private enum Ending {
+    case interrupted
+    case timeIsUp
+    case sourceEnded
+    case allGone
+  }
+
+  /// What the tasks of a load share.
+  private struct Parts: Sendable {
+    let crew: LoadCrew
+    let company = Company()
+    let fan: FrameFan
+    let loops: [any EventLoop]
+    let milestones: Milestones
+  }
+
+  func run() async throws {
+    let interruption = Interruption()
+    // What can be wrong without a network is found before anybody is disturbed.
+    let source = try openSource()
+    Self.allowManyFiles()
+    let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount).makeIterator())
+    let parts = Parts(
+      crew: LoadCrew(source: source, size: options.publishers),
+      fan: try await FrameFan(loops: loops, stagger: Stagger(publishers: options.publishers, isLive: source.isLive)),
+      loops: loops, milestones: Milestones())
+    let first = try await publisher(0, parts)
+    interruption.beginOrderly()
+    let report = await withTaskGroup(of: Ending?.self) { group in
+      addTasks(to: &group, first: first, interruption: interruption, parts)
+      for await ending in group {
+        guard let ending else { continue }
+        log.debug("leaving", metadata: ["reason": "\(ending)"])
+        break
+      }
+      let report = await account(parts)
+      await parts.crew.leave()
+      group.cancelAll()
+      return report
+    }
+    console.clearStatus()
+    try await judge(report, source)
+  }
+
+  // MARK: Setting up
+
+  private func openSource() throws(CallFailure) -> any FrameSource {
+    guard let camera = options.playing.camera else { throw CallFailure(.usage, "There is nothing to play.") }
+    do {
+      let source = try LiveCamera.open(camera, logger: log)
+      for remark in source.remarks { log.warning("\(remark)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
+      return source
+    } catch {
+      throw CallFailure(.fileNotPlayable, error.description)
+    }
+  }
+
+  /// Each publisher has a socket on each address and one to the server: as many as the system lets us.
+  private static func allowManyFiles() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {
+    var configuration = BotPeer.Configuration()
+    configuration.bindAddresses = options.bindAddress.map { [$0] } ?? []
+    let host = (try? WebSocketURL(options.serverURL))?.host ?? ""
+    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
+    configuration.sending = parts.crew.source.kinds
+    configuration.keyframeAnswer = parts.crew.source.isLive ? .source : .replay
+    configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
+    let company = parts.company
+    configuration.isPolite = { company.id(of: index) < $0.text }
+    var quietly = log
+    quietly.logLevel = max(log.logLevel, .warning)
+    let loop = parts.loops[index % parts.loops.count]
+    do {
+      let client = try SkyRTCClient(url: options.serverURL, room: options.room ?? "", logger: quietly)
+      let peer = try await BotPeer.start(configuration, on: loop, log: quietly)
+      let publisher = LoadPublisher(
+        index: index, peer: peer, client: client, company: company, crew: parts.crew, log: log)
+      parts.crew.add(publisher)
+      parts.fan.add(peer, index: index, on: loop)
+      return publisher
+    } catch {
+      throw CallFailure(.usage, "\(error)")
+    }
+  }
+
+  // MARK: While it lasts
+
+  private func addTasks(
+    to group: inout TaskGroup<Ending?>, first: LoadPublisher, interruption: Interruption, _ parts: Parts
+  ) {
+    group.addTask {
+      await interruption.first()
+      return Task.isCancelled ? nil : .interrupted
+    }
+    group.addTask {
+      await publish(first, parts)
+      return Task.isCancelled ? nil : .allGone
+    }
+    group.addTask {
+      await play(parts)
+      return Task.isCancelled ? nil : .sourceEnded
+    }
+    group.addTask {
+      await parts.crew.allConnected()
+      if !Task.isCancelled { tellAllConnected(parts) }
+      return nil
+    }
+    if let duration = options.duration?.duration {
+      group.addTask {
+        await parts.milestones.lastCame()
+        try? await Task.sleep(for: duration)
+        return Task.isCancelled ? nil : .timeIsUp
+      }
+    }
+    if console.isTerminal {
+      group.addTask {
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+          console.show(lines: LoadTable(await account(parts)).lines)
+        }
+        return nil
+      }
+    }
+  }
+
+  /// Lets one publisher after the other come; ends when all have gone.
+  private func publish(_ first: LoadPublisher, _ parts: Parts) async {
+    let began = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await first.run() }
+      for index in 1..<max(1, options.publishers) {
+        guard (try? await Task.sleep(until: began + options.ramp.moment(of: index), tolerance: .zero)) != nil else {
+          break
+        }
+        await add(index, to: &group, parts)
+      }
+      let sent = await parts.crew.records().reduce(0) { $0 + $1.totals.bytesSent }
+      parts.milestones.last(bytesSent: sent, now: .now)
+    }
+  }
+
+  private func add(_ index: Int, to group: inout TaskGroup<Void>, _ parts: Parts) async {
+    do throws(CallFailure) {
+      let next = try await publisher(index, parts)
+      group.addTask { await next.run() }
+    } catch {
+      parts.crew.note(index) { $0.failed(error.sentence) }
+    }
+  }
+
+  private func play(_ parts: Parts) async {
+    // What is played once is for everybody.
+    if !options.playing.loops { await parts.crew.allConnected() }
+    for await frame in await parts.crew.source.frames() { parts.fan.give(frame) }
+    // What was given last is still on its way.
+    try? await Task.sleep(for: Stagger.span + .milliseconds(300))
+  }
+
+  private func tellAllConnected(_ parts: Parts) {
+    let who = options.publishers == 1 ? "The publisher is" : "All \(options.publishers) publishers are"
+    console.say("\(who) connected.")
+  }
+
+  // MARK: The end
+
+  private func account(_ parts: Parts) async -> LoadReport {
+    let records = await parts.crew.records()
+    let steady = parts.milestones.steady(now: .now)
+    return LoadReport(
+      records: records, publishers: options.publishers, room: options.room ?? CallOptions.defaultRoom,
+      server: options.serverURL, source: parts.crew.source.summary, seconds: steady.seconds,
+      bytesBefore: steady.bytesBefore, lateness: await parts.fan.lateness())
+  }
+
+  /// Prints the report, and throws if it is not what was asked for.
+  private func judge(_ report: LoadReport, _ source: any FrameSource) async throws {
+    if options.json {
+      console.result(try report.json, isWanted: true)
+    } else {
+      console.result(LoadTable(report).lines.joined(separator: "\n"))
+    }
+    if let failure = await source.failure { throw CallFailure(.fileNotPlayable, failure) }
+    if report.joined == 0 {
+      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "Nobody came into the room.")
+    }
+    if report.isComplete { return }
+    let missing = report.publishers - report.connected
+    throw CallFailure(
+      .notConnected,
+      "\(missing) of \(report.publishers) publishers were connected to nobody"
+        + (report.failures.isEmpty ? ": nobody else was in the room, or there was no time." : "."))
+  }
+}

@@ -1,0 +1,125 @@
+import BotPeer
+import Logging
+import Media
+import SkyRTC
+
+/// One participant of a load: an id, a socket and a certificate of its own.
+struct LoadPublisher: Sendable {
+  let index: Int
+  let peer: BotPeer
+  let client: SkyRTCClient
+  let company: Company
+  let crew: LoadCrew
+  let log: Logger
+
+  /// Takes part until it is closed, or until the server does not let it in.
+  func run() async {
+    crew.note(index) { $0.starts(now: .now) }
+    company.begins(index)
+    do {
+      try await client.connect()
+    } catch {
+      giveUp("The server was not reached: \(error)")
+      return await leave()
+    }
+    async let media: Void = followPeer()
+    await followSignalling()
+    await media
+  }
+
+  /// Says goodbye to everybody; then `run` returns.
+  func leave() async {
+    await peer.close(reason: "The publisher left the room.")
+    await client.close()
+  }
+
+  /// Notes what the connections have counted by now.
+  func count() async {
+    let statistics = await peer.statistics()
+    crew.note(index) { $0.counted(statistics) }
+  }
+
+  private func giveUp(_ sentence: String) {
+    company.gaveUp(index)
+    crew.note(index) { $0.failed(sentence) }
+    log.warning("\(sentence)", metadata: ["publisher": "\(index)"])
+  }
+
+  // MARK: What happens
+
+  private func followSignalling() async {
+    var hasJoined = false
+    for await event in client.events {
+      switch event {
+      case .joined(let you, let others):
+        let isSomeoneElse = hasJoined && company.id(of: index) != you
+        hasJoined = true
+        company.joined(index, as: you)
+        crew.note(index) { $0.joined(now: .now) }
+        log.debug("joined", metadata: ["publisher": "\(index)", "id": "\(you)", "others": "\(others.count)"])
+        for other in await company.strangers(among: others).map(ParticipantID.init) {
+          if isSomeoneElse {
+            peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
+          } else if !begin(other) {
+            continue
+          }
+          peer.offer(to: other)
+        }
+      case .participantJoined:
+        break
+      case .participantLeft(let id):
+        peer.participantLeft(ParticipantID(id))
+      case .offer(let id, let sdp):
+        guard !company.contains(id) else { continue }
+        _ = begin(ParticipantID(id))
+        peer.receive(.offer(sdp), from: ParticipantID(id))
+      case .answer(let id, let sdp):
+        peer.receive(.answer(sdp), from: ParticipantID(id))
+      case .candidate(let id, let candidate, let mid, let index):
+        guard !company.contains(id) else { continue }
+        peer.receive(
+          .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
+      case .disconnected(let reason, _) where !hasJoined:
+        giveUp("The server did not let us in: \(reason)")
+        return await leave()
+      case .disconnected(let reason, _):
+        log.warning("server lost, calls go on", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
+      }
+    }
+  }
+
+  /// Notes that a call begins; false if there is one already.
+  private func begin(_ participant: ParticipantID) -> Bool {
+    crew.note(index) { $0.calls(participant, now: .now) }
+  }
+
+  private func followPeer() async {
+    for await happening in peer.events {
+      let participant = happening.participant
+      let names: Logger.Metadata = ["publisher": "\(index)", "user": "\(participant)"]
+      switch happening.event {
+      case .signal(.offer(let sdp)):
+        client.sendOffer(sdp, to: participant.text)
+      case .signal(.answer(let sdp)):
+        client.sendAnswer(sdp, to: participant.text)
+      case .signal(.candidate(let trickled)):
+        client.sendCandidate(trickled.candidate, mid: trickled.mid, index: trickled.mLineIndex, to: participant.text)
+      case .stateChanged(let state):
+        if state == .connected { crew.connected(index, participant) }
+        log.debug("user \(state.rawValue)", metadata: names)
+      case .media:
+        break
+      case .keyframeRequested:
+        crew.source.requestKeyframe()
+      case .targetBitrate(let bitrate, let fractionLost):
+        crew.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
+      case .problem(let sentence):
+        log.debug("\(sentence)", metadata: names)
+      case .ended(let ending):
+        crew.note(index) { $0.ended(participant, ending) }
+        crew.follow(nil, of: participant, index)
+        log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })
+      }
+    }
+  }
+}

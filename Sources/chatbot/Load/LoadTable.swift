@@ -1,0 +1,86 @@
+/// A load's report for people.
+struct LoadTable: Sendable {
+  private let report: LoadReport
+
+  init(_ report: LoadReport) {
+    self.report = report
+  }
+
+  /// The lines, without control characters; all but reasons of failures fit into 80 columns.
+  var lines: [String] {
+    let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
+    let room = StatusLine.plain(report.room, longest: StatusLine.longestRoom)
+    var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s since the last one came", ""]
+    lines.append(Self.row("", ["reached", "median", "95 %", "worst"]))
+    lines.append(times("joined", "\(report.joined) of \(report.publishers)", report.joinTime))
+    lines.append(times("connected", "\(report.connected) of \(report.publishers)", report.connectTime))
+    lines.append(times("round trip", "", report.roundTripTime))
+    lines.append("")
+    lines.append(
+      Self.line(
+        "sent",
+        "\(Self.grouped(report.sent.packets)) packets, \(Self.grouped(report.sent.frames)) frames, "
+          + "\(Self.bytes(report.sent.bytes)); now \(StatusLine.bitrate(report.sent.bitrate))"))
+    lines.append(
+      Self.line("lost", "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"))
+    lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) asked for"))
+    if report.received.packets > 0 {
+      lines.append(
+        Self.line(
+          "received",
+          "\(Self.grouped(report.received.packets)) packets, \(Self.grouped(report.received.frames)) frames, "
+            + Self.bytes(report.received.bytes)))
+    }
+    if let lateness = report.lateness {
+      lines.append(Self.line("late", "99 % of frames were on their way within \(Self.decimal(lateness)) ms"))
+    }
+    for (index, failure) in report.failures.enumerated() {
+      let reason = StatusLine.plain(failure.reason, longest: 200)
+      lines.append(Self.line(index == 0 ? "failed" : "", "\(failure.count) x \(reason)"))
+    }
+    return lines
+  }
+
+  private func times(_ name: String, _ reached: String, _ times: Distribution?) -> String {
+    let figures = times.map { [$0.median, $0.p95, $0.worst].map { "\(Self.decimal($0)) ms" } } ?? ["-", "-", "-"]
+    return Self.row(name, [reached] + figures)
+  }
+
+  // MARK: Figures
+
+  private static func row(_ name: String, _ cells: [String]) -> String {
+    line(name, cells.map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }.joined(separator: "  "))
+  }
+
+  private static func line(_ name: String, _ text: String) -> String {
+    "  " + name + String(repeating: " ", count: max(1, 12 - name.count)) + text
+  }
+
+  /// With one decimal.
+  static func decimal(_ value: Double) -> String { StatusLine.tenths(value) }
+
+  static func percent(_ share: Double) -> String {
+    let hundredths = StatusLine.whole(share * 10_000)
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) %"
+  }
+
+  /// With a comma before each three figures: `1,234,567`.
+  static func grouped(_ number: UInt64) -> String {
+    let digits = Array("\(number)")
+    return digits.indices.reduce(into: "") { text, index in
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digits[index])
+    }
+  }
+
+  /// `999 B`, `1.5 kB`, `312.4 MB`, `1.2 GB`.
+  static func bytes(_ number: UInt64) -> String {
+    switch Double(number) {
+    case 1e9...: "\(decimal(Double(number) / 1e9)) GB"
+    case 1e6...: "\(decimal(Double(number) / 1e6)) MB"
+    case 1e3...: "\(decimal(Double(number) / 1e3)) kB"
+    default: "\(number) B"
+    }
+  }
+}

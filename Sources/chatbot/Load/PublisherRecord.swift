@@ -1,0 +1,114 @@
+import BotPeer
+import Media
+
+/// What one publisher went through. Pure: it is told what happens and when.
+struct PublisherRecord: Sendable {
+  /// What has been counted of connections.
+  struct Totals: Sendable, Hashable {
+    var framesSent: UInt64 = 0
+    var packetsSent: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var packetsLost: UInt64 = 0
+    var keyframeRequests: UInt64 = 0
+    var framesReceived: UInt64 = 0
+    var packetsReceived: UInt64 = 0
+    var bytesReceived: UInt64 = 0
+
+    init() {}
+
+    init(_ statistics: PeerStatistics) {
+      framesSent = statistics.framesSent
+      packetsSent = statistics.packetsSent
+      bytesSent = statistics.bytesSent
+      // Duplicates can make the receiver's count negative (RFC 3550, 6.4.1).
+      packetsLost = UInt64(max(0, statistics.packetsLost))
+      keyframeRequests = statistics.keyframeRequests
+      for track in statistics.received.values {
+        framesReceived += track.frames
+        packetsReceived += track.packetsReceived
+        bytesReceived += track.bytesReceived
+      }
+    }
+
+    static func += (sum: inout Totals, more: Totals) {
+      sum.framesSent += more.framesSent
+      sum.packetsSent += more.packetsSent
+      sum.bytesSent += more.bytesSent
+      sum.packetsLost += more.packetsLost
+      sum.keyframeRequests += more.keyframeRequests
+      sum.framesReceived += more.framesReceived
+      sum.packetsReceived += more.packetsReceived
+      sum.bytesReceived += more.bytesReceived
+    }
+  }
+
+  /// Whether the server let it into the room.
+  private(set) var hasJoined = false
+  /// Seconds from the first attempt to reach the server to the room.
+  private(set) var joinTime: Double?
+  /// Seconds from the call's beginning to the connection, one for each that came about.
+  private(set) var connectTimes: [Double] = []
+  /// What went wrong, a sentence each.
+  private(set) var failures: [String] = []
+
+  private var began: ContinuousClock.Instant?
+  private var callsBegun: [ParticipantID: ContinuousClock.Instant] = [:]
+  private var connected: Set<ParticipantID> = []
+  private var running: [ParticipantID: PeerStatistics] = [:]
+  private var over = Totals()
+
+  /// Whether it has been connected to somebody.
+  var hasConnected: Bool { !connectTimes.isEmpty }
+
+  /// Connections that stand now.
+  var connections: Int { connected.count }
+
+  /// All connections together, those that are over too.
+  var totals: Totals {
+    running.values.reduce(into: over) { $0 += Totals($1) }
+  }
+
+  /// The newest round trip times of its connections, in seconds.
+  var roundTripTimes: [Double] { running.values.compactMap(\.roundTripTime) }
+
+  // MARK: What happens
+
+  mutating func starts(now: ContinuousClock.Instant) { began = now }
+
+  mutating func joined(now: ContinuousClock.Instant) {
+    hasJoined = true
+    if let began, joinTime == nil { joinTime = (now - began) / .seconds(1) }
+  }
+
+  /// A call begins: with our offer when we came later, else with theirs. False if there is one already.
+  mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
+    guard callsBegun[participant] == nil else { return false }
+    callsBegun[participant] = now
+    return true
+  }
+
+  mutating func connected(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+    // A connection that comes back after silence is the same one.
+    guard connected.insert(participant).inserted, let begun = callsBegun[participant] else { return }
+    connectTimes.append((now - begun) / .seconds(1))
+  }
+
+  /// Takes what the connections have counted by now.
+  mutating func counted(_ statistics: [PeerStatistics]) {
+    for connection in statistics { running[connection.participant] = connection }
+  }
+
+  mutating func ended(_ participant: ParticipantID, _ ending: PeerEnding) {
+    if let last = running.removeValue(forKey: participant) { over += Totals(last) }
+    callsBegun[participant] = nil
+    connected.remove(participant)
+    switch ending.cause {
+    case .closedByUs, .closedByParticipant: break
+    case .connectionLost, .failed: failures.append(ending.sentence)
+    }
+  }
+
+  mutating func failed(_ sentence: String) {
+    failures.append(sentence)
+  }
+}

@@ -1,0 +1,53 @@
+/// A bitrate as it is written on the command line: `300k`, `2M`, `2.5M`, or a plain number of bits a second.
+struct Bitrate: Sendable, Hashable, CustomStringConvertible {
+  let bitsPerSecond: Int
+
+  /// What a call can use.
+  static let range = 50_000...50_000_000
+
+  init(bitsPerSecond: Int) {
+    self.bitsPerSecond = bitsPerSecond
+  }
+
+  /// Reads a number with `k`, `M` or nothing behind it; `bit/s` or `b/s` may follow.
+  init(_ text: String) throws(ParseError) {
+    var rest = text.lowercased()
+    for ending in ["bit/s", "b/s", "bps", "bit"] where rest.hasSuffix(ending) {
+      rest.removeLast(ending.count)
+      break
+    }
+    var factor = 1.0
+    if let last = rest.last, let known = ["k": 1e3, "m": 1e6][last] {
+      factor = known
+      rest.removeLast()
+    }
+    guard !rest.isEmpty, rest.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(rest) else {
+      throw .noBitrate
+    }
+    let bits = (number * factor).rounded()
+    guard bits >= Double(Self.range.lowerBound), bits <= Double(Self.range.upperBound) else { throw .outOfRange }
+    bitsPerSecond = Int(bits)
+  }
+
+  /// Reading it gives the same bitrate.
+  var description: String {
+    if bitsPerSecond.isMultiple(of: 1_000_000) { return "\(bitsPerSecond / 1_000_000)M" }
+    if bitsPerSecond.isMultiple(of: 1_000) { return "\(bitsPerSecond / 1_000)k" }
+    return "\(bitsPerSecond)"
+  }
+
+  /// Why a text is no bitrate.
+  enum ParseError: Error, Hashable, CustomStringConvertible {
+    case noBitrate
+    case outOfRange
+
+    var description: String {
+      switch self {
+      case .noBitrate: "A bitrate is a number of bits a second, like 300k, 2M or 2.5M."
+      case .outOfRange:
+        "A bitrate is between \(Bitrate(bitsPerSecond: Bitrate.range.lowerBound)) and "
+          + "\(Bitrate(bitsPerSecond: Bitrate.range.upperBound)) here."
+      }
+    }
+  }
+}

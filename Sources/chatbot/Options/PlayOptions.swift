@@ -1,0 +1,94 @@
+import ArgumentParser
+import LiveSource
+import Media
+
+/// What is played, and how.
+struct PlayOptions: ParsableArguments {
+  /// Whether what is played begins anew when it has ended.
+  enum Repetition: String, EnumerableFlag {
+    case loop, once
+
+    static func help(for value: Repetition) -> ArgumentHelp? {
+      switch value {
+      case .loop: "Play the file again and again."
+      case .once: "Play the file once, then leave."
+      }
+    }
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "Be a camera: play a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for raw I420 pictures from "
+        + "standard input.",
+      valueName: "file|pattern|-"),
+    completion: .file())
+  var play: String?
+
+  @Option(
+    help: ArgumentHelp("Play the sound of this file instead of the input's own.", valueName: "file"),
+    completion: .file())
+  var playAudio: String?
+
+  @Option(help: ArgumentHelp("Scale the pictures to this size.", valueName: "WxH"), transform: FrameSize.parse)
+  var size: FrameSize?
+
+  @Option(
+    help: ArgumentHelp("Play so many pictures a second: 15, 29.97, 30000/1001.", valueName: "number"),
+    transform: FrameRate.parse)
+  var fps: FrameRate?
+
+  @Flag(help: "Encode a VP8 or Opus file anew, so that it answers keyframe requests and follows the line.")
+  var live = false
+
+  @Option(
+    help: ArgumentHelp("The most that live encoding sends to each viewer.", valueName: "bitrate"),
+    transform: Bitrate.parse)
+  var maxBitrate = Bitrate(bitsPerSecond: 2_500_000)
+
+  @Flag(exclusivity: .exclusive)
+  var repetition: Repetition = .loop
+
+  var loops: Bool { repetition == .loop }
+
+  /// What the camera is opened with; nil if nothing is to be played.
+  var camera: LiveCamera.Options? {
+    guard let play else { return nil }
+    let input: LiveCamera.Options.Input =
+      switch play {
+      case "pattern": .pattern
+      case "-": .standardInput
+      default: .file(play)
+      }
+    return LiveCamera.Options(
+      input: input, audio: playAudio, size: size?.pixels, fps: fps?.picturesPerSecond, loops: loops, live: live,
+      maximumBitrate: maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
+  }
+
+  func validate() throws {
+    if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
+    if playAudio?.isEmpty == true { throw ValidationError("--play-audio needs the name of a file.") }
+    if play == "-", size == nil {
+      throw ValidationError("--play - needs --size, like 640x480: raw pictures do not tell theirs.")
+    }
+    guard play == nil else { return }
+    if repetition == .once { throw ValidationError("--once goes with --play.") }
+    if playAudio != nil { throw ValidationError("--play-audio goes with --play.") }
+    if size != nil { throw ValidationError("--size goes with --play.") }
+    if fps != nil { throw ValidationError("--fps goes with --play.") }
+    if live { throw ValidationError("--live goes with --play.") }
+  }
+}
+
+// For `transform:`, whose errors ArgumentParser prints as they are.
+
+extension Bitrate {
+  @Sendable static func parse(_ text: String) throws -> Bitrate { try Bitrate(text) }
+}
+
+extension FrameSize {
+  @Sendable static func parse(_ text: String) throws -> FrameSize { try FrameSize(text) }
+}
+
+extension FrameRate {
+  @Sendable static func parse(_ text: String) throws -> FrameRate { try FrameRate(text) }
+}

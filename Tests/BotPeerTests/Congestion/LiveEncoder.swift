@@ -1,0 +1,97 @@
+import Media
+import NIOCore
+import TestSupport
+
+@testable import BotPeer
+
+/// A camera with an ideal encoder behind it: 30 pictures a second, each of the size that the bitrate allows, keyframes on
+/// request, and sound.
+struct LiveEncoder {
+  static let soundBitrate = 32_000
+
+  /// Bits a second for both tracks.
+  var bitrate = 600_000
+  /// The most that the pictures are worth.
+  var wanted = 4_000_000
+  /// How much larger a keyframe is than the pictures after it.
+  var keyframeFactor = 4.0
+  /// Keyframes at this distance besides those that were asked for; nil for none.
+  var keyframeEvery: Int?
+  private(set) var keyframes: [ContinuousClock.Instant] = []
+  private(set) var pictures = 0
+  private var packets = 0
+  private var generator: SeededGenerator
+  private let start: ContinuousClock.Instant
+  private var wantsKeyframe = true
+  /// Bytes that a keyframe took in advance; the next pictures are the smaller for it.
+  private var debt = 0
+
+  init(seed: UInt64, start: ContinuousClock.Instant) {
+    generator = SeededGenerator(seed: seed)
+    self.start = start
+  }
+
+  private var nextPicture: ContinuousClock.Instant { start + .nanoseconds(Int64(pictures) * 100_000_000 / 3) }
+  private var nextSound: ContinuousClock.Instant { start + .milliseconds(Int64(packets) * 20) }
+
+  var deadline: ContinuousClock.Instant { min(nextPicture, nextSound) }
+
+  /// A viewer wants a keyframe; one that was made a moment ago has to do.
+  mutating func requestKeyframe(now: ContinuousClock.Instant) {
+    if let last = keyframes.last, now - last < .milliseconds(500) { return }
+    wantsKeyframe = true
+  }
+
+  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+    if nextPicture <= now { return picture(now: now) }
+    if nextSound <= now { return sound(now: now) }
+    return nil
+  }
+
+  private mutating func picture(now: ContinuousClock.Instant) -> EncodedFrame {
+    defer { pictures += 1 }
+    let isKeyframe = wantsKeyframe || keyframeEvery.map { pictures % $0 == 0 } ?? false
+    wantsKeyframe = false
+    let share = Double(max(20_000, min(bitrate, wanted) - Self.soundBitrate)) / 8 / 30
+    var bytes = share * Double.random(in: 0.8...1.2, using: &generator)
+    if isKeyframe {
+      keyframes.append(now)
+      debt += Int(bytes * (keyframeFactor - 1))
+      bytes *= keyframeFactor
+    } else {
+      // An encoder's buffer pays a keyframe back over a second or so.
+      let back = min(Double(debt), bytes / 4)
+      debt -= Int(back)
+      bytes -= back
+    }
+    return Self.vp8(number: pictures, isKeyframe: isKeyframe, bytes: max(60, Int(bytes)), arrival: now)
+  }
+
+  /// A frame with a true header, its number and nothing else.
+  private static func vp8(
+    number: Int, isKeyframe: Bool, bytes: Int, arrival: ContinuousClock.Instant
+  ) -> EncodedFrame {
+    var payload = ByteBuffer()
+    payload.writeBytes([isKeyframe ? 0x10 : 0x11, 0x02, 0x00])
+    let size = PictureSize(width: 640, height: 480)
+    if isKeyframe {
+      payload.writeBytes([0x9D, 0x01, 0x2A])
+      payload.writeMultipleIntegers(UInt16(size.width), UInt16(size.height), endianness: .little)
+    }
+    payload.writeInteger(UInt32(number))
+    payload.writeRepeatingByte(UInt8(truncatingIfNeeded: number), count: max(0, bytes - payload.readableBytes))
+    return EncodedFrame(
+      owner: ParticipantID("source"), codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
+      payload: payload, isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival)
+  }
+
+  private mutating func sound(now: ContinuousClock.Instant) -> EncodedFrame {
+    defer { packets += 1 }
+    var payload = ByteBuffer(bytes: [0xFC])
+    payload.writeInteger(UInt32(packets))
+    payload.writeRepeatingByte(7, count: Self.soundBitrate / 8 / 50)
+    return EncodedFrame(
+      owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: Int64(packets) * 960, rate: 48_000),
+      payload: payload, isKeyframe: true, arrival: now)
+  }
+}

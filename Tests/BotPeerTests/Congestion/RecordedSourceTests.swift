@@ -1,0 +1,67 @@
+import Media
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("A recorded source on narrow lines")
+struct RecordedSourceTests {
+  private func line(rate: Double?, queue: Duration = .seconds(3)) -> LossyLink.Conditions {
+    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: rate)
+    conditions.queue = queue
+    return conditions
+  }
+
+  @Test("nothing is left out where the line takes it", arguments: [1_500_000, 20_000_000] as [Double])
+  func wide(rate: Double) throws {
+    var shared = SharedLine(seed: 1, line(rate: rate))
+    shared.add(configuration: .init(), file: 1_000_000)
+    shared.run(for: .seconds(20))
+    let skipped = shared.flows[0].sender.sendStatistics.framesSkipped
+    let (ages, numbers) = shared.pictures()
+    #expect(skipped == 0)
+    #expect(numbers.count > 590)
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 })
+    #expect(ages.allSatisfy { $0 < .milliseconds(600) })
+  }
+
+  @Test("where the line is too narrow whole groups are left out, no picture is broken, and no queue stays for seconds")
+  func narrow() throws {
+    var shared = SharedLine(seed: 2, line(rate: 400_000))
+    shared.add(configuration: .init(), file: 1_000_000)
+    shared.run(for: .seconds(30))
+    let queue = shared.queue(from: shared.start, until: shared.now)
+    let later = shared.queue(from: shared.start + .seconds(6), until: shared.now)
+    let (ages, numbers) = shared.pictures()
+    let oldest = ages.max() ?? .zero
+    let use = shared.bitrate(5..<30) / 400_000
+    print(
+      "measured: a file of 1 Mb/s on 400 kb/s: \(numbers.count) of 900 pictures, the oldest \(oldest) old,",
+      "worst queue \(queue.worst), after 6 s \(later.worst), use of the line \(use)")
+    let isUnbroken = shared.isUnbroken()
+    #expect(isUnbroken)
+    #expect(numbers.count > 120)
+    #expect(queue.worst < .seconds(3))
+    #expect(later.above < .seconds(1))
+  }
+
+  @Test("a group that is sent again on a line of 300 kb/s builds no queue for seconds", arguments: [1, 2] as [UInt64])
+  func replay(seed: UInt64) throws {
+    var shared = SharedLine(seed: seed, line(rate: 300_000))
+    shared.add(configuration: .init(), file: 220_000)
+    shared.run(for: .seconds(6))
+    for _ in 0..<5 {
+      shared.run(for: .milliseconds(2_300))
+      shared.requestKeyframe()
+    }
+    shared.run(for: .seconds(4))
+    let queue = shared.queue(from: shared.start + .seconds(6), until: shared.now)
+    let (ages, _) = shared.pictures()
+    print(
+      "measured: PLI to a file of 220 kb/s on 300 kb/s, seed \(seed): worst queue \(queue.worst), above 200 ms for \(queue.above), oldest picture \(ages.max() ?? .zero)"
+    )
+    let isUnbroken = shared.isUnbroken()
+    #expect(isUnbroken)
+    #expect(queue.worst < .milliseconds(1_300))
+  }
+}

@@ -1,0 +1,54 @@
+import RTP
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("What is told of the line")
+struct TargetEventTests {
+  @Test("the target is told when it changes by a twentieth, and ten times a second at most unless it falls")
+  func rate() throws {
+    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 2_000_000)
+    conditions.queue = .milliseconds(500)
+    var line = SharedLine(seed: 1, conditions)
+    line.add()
+    line.run(for: .seconds(6))
+    line.line.conditions.rate = 500_000
+    line.run(for: .seconds(6))
+    let told = line.flows[0].targets
+    #expect(told.count > 10)
+    for (before, after) in zip(told, told.dropFirst()) {
+      let change = Double(after.bitrate - before.bitrate) / Double(before.bitrate)
+      #expect(abs(change) >= 0.05)
+      if change > 0 { #expect(after.time - before.time >= .milliseconds(100)) }
+    }
+    let statistics = line.flows[0].sender.sendStatistics
+    #expect(statistics.targetBitrate == told.last?.bitrate)
+    #expect(told.allSatisfy { (50_000...2_500_000).contains($0.bitrate) })
+  }
+
+  @Test("the limits of the configuration hold")
+  func limits() {
+    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 60_000)
+    conditions.queue = .milliseconds(500)
+    var line = SharedLine(seed: 2, conditions)
+    var configuration = MediaSession.Configuration.live
+    configuration.congestion.minimumBitrate = 120_000
+    configuration.congestion.maximumBitrate = 400_000
+    line.add(configuration: configuration)
+    line.run(for: .seconds(5))
+    line.line.conditions.rate = nil
+    line.run(for: .seconds(10))
+    let told = line.flows[0].targets.map(\.bitrate)
+    #expect(told.min() == 120_000)
+    #expect(told.max() == 400_000)
+  }
+
+  @Test("who sends nothing is told nothing")
+  func listener() {
+    var call = SessionCall()
+    call.run(for: .seconds(3))
+    #expect(call.alice.targets.count > 0)
+    #expect(call.bob.targets.count == 0)
+  }
+}

@@ -1,0 +1,110 @@
+import Media
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+@Suite("Media sent back to whom it came from")
+struct LoopbackTests {
+  /// Plays from Alice to Bob, who sends everything back; steps of a millisecond.
+  private func run(_ pair: inout EnginePair, for span: Duration, from first: inout Int) {
+    for _ in 0..<Int(span / .milliseconds(1)) {
+      pair.run(for: .milliseconds(1))
+      for frame in pair.bob.frames.dropFirst(first) { pair.bob.engine.send(frame, times: .ofTrack, now: pair.now) }
+      first = pair.bob.frames.count
+    }
+  }
+
+  private func pair(seed: UInt64, loss: Double = 0) throws -> EnginePair {
+    let line = LossyLink.Conditions(loss: loss, delay: .milliseconds(10))
+    var pair = try EnginePair(seed: seed, line: line)
+    try pair.connect()
+    pair.setLine(line, seed: seed)
+    return pair
+  }
+
+  @Test("all comes back in order and unaltered, within 20 ms of its arrival")
+  func back() throws {
+    var pair = try pair(seed: 1)
+    pair.play(kinds: [.audio, .video])
+    pair.bob.source = nil
+    var first = 0
+    run(&pair, for: .seconds(5), from: &first)
+    let sent = pair.stopPlaying().fromAlice
+    run(&pair, for: .seconds(1), from: &first)
+    for codec in Codec.allCases {
+      let back = pair.alice.frames.payloads(codec)
+      let gone = sent.payloads(codec)
+      #expect(Double(back.count) >= Double(gone.count) * 0.99)
+      let isSame = back.elementsEqual(gone.suffix(back.count))
+      #expect(isSame)
+      let times = pair.alice.frames.filter { $0.codec == codec }.map(\.time.ticks)
+      #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    }
+    let there = Dictionary(
+      zip(pair.bob.frameTimes, pair.bob.frames).map { ($1.payload, $0) }, uniquingKeysWith: { first, _ in first })
+    // A receiver holds the very first packets for a moment, for they may have overtaken others.
+    let settled = pair.bob.frameTimes[0] + .seconds(1)
+    let added = zip(pair.alice.frameTimes, pair.alice.frames).filter { $0.0 > settled }.compactMap { time, frame in
+      there[frame.payload].map { time - $0 - .milliseconds(10) }
+    }.sorted()
+    print("measured: time added in loopback: median \(added[added.count / 2]), 99 % \(added[added.count * 99 / 100])")
+    #expect(added[added.count * 99 / 100] < .milliseconds(33))
+  }
+
+  @Test("loss on either way is repaired there, and what comes back can be decoded")
+  func loss() throws {
+    var pair = try pair(seed: 2, loss: 0.05)
+    pair.play()
+    pair.bob.source = nil
+    var first = 0
+    run(&pair, for: .seconds(5), from: &first)
+    pair.setLine(.init(delay: .milliseconds(10)), seed: 9)
+    let sent = pair.stopPlaying().fromAlice
+    run(&pair, for: .seconds(3), from: &first)
+    pair.alice.expectUnbroken(sent)
+    let share = Double(pair.alice.frames.payloads(.vp8).count) / Double(sent.payloads(.vp8).count)
+    #expect(share > 0.99)
+  }
+
+  @Test("each track's time has an origin of its own; jumps and pauses move none of the other's")
+  func times() {
+    let start = ContinuousClock.now
+    var clock = SendClock(epoch: start)
+    var pictures: [Int64] = []
+    var sounds: [Int64] = []
+    for step in 0..<1_000 {
+      let now = start + .milliseconds(step * 20)
+      // The picture's source changes at 5 s, and pauses from 10 to 12 s.
+      let origin: Int64 = step < 250 ? 4_000_000_000 : 17
+      sounds.append(
+        clock.ticks(
+          of: MediaTime(ticks: 99_000_000 + Int64(step) * 960, rate: 48_000), codec: .opus, times: .ofTrack, due: now))
+      if (500..<600).contains(step) { continue }
+      pictures.append(
+        clock.ticks(
+          of: MediaTime(ticks: origin + Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack, due: now))
+    }
+    #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1 - $0 == 960 })
+    let steps = zip(pictures, pictures.dropFirst()).map { $1 - $0 }
+    #expect(steps.count { $0 != 1_800 } == 1)
+    #expect(steps.max() == Int64(181_800))
+    #expect(abs(Double(sounds[999]) / 48_000 - Double(pictures[pictures.count - 1]) / 90_000) < 0.001)
+  }
+
+  @Test("a track whose first frame came late is set right bit by bit, and never steps back")
+  func lateStart() {
+    let start = ContinuousClock.now
+    var clock = SendClock(epoch: start)
+    var last: Int64 = -1
+    for step in 0..<600 {
+      let due = start + .milliseconds(step * 20 + (step == 0 ? 300 : 0))
+      let ticks = clock.ticks(
+        of: MediaTime(ticks: Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack,
+        due: max(due, start + .milliseconds(300)))
+      #expect(ticks > last)
+      last = ticks
+    }
+    #expect(abs(Double(last) / 90_000 - 599 * 0.02) < 0.005)
+  }
+}

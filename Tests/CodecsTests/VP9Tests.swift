@@ -1,0 +1,69 @@
+import Foundation
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+@Suite("VP9")
+struct VP9Tests {
+  /// Frames made by ffmpeg, out of an IVF file.
+  private func frames(_ arguments: [String]) throws -> [ByteBuffer] {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let result = try ExternalTool.run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=162x90:rate=10", "-t", "1", "-c:v", "libvpx-vp9"]
+        + ["-deadline", "realtime", "-cpu-used", "8"] + arguments + [file.path])
+    try #require(result.status == 0, "\(result.errors)")
+    var bytes = ByteBuffer(bytes: try Data(contentsOf: file))
+    bytes.moveReaderIndex(forwardBy: 32)
+    var frames: [ByteBuffer] = []
+    while let length = bytes.readInteger(endianness: .little, as: UInt32.self) {
+      bytes.moveReaderIndex(forwardBy: 8)
+      let frame = bytes.readSlice(length: Int(length))
+      frames.append(try #require(frame))
+    }
+    return frames
+  }
+
+  @Test("a stream of profile 0 is decoded")
+  func decoding() throws {
+    let decoder = try VP9Decoder()
+    let pictures = try frames(["-pix_fmt", "yuv420p"]).compactMap { try decoder.decode($0, \.copy) }
+    #expect(pictures.count == 10)
+    #expect(pictures.allSatisfy { $0.size == PictureSize(width: 162, height: 90) && $0.isWhole })
+    #expect(Set(pictures.map(\.luma)).count > 1)
+  }
+
+  @Test("other profiles are refused with a sentence", arguments: ["yuv444p", "yuv422p"])
+  func otherProfiles(format: String) throws {
+    let first = try #require(try frames(["-pix_fmt", format]).first)
+    let failure = #expect(throws: CodecFailure.self) { try VP9Decoder().decode(first, \.size) }
+    #expect(failure?.description.contains("profile 0") == true)
+  }
+
+  @Test("damaged frames are refused or left out, never a trap")
+  func damaged() throws {
+    let frames = try frames(["-pix_fmt", "yuv420p"])
+    var generator = SeededGenerator(seed: 7)
+    #expect(throws: CodecFailure.self) { try VP9Decoder().decode(ByteBuffer(), \.size) }
+    #expect(throws: CodecFailure.self) { try VP9Decoder().decode(frames[1], \.size) }
+    let decoder = try VP9Decoder()
+    for round in 0..<200 {
+      var frame = frames[round % frames.count]
+      let place = Int.random(in: 0..<frame.readableBytes, using: &generator)
+      frame.setInteger(UInt8.random(in: 0...255, using: &generator), at: frame.readerIndex + place)
+      _ = try? decoder.decode(frame, \.size)
+    }
+  }
+
+  @Test("a keyframe of 16384x16384 is refused without being decoded")
+  func hugePicture() {
+    // Frame marker, profile 0, keyframe, shown; sync code; colours; 16 bits each of width and height less one.
+    let header = ByteBuffer(bytes: [0x82, 0x49, 0x83, 0x42, 0x23, 0xFF, 0xF3, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0])
+    let failure = #expect(throws: CodecFailure.self) { try VP9Decoder().decode(header, \.size) }
+    #expect(failure?.description.contains("above 4096x4096") == true)
+  }
+}

@@ -1,0 +1,236 @@
+// Reads the test pattern from a page: the code in the picture and the marks in the sound. The layout is described in
+// docs/pattern.md. It needs nothing but what it is given, and runs in a page, a worker or Node alike.
+(() => {
+  const COLUMNS = 20;
+  const ROWS = 30;
+  const REFERENCE = 0b1011_0010_1101_0100;
+
+  const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
+    let value = index;
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+    return value;
+  });
+
+  const crc32 = (bytes) => {
+    let sum = 0xffffffff;
+    for (const byte of bytes) sum = (sum >>> 8) ^ crcTable[(sum ^ byte) & 0xff];
+    return ~sum >>> 0;
+  };
+
+  // The mean of the middle half of a cell, by its green: code and reference cells have no colour.
+  const cellAverage = ({ data, width }, box, column, row) => {
+    const middle = (from, to) => {
+      const edge = Math.floor((to - from) / 4);
+      return [from + edge, to - edge];
+    };
+    const across = (index) => box.left + Math.floor((index * box.width) / COLUMNS);
+    const down = (index) => box.top + Math.floor((index * box.height) / ROWS);
+    const [left, right] = middle(across(column), across(column + 1));
+    const [top, bottom] = middle(down(row), down(row + 2));
+    const columnStep = Math.ceil((right - left) / 8);
+    const rowStep = Math.ceil((bottom - top) / 8);
+    let sum = 0;
+    let count = 0;
+    for (let y = top; y < bottom; y += rowStep) {
+      for (let x = left; x < right; x += columnStep) {
+        sum += data[(y * width + x) * 4 + 1];
+        count++;
+      }
+    }
+    return sum / count;
+  };
+
+  const readBox = (image, box) => {
+    if (box.width < 2 * COLUMNS || box.height < ROWS) return { error: 'too small' };
+    const white = [];
+    const black = [];
+    for (let index = 0; index < 16; index++) {
+      const value = cellAverage(image, box, 2 + index, 5);
+      ((REFERENCE >> (15 - index)) & 1 ? white : black).push(value);
+    }
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const contrast = mean(white) - mean(black);
+    const threshold = (mean(white) + mean(black)) / 2;
+    if (contrast < 32 || Math.min(...white) < threshold + contrast / 4 || Math.max(...black) > threshold - contrast / 4) {
+      return { error: 'no pattern' };
+    }
+    const bytes = new Uint8Array(16);
+    let unclear = 0;
+    for (let index = 0; index < 128; index++) {
+      const distance = cellAverage(image, box, 2 + (index % 16), 7 + 2 * Math.floor(index / 16)) - threshold;
+      if (Math.abs(distance) < 0.15 * contrast) unclear++;
+      if (distance > 0) bytes[index >> 3] |= 0x80 >> (index & 7);
+    }
+    if (unclear > 0) return { error: `${unclear} unclear cells` };
+    const view = new DataView(bytes.buffer);
+    if (crc32(bytes.subarray(0, 12)) !== view.getUint32(12)) return { error: 'wrong checksum' };
+    return {
+      stream: view.getUint16(0),
+      frame: view.getUint32(2),
+      time: view.getUint16(6) * 2 ** 32 + view.getUint32(8),
+    };
+  };
+
+  // What is left of a picture without the bars of one brightness around it.
+  const withoutBars = ({ data, width, height }) => {
+    const isEven = (count, at) => {
+      const step = Math.max(1, Math.floor(count / 60));
+      let lowest = 255;
+      let highest = 0;
+      for (let place = 0; place < count; place += step) {
+        const value = data[at(place) * 4 + 1];
+        lowest = Math.min(lowest, value);
+        highest = Math.max(highest, value);
+      }
+      return highest - lowest <= 28;
+    };
+    const evenRow = (row) => isEven(width, (place) => row * width + place);
+    let top = 0;
+    let bottom = height;
+    while (top < bottom && evenRow(top)) top++;
+    while (bottom > top && evenRow(bottom - 1)) bottom--;
+    const evenColumn = (column) => isEven(bottom - top, (place) => (top + place) * width + column);
+    let left = 0;
+    let right = width;
+    while (left < right && evenColumn(left)) left++;
+    while (right > left && evenColumn(right - 1)) right--;
+    return { left, top, width: right - left, height: bottom - top };
+  };
+
+  // Reads the ImageData of a whole picture.
+  //
+  // Returns { stream, frame, time }, with time in milliseconds since 1970 by the sender's clock, or { error }.
+  const readPatternPicture = (image) => {
+    const whole = { left: 0, top: 0, width: image.width, height: image.height };
+    const result = readBox(image, whole);
+    if (result.error !== 'no pattern') return result;
+    const inner = withoutBars(image);
+    const hasBars = inner.width < image.width || inner.height < image.height;
+    return hasBars && inner.width >= 2 * COLUMNS && inner.height >= ROWS ? readBox(image, inner) : result;
+  };
+
+  const RATE = 8000;
+  const CHIRP = 240;
+  const TONE = 160;
+  const MARK = 2 * CHIRP + 8 * TONE;
+
+  // A wave of the mark as a sine and a cosine.
+  const template = (count, turns) => {
+    const wave = (phase) =>
+      Float32Array.from({ length: count }, (_, index) => {
+        const fromEnd = Math.min(index, count - 1 - index) + 0.5;
+        const swell = fromEnd < 16 ? 0.5 - 0.5 * Math.cos((Math.PI * fromEnd) / 16) : 1;
+        return swell * Math.sin(2 * Math.PI * (phase + turns(index / RATE)));
+      });
+    const sine = wave(0);
+    return { count, sine, cosine: wave(0.25), energy: sine.reduce((sum, value) => sum + value * value, 0) };
+  };
+  const sweep = (from, to) => (time) => (from + ((to - from) / (CHIRP / RATE)) * (time / 2)) * time;
+  const rising = template(CHIRP, sweep(800, 2800));
+  const falling = template(CHIRP, sweep(2800, 800));
+  const tones = Array.from({ length: 16 }, (_, symbol) => template(TONE, (time) => (800 + 125 * symbol) * time));
+
+  // The share of the sound's energy that a wave explains, whatever its phase.
+  const likeness = ({ count, sine, cosine, energy }, samples, place) => {
+    let inPhase = 0;
+    let acrossPhase = 0;
+    let power = 0;
+    for (let index = 0; index < count; index++) {
+      const sample = samples[place + index];
+      inPhase += sine[index] * sample;
+      acrossPhase += cosine[index] * sample;
+      power += sample * sample;
+    }
+    return power < 4e-7 * count ? 0 : (inPhase * inPhase + acrossPhase * acrossPhase) / (power * energy);
+  };
+
+  const codeWord = (number) => {
+    let product = number & 15;
+    return Array.from({ length: 8 }, () => {
+      const symbol = (number >> 4) ^ product;
+      product = (product << 1) ^ (product & 8 ? 0b10011 : 0);
+      return symbol;
+    });
+  };
+  const codeWords = Array.from({ length: 256 }, (_, number) => codeWord(number));
+
+  const REACH = 120;
+  const weights = Float32Array.from({ length: 2 * REACH + 1 }, (_, index) => {
+    const place = index - REACH;
+    const sinc = (value) => (value === 0 ? 1 : Math.sin(Math.PI * value) / (Math.PI * value));
+    const [low, high] = [570 / 48000, 3030 / 48000];
+    const band = 2 * high * sinc(2 * high * place) - 2 * low * sinc(2 * low * place);
+    return band * (0.54 + 0.46 * Math.cos((Math.PI * place) / REACH));
+  });
+
+  // Finds marks in mono sound of 48 kHz that comes in pieces without holes.
+  class PatternSoundReader {
+    #raw = new Float32Array(REACH);
+    #samples = new Float32Array(0);
+    #start = 0;
+    #next = 0;
+
+    // Takes the next piece: a Float32Array of any length.
+    //
+    // Returns marks as { sample, second, symbols }: where each begins, counted from the first sample of all, and the full
+    // second of the sender's clock that it stands for, modulo 256.
+    read(piece) {
+      const raw = new Float32Array(this.#raw.length + piece.length);
+      raw.set(this.#raw);
+      raw.set(piece, this.#raw.length);
+      const made = [];
+      let used = 0;
+      for (; used + weights.length <= raw.length; used += 6) {
+        let sum = 0;
+        for (let index = 0; index < weights.length; index++) sum += weights[index] * raw[used + index];
+        made.push(sum);
+      }
+      this.#raw = raw.slice(used);
+      const samples = new Float32Array(this.#samples.length + made.length);
+      samples.set(this.#samples);
+      samples.set(made, this.#samples.length);
+      this.#samples = samples;
+      return this.#search();
+    }
+
+    #search() {
+      const samples = this.#samples;
+      const marks = [];
+      const chirps = (place) =>
+        likeness(rising, samples, place) + likeness(falling, samples, place + MARK - CHIRP);
+      const end = samples.length - MARK - 24;
+      while (this.#next < end) {
+        if (chirps(this.#next) < 0.25) {
+          this.#next += 2;
+          continue;
+        }
+        let best = this.#next;
+        for (let place = best; place < this.#next + 24; place++) if (chirps(place) > chirps(best)) best = place;
+        const found = this.#symbols(best, chirps(best));
+        if (found) marks.push({ sample: this.#start + best * 6, ...found });
+        this.#next = best + (found ? RATE / 2 : 24);
+      }
+      const done = Math.min(this.#next, samples.length);
+      this.#samples = samples.slice(done);
+      this.#start += done * 6;
+      this.#next -= done;
+      return marks;
+    }
+
+    #symbols(place, sureness) {
+      const clearest = Array.from({ length: 8 }, (_, index) => {
+        const shares = tones.map((tone) => likeness(tone, this.#samples, place + CHIRP + index * TONE));
+        const largest = Math.max(...shares);
+        return largest >= 0.3 ? shares.indexOf(largest) : -1;
+      });
+      let best = { second: 0, symbols: 0 };
+      codeWords.forEach((word, second) => {
+        const symbols = word.filter((symbol, index) => symbol === clearest[index]).length;
+        if (symbols > best.symbols) best = { second, symbols };
+      });
+      return best.symbols >= (sureness >= 0.5 ? 5 : 7) ? best : null;
+    }
+  }
+
+  Object.assign(globalThis, { readPatternPicture, PatternSoundReader });
+})();

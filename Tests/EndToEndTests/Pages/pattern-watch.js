@@ -1,0 +1,126 @@
+// Runs before the page's own scripts and behind pattern-reader.js: reads the test pattern out of everything that the page
+// receives. All times are milliseconds since 1970.
+(() => {
+  if (window.patternWatch) return;
+
+  const now = () => performance.timeOrigin + performance.now();
+  const watches = [];
+  const takesAll = 'MediaStreamTrackProcessor' in window;
+
+  const NativeConnection = window.RTCPeerConnection;
+
+  window.RTCPeerConnection = class RTCPeerConnection extends NativeConnection {
+    constructor(...options) {
+      super(...options);
+      const watch = { connection: this, pictures: [], unreadable: {}, marks: [], presented: 0, requests: 0 };
+      watches.push(watch);
+      this.addEventListener('track', ({ track, receiver }) => {
+        if (track.kind === 'audio') hear(track, watch);
+        else see(track, watch);
+        if (track.kind === 'video' && window.keyframeRequestsEvery) pester(receiver, watch);
+      });
+    }
+  };
+
+  const read = (picture, width, height, watch, presented) => {
+    const seenAt = now();
+    // A quarter of the pixels is enough to read, and leaves the page time for the next picture.
+    watch.canvas ??= Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
+    watch.context ??= watch.canvas.getContext('2d', { willReadFrequently: true });
+    watch.context.drawImage(picture, 0, 0, watch.canvas.width, watch.canvas.height);
+    const image = watch.context.getImageData(0, 0, watch.canvas.width, watch.canvas.height);
+    const result = readPatternPicture(image);
+    if (result.error) watch.unreadable[result.error] = (watch.unreadable[result.error] ?? 0) + 1;
+    else watch.pictures.push([result.frame, result.time, seenAt, presented, width, height]);
+  };
+
+  // Chromium hands out every picture; elsewhere those are read that come to be shown, and it is counted how many did.
+  const see = async (track, watch) => {
+    if (takesAll) {
+      const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 30 }).readable.getReader();
+      while (true) {
+        const { done, value: picture } = await reader.read();
+        if (done) return;
+        watch.presented += 1;
+        read(picture, picture.displayWidth, picture.displayHeight, watch, watch.presented);
+        picture.close();
+      }
+    }
+    const video = document.createElement('video');
+    Object.assign(video, { muted: true, autoplay: true, playsInline: true, srcObject: new MediaStream([track]) });
+    watch.video = video;
+    video.play().catch(() => {});
+    const shown = (_, { presentedFrames }) => {
+      watch.presented = presentedFrames;
+      read(video, video.videoWidth, video.videoHeight, watch, presentedFrames);
+      video.requestVideoFrameCallback(shown);
+    };
+    video.requestVideoFrameCallback(shown);
+  };
+
+  // Only where the samples themselves can be had.
+  const hear = async (track, watch) => {
+    if (!takesAll) return;
+    const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 100 }).readable.getReader();
+    const marks = new PatternSoundReader();
+    let samples = 0;
+    // When sample 0 was heard: by the piece that came soonest after it was due.
+    let zero = Infinity;
+    while (true) {
+      const { done, value: sound } = await reader.read();
+      if (done) return;
+      const piece = new Float32Array(sound.numberOfFrames);
+      sound.copyTo(piece, { planeIndex: 0, format: 'f32-planar' });
+      watch.rate = sound.sampleRate;
+      sound.close();
+      samples += piece.length;
+      zero = Math.min(zero, now() - samples / 48);
+      for (const { sample, second, symbols } of marks.read(piece)) watch.marks.push({ sample, second, symbols });
+      watch.zero = zero;
+    }
+  };
+
+  // Asks for keyframes again and again, as a crowd of newcomers would.
+  const pester = (receiver, watch) => {
+    const source = `
+      onrtctransform = ({ transformer }) => {
+        transformer.readable.pipeTo(transformer.writable);
+        setInterval(() => {
+          transformer.sendKeyFrameRequest().then(() => postMessage('asked'), (error) => postMessage(String(error)));
+        }, ${window.keyframeRequestsEvery});
+      };
+      postMessage('ready');`;
+    const worker = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+    worker.onmessage = ({ data }) => {
+      if (data === 'asked') watch.requests += 1;
+      else if (data !== 'ready') watch.problem = data;
+    };
+    worker.onerror = ({ message }) => { watch.problem = message; };
+    watch.worker = worker;
+    receiver.transform = new RTCRtpScriptTransform(worker, {});
+  };
+
+  const decoded = async ({ connection }) => {
+    for (const entry of (await connection.getStats()).values()) {
+      if (entry.type === 'inbound-rtp' && entry.kind === 'video') return entry;
+    }
+    return {};
+  };
+
+  window.patternWatch = {
+    /// One entry a call, oldest first: the pictures as [number, made at, seen at, count, width, height], what could not be
+    /// read, the marks of the sound as { second, at } with the second modulo 256, and how many pictures and keyframes the
+    /// browser says that it decoded.
+    report: () => Promise.all(watches.map(async (watch) => {
+      const pictures = [...watch.pictures];
+      // What `getStats` tells is up to 50 ms old.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const { framesDecoded, keyFramesDecoded } = await decoded(watch);
+      const { unreadable, marks, presented, requests, problem, zero } = watch;
+      return {
+        framesDecoded, keyFramesDecoded, unreadable, presented, requests, problem, pictures,
+        marks: marks.map(({ sample, second, symbols }) => ({ second, symbols, at: zero + sample / 48 })),
+      };
+    })),
+  };
+})();

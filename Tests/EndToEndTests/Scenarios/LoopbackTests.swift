@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The bot as a mirror.
+  @Suite("a bot that sends everything back") struct LoopbackTests {
+    @Test(
+      "Chromium gets 99 % of its own pictures back, 20 ms later at most than another page gets them directly, while they are recorded",
+      .enabled(if: Machine.hasChromium))
+    func mirror() async throws {
+      try await Scenario.run("21 loopback") { scenario in
+        let server = try await scenario.server()
+        let browser = try await scenario.chromium()
+        // The same way without the bot, first, so that neither takes the machine from the other.
+        let sender = try await scenario.watcher(in: browser, room: "direct", server: server, camera: .pattern)
+        let receiver = try await scenario.watcher(in: browser, room: "direct", server: server)
+        try await receiver.connected()
+        try await Task.sleep(for: .seconds(7))
+        let direct = try await receiver.patternReport().settled()
+        await scenario.note("measured: directly: \(direct.description)")
+        await sender.page.close()
+        await receiver.page.close()
+
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(
+          in: "mirror", of: server, ["--loopback", "--record", folder.path], name: "mirror")
+        let call = try await scenario.watcher(in: browser, room: "mirror", server: server, camera: .pattern)
+        try await call.connected()
+        try await Task.sleep(for: .seconds(7))
+        let whole = try await call.patternReport()
+        let mirrored = whole.settled()
+        await scenario.note("measured: mirrored: \(mirrored.description)")
+        let last = try #require(try await call.leave().first)
+        let share = Double(last.framesDecoded) / Double(max(1, last.framesSent))
+        let added = (mirrored.delay(0.5) - direct.delay(0.5), mirrored.delay(0.99) - direct.delay(0.99))
+        await scenario.note(
+          String(
+            format: "measured: %d of %d pictures came back (%.1f %%); %+.0f ms in the middle, %+.0f ms at the 99th",
+            last.framesDecoded, last.framesSent, 100 * share, added.0, added.1))
+        #expect(mirrored.isInOrder)
+        #expect(share >= 0.99)
+        #expect(added.0 < 20)
+        #expect(added.1 < 20, "added at the 99th percentile, in milliseconds")
+        #expect(try await bot.terminate().ending == .exit(0))
+        let take = try #require(try folder.takes().first)
+        #expect(take.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "and recorded all the same")
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// A room full of publishers of one process.
+  @Suite("a load of publishers") struct ManyTests {
+    @Test("twenty publishers are all connected and recorded, and every recording decodes")
+    func recorded() async throws {
+      try await Scenario.run("20 a load of publishers") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(in: "full", of: server, ["--record", folder.path], name: "recorder")
+        let small = try Self.smallFile(in: scenario.folder)
+        let load = try await scenario.bot(
+          "load",
+          [
+            "load", "--server", server.address, "--room", "full", "--publishers", "20", "--ramp", "10/s",
+            "--play", small.path, "--duration", "6s", "--json", "--quiet",
+          ])
+        #expect(try await load.ending(within: .seconds(30)) == .exit(0))
+        let report = try JSON(parsing: load.output)
+        let times = report["connectTime"]
+        await scenario.note(
+          "measured: connected in \(times["median"].double ?? .nan) ms, 95 % within \(times["p95"].double ?? .nan) ms")
+        #expect(report["connected"] == 20)
+        #expect(report["lost"]["packets"] == 0)
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let takes = try folder.takes()
+        #expect(takes.count == 20)
+        for take in takes {
+          let tracks = take.manifest["tracks"].list
+          let video = try #require(tracks.first { $0["kind"] == "video" })
+          let audio = try #require(tracks.first { $0["kind"] == "audio" })
+          #expect(video["decodeErrors"] == 0)
+          #expect(audio["decodeErrors"] == 0)
+          #expect(video["lost"] == 0)
+          #expect(video["dropped"].int ?? 2 <= 1, "the last may be cut off by the leaving")
+          #expect(video["frames"].int ?? 0 > 60, "more than 4 s")
+        }
+      }
+    }
+
+    @Test("whom nobody answers is told of, with an exit code of its own")
+    func alone() async throws {
+      try await Scenario.run("20b a load without a receiver") { scenario in
+        let server = try await scenario.server()
+        let load = try await scenario.bot(
+          "load",
+          [
+            "load", "--server", server.address, "--room", "empty", "--publishers", "3", "--play",
+            BuiltProgram.sample.path, "--duration", "500ms", "--json",
+          ])
+        #expect(try await load.ending(within: .seconds(15)) == .exit(75))
+        #expect(load.output.contains("\"connected\" : 0"), "three of this process do not call each other")
+        #expect(load.output.contains("\"joined\" : 3"))
+      }
+    }
+
+    /// 320x240 at 15 pictures a second and 150 kb/s: twenty of them are to be sent, received and decoded by a program that
+    /// was not optimised, on two cores.
+    private static func smallFile(in folder: URL) throws -> URL {
+      let file = folder.appendingPathComponent("small.webm")
+      let made = try ExternalTool.run(
+        "ffmpeg",
+        [
+          "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=15:duration=4,format=yuv420p",
+          "-f", "lavfi", "-i", "aevalsrc=exprs='0.3*sin(2*PI*440*t)':sample_rate=48000:duration=4",
+          "-c:v", "libvpx", "-b:v", "150k", "-deadline", "realtime", "-auto-alt-ref", "0", "-lag-in-frames", "0",
+          "-g", "15", "-c:a", "libopus", "-b:a", "32k", file.path,
+        ])
+      guard made.status == 0 else { throw FakeCamera.NotMade(errors: made.errors) }
+      return file
+    }
+  }
+}

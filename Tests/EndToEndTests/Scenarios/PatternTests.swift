@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// The test pattern, encoded while it plays, as browsers see and hear it.
+  @Suite("a bot that plays the pattern") struct PatternTests {
+    @Test(
+      "Chromium sees every number in order, in step with the sound; so does one who comes late, and one who asks for a keyframe ten times a second",
+      .enabled(if: Machine.hasChromium))
+    func chromium() async throws {
+      try await Scenario.run("19 pattern") { scenario in
+        let server = try await scenario.server()
+        let bot = try await scenario.bot(in: "pattern", of: server, ["--play", "pattern"])
+        let browser = try await scenario.chromium()
+        let first = try await scenario.watcher(in: browser, room: "pattern", server: server)
+        try await first.connected()
+        try await Task.sleep(for: .seconds(4))
+        let late = try await scenario.watcher(in: browser, room: "pattern", server: server)
+        try await late.connected()
+        try await Task.sleep(for: .seconds(4))
+        let report = try await Self.expectWhole(first, name: "first", in: scenario)
+        try Self.expectInStep(report)
+        try await Self.expectQuickStart(late, in: scenario)
+        try await Self.expectWhole(late, name: "late", in: scenario)
+        await late.page.close()
+
+        let asking = try await scenario.watcher(
+          in: browser, room: "pattern", server: server, keyframeRequestsEvery: .milliseconds(100))
+        try await asking.connected()
+        try await Task.sleep(for: .seconds(5))
+        let pestered = try await Self.expectWhole(asking, name: "ten requests a second", in: scenario)
+        #expect(pestered.problem == nil)
+        #expect(pestered.requests > 30, "the page asked")
+        try await Self.expectWhole(first, name: "who did not ask", in: scenario)
+        let keyframes = pestered.keyframesDecoded
+        await scenario.note(
+          "measured: \(pestered.requests) keyframes asked for in 5 s, \(keyframes) came")
+        #expect((6...14).contains(keyframes), "one in 500 ms at most")
+        #expect(try await bot.terminate().ending == .exit(0))
+      }
+    }
+
+    @Test("Firefox sees every number in order", .enabled(if: Machine.hasFirefox))
+    func firefox() async throws {
+      try await Scenario.run("19b pattern in Firefox", isolated: true) { scenario in
+        let server = try await scenario.server()
+        let bot = try await scenario.bot(in: "pattern", of: server, ["--play", "pattern"])
+        let call = try await scenario.watcher(in: scenario.firefox(), room: "pattern", server: server)
+        try await call.connected()
+        try await Task.sleep(for: .seconds(6))
+        try await Self.expectWhole(call, name: "Firefox", in: scenario)
+        #expect(try await bot.terminate().ending == .exit(0))
+      }
+    }
+
+    @Test(
+      "with 5 % loss every number is seen all the same, and at 300 kb/s pictures keep coming in order and soon",
+      .enabled(if: Machine.hasChromium))
+    func badLines() async throws {
+      try await Scenario.run("19c pattern over bad lines") { scenario in
+        let server = try await scenario.server()
+        let browser = try await scenario.chromium()
+        var lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
+        lossy.loss = 0.05
+        let lines = [("loss", lossy), ("narrow", LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000))]
+        var calls: [CallPage] = []
+        for (index, line) in lines.enumerated() {
+          let relay = try await scenario.relay(to: server, seed: UInt64(190 + index))
+          _ = try await scenario.bot(in: line.0, of: server, via: relay, ["--play", "pattern"], name: "bot \(line.0)")
+          let call = try await scenario.watcher(in: browser, room: line.0, server: server)
+          try await call.connected()
+          await relay.impair(line.1)
+          calls.append(call)
+        }
+        // What the encoder needs to follow the narrow line.
+        try await Task.sleep(for: .seconds(5))
+        let begun = Date().timeIntervalSince1970 * 1000
+        try await Task.sleep(for: .seconds(8))
+        let loss = try await calls[0].patternReport().since(begun)
+        await scenario.note("measured: 5 % loss: \(loss.description)")
+        #expect(loss.isInOrder)
+        #expect(Double(loss.pictures.count) > 0.9 * Double(loss.expected), "what is lost comes again")
+        #expect(loss.pictures.count > 200)
+        let narrow = try await calls[1].patternReport().since(begun)
+        await scenario.note("measured: 300 kb/s: \(narrow.description)")
+        #expect(narrow.isInOrder)
+        #expect(narrow.pictures.count > 60, "it moves")
+        #expect(narrow.longestPause < 1000)
+        #expect(narrow.delay(0.5) < 400, "no queue that stays")
+      }
+    }
+
+    // MARK: What is expected
+
+    @discardableResult
+    private static func expectWhole(
+      _ call: CallPage, name: String, in scenario: Scenario
+    ) async throws -> PatternReport {
+      let report = try await call.patternReport()
+      await scenario.note("measured: \(name): \(report.description)")
+      #expect(report.isInOrder, "\(name): in order")
+      // Firefox tells of what it decoded only now and then.
+      if call.browser == "Chromium" { #expect(report.undecoded == 0, "\(name): every number") }
+      // A browser shows no picture when the next is due too, as on a busy machine.
+      #expect(Double(report.pictures.count) > 0.9 * Double(report.expected), "\(name): and most are shown")
+      #expect(report.pictures.count > 60, "\(name): there is something to see")
+      return report
+    }
+
+    private static func expectInStep(_ report: PatternReport) throws {
+      let skews = report.skews
+      try #require(skews.count >= 3)
+      let middle = skews.sorted()[skews.count / 2]
+      #expect(abs(middle) < 40, "sound and picture are in step")
+    }
+
+    private static func expectQuickStart(_ call: CallPage, in scenario: Scenario) async throws {
+      let connected = try #require(try await call.reports().first?.connectedAt)
+      let seen = try #require(try await call.patternReport().pictures.first?.seenAt)
+      await scenario.note("measured: first picture \(Int(seen - connected)) ms after connecting")
+      #expect(seen - connected < 500)
+    }
+  }
+}
+
+extension Scenario {
+  /// A call of a page that reads the pattern; without a camera unless told otherwise.
+  func watcher(
+    in browser: some Browser, room: String, server: Server, camera: Camera = .refused,
+    keyframeRequestsEvery pause: Duration? = nil
+  ) async throws -> CallPage {
+    let page = try await page(of: browser, camera: camera)
+    try await page.addStartScript(Pages.script("pattern-reader"))
+    if let pause {
+      try await page.addStartScript("window.keyframeRequestsEvery = \(Int(pause.inSeconds * 1000));")
+      // The server's page lets no worker in that is not its own.
+      try await (page as? ChromiumPage)?.call("Page.setBypassCSP", ["enabled": true])
+    }
+    try await page.addStartScript(Pages.script("pattern-watch"))
+    let call = CallPage(page: page, browser: browser.name)
+    try await call.enter(room: room, at: server.pageAddress)
+    return call
+  }
+}
+
+extension CallPage {
+  /// What the page has read of the pattern in the call that read most.
+  func patternReport() async throws -> PatternReport {
+    let reports = try await page.evaluate("patternWatch.report()").list.map { PatternReport(json: $0) }
+    guard let report = reports.max(by: { $0.pictures.count < $1.pictures.count }) else {
+      throw ScriptError(expression: "patternWatch.report()", message: "There is no call.")
+    }
+    return report
+  }
+}

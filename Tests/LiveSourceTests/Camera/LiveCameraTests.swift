@@ -1,0 +1,199 @@
+import Codecs
+import FileSource
+import Foundation
+import Media
+import NIOCore
+import Pattern
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+extension RealTime {
+  @Suite("a live camera")
+  @OwnThread
+  struct LiveCameraTests {
+    let scratch: Scratch
+
+    init() throws {
+      scratch = try Scratch()
+    }
+
+    /// What came, and when.
+    struct Taken {
+      var frames: [EncodedFrame] = []
+      var lateness: [Duration] = []
+
+      func of(_ codec: Codec) -> [EncodedFrame] { frames.filter { $0.codec == codec } }
+    }
+
+    /// Takes frames until the stream ends or `enough` says so.
+    func take(_ camera: any FrameSource, until enough: (Taken) -> Bool = { _ in false }) async -> Taken {
+      var taken = Taken()
+      for await frame in await camera.frames() {
+        taken.lateness.append(.now - frame.arrival)
+        taken.frames.append(frame)
+        if enough(taken) { break }
+      }
+      return taken
+    }
+
+    @Test("a Y4M file and a WAV file joined and played once: all of both, in time, and the stream ends with the longer")
+    func joined() async throws {
+      let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1")
+      let audio = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=f=700:r=44100:d=0.6")
+      let camera = try LiveCamera.open(
+        .init(input: .file(video), audio: audio, loops: false, owner: someone))
+      #expect(camera.isLive && camera.kinds == [.audio, .video])
+      #expect(
+        camera.summary
+          == "\(video) with \(audio): Y4M 160x120, 25 pictures at 25 a second; WAV, 44100 Hz, mono, 16 bit, encoded live"
+      )
+      let began = ContinuousClock.now
+      let taken = await take(camera)
+      let took = ContinuousClock.now - began
+      let pictures = taken.of(.vp8)
+      #expect(taken.frames.allSatisfy { $0.owner == someone })
+      #expect(taken.lateness.allSatisfy { $0 >= .zero })
+      #expect(took >= .milliseconds(999) && took < .seconds(30))
+      #expect(pictures.count >= 20 && pictures.count <= 25)
+      #expect(pictures.first?.isKeyframe == true && pictures.first?.size == PictureSize(width: 160, height: 120))
+      let pictureTicksAreDue = pictures.allSatisfy { $0.time.ticks.isMultiple(of: 3_600) }
+      #expect(pictureTicksAreDue)
+      // The encoder's delay is taken off, and what comes before the start is not given.
+      let sounds = taken.of(.opus)
+      let distances = Set(zip(sounds, sounds.dropFirst()).map { $1.time.ticks - $0.time.ticks })
+      #expect(sounds.count >= 49 && distances == [960])
+      let failure = await camera.failure
+      #expect(failure == nil)
+
+      // What is decoded is what the file shows.
+      let wanted = try scratch.judge(video, "-f", "rawvideo", "-pix_fmt", "yuv420p")
+      let decoder = try VP8Decoder()
+      var worst = Double.infinity
+      for frame in pictures {
+        let picture = try #require(try decoder.decode(frame.payload, \.copy))
+        let number = Int(frame.time.ticks / 3_600)
+        worst = min(worst, peakSignalToNoise(picture.bytes, Array(wanted[number * 28_800..<(number + 1) * 28_800])))
+      }
+      #expect(worst > 24, "measured: \(worst) dB")
+    }
+
+    @Test("the test pattern's pictures are read back in order, each with the sender's time at which it was due")
+    func pattern() async throws {
+      let camera = try LiveCamera(opening: .init(input: .pattern, maximumBitrate: 3_000_000, owner: someone))
+      #expect(
+        camera.summary
+          == "The test pattern: test pattern 640x480, 30 pictures a second; marks each second, encoded live")
+      let start = Date().timeIntervalSince1970 * 1_000
+      let taken = await take(camera) { $0.of(.vp8).count == 30 }
+      let decoder = try VP8Decoder()
+      let reader = PatternReader()
+      var numbers: [UInt32] = []
+      for frame in taken.of(.vp8) {
+        let picture = try #require(try decoder.decode(frame.payload, \.copy))
+        let reading = try reader.read(picture).get()
+        numbers.append(reading.frameNumber)
+        let shown = start + frame.time.seconds * 1_000
+        #expect(abs(Double(reading.time) - shown) < 1_000)
+        #expect(frame.time.ticks == Int64(reading.frameNumber) * 3_000)
+      }
+      #expect(numbers.first == 0)
+      let grow = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+      #expect(grow)
+      let late = taken.lateness.sorted()
+      print(
+        "measured: live camera, pattern 640x480 at 30 fps with sound: 99 % of the frames at most "
+          + "\(late[late.count * 99 / 100]) late, \(late[late.count / 2]) in the middle")
+      #expect(late[late.count / 2] < .milliseconds(500))
+    }
+
+    @Test("a keyframe asked for between two slow pictures does not wait for the next")
+    func keyframe() async throws {
+      let still = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", "1")
+      let camera = try LiveCamera(opening: .init(input: .file(still), fps: 0.5, owner: someone))
+      var asked: ContinuousClock.Instant?
+      var waited: Duration?
+      var count = 0
+      for await frame in await camera.frames() where frame.codec == .vp8 {
+        count += 1
+        if let asked {
+          #expect(frame.isKeyframe)
+          waited = .now - asked
+          break
+        }
+        #expect(frame.isKeyframe)
+        // Beyond the half second in which requests are joined.
+        try await Task.sleep(for: .milliseconds(600))
+        asked = .now
+        camera.requestKeyframe()
+      }
+      #expect(count == 2)
+      let time = try #require(waited)
+      print("measured: keyframe of a still picture \(time) after the request")
+      #expect(time < .milliseconds(700))
+    }
+
+    @Test("in a loop it goes on, and a bitrate is followed")
+    func following() async throws {
+      let video = try scratch.make(
+        "v.webm", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30:d=0.5", "-c:v", "libvpx-vp9", "-b:v", "1M")
+      let camera = try LiveCamera.open(.init(input: .file(video), maximumBitrate: 2_000_000, owner: someone))
+      var bytes = 0
+      var late = 0
+      for await frame in await camera.frames() {
+        if frame.time.seconds < 0.1 { camera.follow(bitrate: 120_000, fractionLost: 0.1) }
+        if frame.time.seconds > 1 { late += frame.payload.readableBytes }
+        bytes += frame.payload.readableBytes
+        if frame.time.seconds > 2 { break }
+      }
+      #expect(late * 8 < 240_000 && late > 0)
+    }
+
+    @Test("a file that becomes shorter while it plays ends the stream, and the reason is told")
+    func changed() async throws {
+      let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1")
+      let camera = try LiveCamera(opening: .init(input: .file(video), owner: someone))
+      #expect(truncate(video, 200) == 0)
+      _ = await take(camera)
+      let failure = await camera.failure
+      #expect(failure == "\(video) cannot be played on: it has changed since it was opened.")
+    }
+
+    @Test("a file that a call carries as it lies is not encoded unless somebody asks for what needs it")
+    func choosing() throws {
+      let file = try scratch.make(
+        "v.webm", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-c:v",
+        "libvpx",
+        "-c:a", "libopus")
+      func isLive(_ options: LiveCamera.Options) throws -> Bool { try LiveCamera.open(options).isLive }
+      #expect(try !isLive(.init(input: .file(file), owner: someone)))
+      #expect(try isLive(.init(input: .file(file), live: true, owner: someone)))
+      #expect(try isLive(.init(input: .file(file), size: PictureSize(width: 32, height: 32), owner: someone)))
+      #expect(try isLive(.init(input: .file(file), fps: 10, owner: someone)))
+      #expect(try isLive(.init(input: .file(file), audio: file, owner: someone)))
+      let other = try scratch.make(
+        "v.ivf", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-c:v", "libvpx-vp9")
+      #expect(try isLive(.init(input: .file(other), owner: someone)))
+    }
+
+    @Test("a camera whose consumer goes stops")
+    func cancelled() async throws {
+      let camera = try LiveCamera(opening: .init(input: .pattern, owner: someone))
+      _ = await take(camera) { $0.frames.count == 3 }
+      for _ in 0..<200 where camera.isPlaying { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(!camera.isPlaying)
+    }
+
+    @Test("sizes and rates of one's own")
+    func sized() async throws {
+      let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=50:d=0.5")
+      let camera = try LiveCamera(
+        opening: .init(
+          input: .file(video), size: PictureSize(width: 128, height: 72), fps: 10, loops: false, owner: someone))
+      let taken = await take(camera)
+      #expect(taken.frames.first?.size == PictureSize(width: 128, height: 72))
+      #expect(taken.frames.map(\.time.ticks) == [0, 9_000, 18_000, 27_000, 36_000])
+    }
+  }
+}

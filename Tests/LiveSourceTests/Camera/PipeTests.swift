@@ -1,0 +1,121 @@
+import Codecs
+import Foundation
+import Glibc
+import Media
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+extension RealTime {
+  @Suite("raw pictures from a pipe")
+  @OwnThread
+  struct PipeTests {
+    nonisolated static let size = PictureSize(width: 32, height: 32)
+    nonisolated static let pictureBytes = 32 * 32 * 3 / 2
+
+    /// A pipe, its two ends closed with the test.
+    final class Pipe: Sendable {
+      let reading: Int32
+      let writing: Int32
+
+      init() {
+        var ends: [Int32] = [0, 0]
+        _ = pipe(&ends)
+        (reading, writing) = (ends[0], ends[1])
+      }
+
+      func write(luma: UInt8, bytes: Int = PipeTests.pictureBytes) {
+        let picture = [UInt8](repeating: luma, count: 1_024) + [UInt8](repeating: 128, count: 512)
+        _ = Glibc.write(writing, picture, bytes)
+      }
+    }
+
+    func options(fps: Double) -> LiveCamera.Options {
+      .init(input: .standardInput, size: Self.size, fps: fps, maximumBitrate: 1_000_000, owner: someone)
+    }
+
+    @Test(
+      "each is shown for a beat; a writer that is slow makes a camera that stands still; the end of the pipe is the end"
+    )
+    func slowWriter() async throws {
+      let pipe = Pipe()
+      pipe.write(luma: 40)
+      let camera = try LiveCamera(opening: options(fps: 25), standardInput: pipe.reading)
+      let decoder = try VP8Decoder()
+      var brightness: [Int] = []
+      for await frame in await camera.frames() {
+        let seen = try #require(try decoder.decode(frame.payload, \.brightness))
+        brightness.append(Int(seen.rounded()))
+        if brightness.count == 10 { pipe.write(luma: 200) }
+        if brightness.count == 20 {
+          pipe.write(luma: 90, bytes: 700)
+          close(pipe.writing)
+        }
+      }
+      close(pipe.reading)
+      #expect(brightness.count >= 20 && brightness.count < 30)
+      #expect(brightness.prefix(8).allSatisfy { abs($0 - 40) < 6 })
+      #expect(abs((brightness.last ?? 0) - 200) < 10)
+      let failure = await camera.failure
+      #expect(failure == nil)
+    }
+
+    @Test("a writer that is too fast waits, and no picture is lost to it")
+    func fastWriter() async throws {
+      let pipe = Pipe()
+      let writer = Task.detached {
+        for number in 0..<40 { pipe.write(luma: UInt8(20 + number * 5)) }
+        close(pipe.writing)
+      }
+      let camera = try LiveCamera(opening: options(fps: 50), standardInput: pipe.reading)
+      let decoder = try VP8Decoder()
+      var brightness: [Double] = []
+      for await frame in await camera.frames() {
+        brightness.append(try #require(try decoder.decode(frame.payload, \.brightness)))
+      }
+      await writer.value
+      close(pipe.reading)
+      #expect(brightness.count >= 30 && brightness.count <= 40)
+      let grow = zip(brightness, brightness.dropFirst()).allSatisfy { $0 < $1 + 3 }
+      #expect(grow)
+      #expect(abs((brightness.last ?? 0) - 215) < 12)
+    }
+
+    @Test(
+      "joined with sound that ends sooner, the pictures go on; when the pipe ends all is over",
+      arguments: [true, false])
+    func withSound(_ loops: Bool) async throws {
+      let scratch = try Scratch()
+      let pipe = Pipe()
+      pipe.write(luma: 60)
+      var options = options(fps: 25)
+      options.audio = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=d=0.2")
+      options.loops = loops
+      let camera = try LiveCamera(opening: options, standardInput: pipe.reading)
+      var last: [MediaKind: Double] = [:]
+      for await frame in await camera.frames() {
+        last[frame.codec.kind] = frame.time.seconds
+        if frame.codec == .vp8, frame.time.ticks == 18 * 3_600 { close(pipe.writing) }
+      }
+      close(pipe.reading)
+      let (pictures, sound) = (last[.video] ?? 0, last[.audio] ?? 0)
+      #expect(pictures >= 0.72 && pictures < 2)
+      #expect(loops ? sound > 0.6 : sound < 0.25)
+    }
+
+    @Test("with nothing in the pipe yet a black picture is shown, and a remark says so")
+    func lateWriter() async throws {
+      let pipe = Pipe()
+      let camera = try LiveCamera(opening: options(fps: 10), standardInput: pipe.reading)
+      #expect(camera.remarks == ["No picture has come from it yet; a black one is shown until one does."])
+      let decoder = try VP8Decoder()
+      for await frame in await camera.frames() {
+        #expect(try decoder.decode(frame.payload, \.brightness).map { $0 < 20 } == true)
+        break
+      }
+      close(pipe.writing)
+      close(pipe.reading)
+    }
+  }
+}

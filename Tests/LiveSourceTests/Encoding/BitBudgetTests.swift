@@ -1,0 +1,60 @@
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+@Suite("The budget of bits")
+struct BitBudgetTests {
+  private let origin = ContinuousClock.now
+
+  private func at(_ milliseconds: Int) -> ContinuousClock.Instant { origin + .milliseconds(milliseconds) }
+
+  @Test("what is sent while it allows it exceeds no second by more than a tenth and one frame")
+  func everySecond() {
+    var generator = SeededGenerator(seed: 1)
+    var budget = BitBudget(bitrate: 400_000)
+    var sent: [(time: Int, bits: Int)] = []
+    for time in stride(from: 0, to: 60_000, by: 33) where budget.allows(now: at(time)) {
+      let bits = Int.random(in: 0...30_000, using: &generator)
+      budget.spend(bits: bits, now: at(time))
+      sent.append((time, bits))
+    }
+    for time in stride(from: 0, to: 59_000, by: 11) {
+      let second = sent.filter { (time..<time + 1_000).contains($0.time) }.map(\.bits).reduce(0, +)
+      #expect(second <= 440_000 + 30_000)
+    }
+    let all = sent.map(\.bits).reduce(0, +)
+    #expect(all > 60 * 360_000)
+  }
+
+  @Test("a long pause is not followed by a burst")
+  func pause() {
+    var budget = BitBudget(bitrate: 100_000)
+    budget.spend(bits: 0, now: at(0))
+    var bits = 0
+    while budget.allows(now: at(60_000)) {
+      budget.spend(bits: 1_000, now: at(60_000))
+      bits += 1_000
+    }
+    #expect(bits <= 11_000)
+  }
+
+  @Test("when the line falls, pictures pause for 0.3 s at most for what was sent before")
+  func fall() {
+    var budget = BitBudget(bitrate: 5_000_000)
+    budget.spend(bits: 400_000, now: at(0))
+    budget.follow(bitrate: 100_000, now: at(0))
+    #expect(!budget.allows(now: at(290)))
+    #expect(budget.allows(now: at(310)))
+  }
+
+  @Test("a clock that stands or goes back gives nothing away")
+  func oddClock() {
+    var budget = BitBudget(bitrate: 100_000)
+    budget.spend(bits: 50_000, now: at(1_000))
+    #expect(!budget.allows(now: at(1_000)))
+    #expect(!budget.allows(now: at(0)))
+    #expect(!budget.allows(now: at(1_490)))
+    #expect(budget.allows(now: at(1_510)))
+  }
+}

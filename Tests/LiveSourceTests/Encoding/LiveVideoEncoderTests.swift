@@ -1,0 +1,216 @@
+import Codecs
+import Media
+import NIOCore
+import Pattern
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+@Suite("The live video encoder")
+struct LiveVideoEncoderTests {
+  private static let vga = PictureSize(width: 640, height: 480)
+  private let origin = ContinuousClock.now
+
+  /// What came out of an encoder.
+  private struct Sent {
+    var time: Int
+    var bits: Int
+    var isKeyframe: Bool
+    var size: PictureSize
+    var divisor: Int
+  }
+
+  private static func noise(_ size: PictureSize, depth: UInt64) -> [Picture] {
+    var generator = SeededGenerator(seed: 9)
+    return (0..<8).map { _ in
+      var picture = Picture(size: size, luma: 120)
+      for index in picture.luma.indices { picture.luma[index] = UInt8(56 + generator.next() % depth) }
+      return picture
+    }
+  }
+
+  /// Plays at 30 pictures a second and decodes everything again.
+  private func play(
+    _ encoder: LiveVideoEncoder, pictures: Int, target: (_ milliseconds: Int) -> Int, request: (_ picture: Int) -> Bool,
+    picture: (Int) -> Picture
+  ) throws -> [Sent] {
+    let decoder = try VP8Decoder()
+    var sent: [Sent] = []
+    var decoded = 0
+    for number in 0..<pictures {
+      let milliseconds = number * 100 / 3
+      let now = origin + .nanoseconds(number * 1_000_000_000 / 30)
+      encoder.follow(bitrate: target(milliseconds), now: now)
+      if request(number) { encoder.requestKeyframe(now: now) }
+      guard let frame = try encoder.encode(picture(number), time: Int64(number) * 3_000, now: now) else { continue }
+      if try decoder.decode(frame.payload) == encoder.rung.size { decoded += 1 }
+      sent.append(
+        Sent(
+          time: milliseconds, bits: frame.payload.readableBytes * 8, isKeyframe: frame.isKeyframe,
+          size: encoder.rung.size, divisor: encoder.rung.divisor))
+    }
+    #expect(decoded == sent.count)
+    return sent
+  }
+
+  /// The most bits in any second within a stretch.
+  private func worstSecond(_ sent: [Sent], _ range: Range<Int>) -> Int {
+    sent.indices.filter { range.contains(sent[$0].time) && sent[$0].time + 1_000 <= range.upperBound }.map { first in
+      sent[first...].prefix { $0.time < sent[first].time + 1_000 }.map(\.bits).reduce(0, +)
+    }.max() ?? 0
+  }
+
+  private func bitrate(_ sent: [Sent], _ range: Range<Int>) -> Int {
+    sent.filter { range.contains($0.time) }.map(\.bits).reduce(0, +) * 1_000 / range.count
+  }
+
+  @Test("the pattern follows a line of 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included")
+  func patternFollows() throws {
+    let painter = PatternPainter(size: Self.vga)
+    let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
+    let targets = [2_000_000, 300_000, 100_000, 2_000_000]
+    let sent = try play(
+      encoder, pictures: 4 * 8 * 30, target: { targets[min(3, $0 / 8_000)] }, request: { $0 % 150 == 100 }
+    ) {
+      painter.picture(frame: UInt32($0), time: UInt64($0) * 100 / 3)
+    }
+    for (index, target) in targets.enumerated() {
+      let stretch = index * 8_000 + 1_000..<(index + 1) * 8_000
+      let worst = worstSecond(sent, stretch)
+      let average = bitrate(sent, stretch)
+      let pauses = zip(sent, sent.dropFirst()).filter {
+        (stretch.lowerBound - 1_000..<stretch.upperBound).contains($0.1.time)
+      }
+      let longest = pauses.map { $0.1.time - $0.0.time }.max() ?? 0
+      print(
+        "measured: live encoder, pattern, line of \(target / 1_000) kb/s: \(average / 1_000) kb/s, worst second \(worst * 100 / target) %, longest pause \(longest) ms"
+      )
+      #expect(worst * 100 <= target * 112)
+      if index < 3 { #expect(average * 100 >= target * 80) }
+      #expect(longest <= 500)
+    }
+    let wholeSizes = sent.allSatisfy { $0.size == Self.vga }
+    #expect(wholeSizes)
+    let last = try #require(sent.last)
+    #expect(last.divisor == 1)
+  }
+
+  @Test("pictures full of detail become fewer and smaller, hold the line, and grow again slowly")
+  func noiseFollows() throws {
+    let size = PictureSize(width: 320, height: 240)
+    let noise = Self.noise(size, depth: 64)
+    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
+    let targets = [2_000_000, 300_000, 100_000, 2_000_000]
+    let sent = try play(
+      encoder, pictures: 4 * 12 * 30, target: { targets[min(3, $0 / 12_000)] }, request: { $0 == 700 }
+    ) {
+      noise[$0 % noise.count]
+    }
+    for (index, target) in targets.enumerated() {
+      let stretch = index * 12_000 + 4_000..<(index + 1) * 12_000
+      let worst = worstSecond(sent, stretch)
+      let there = try #require(sent.last { $0.time < stretch.upperBound })
+      print(
+        "measured: live encoder, noise, line of \(target / 1_000) kb/s: \(bitrate(sent, stretch) / 1_000) kb/s, worst second \(worst * 100 / target) %, at the end \(there.size), one of \(there.divisor) pictures"
+      )
+      #expect(worst * 100 <= target * 115)
+    }
+    let smallest = sent.filter { (24_000..<36_000).contains($0.time) }.map(\.size.width).min()
+    #expect(smallest == 120 || smallest == 160)
+    let last = try #require(sent.last)
+    #expect(last.size.width > smallest ?? .max)
+  }
+
+  @Test("a keyframe comes within 100 ms of a request, and never two within 500 ms")
+  func keyframes() throws {
+    let size = PictureSize(width: 160, height: 120)
+    let painter = PatternPainter(size: size)
+    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
+    var generator = SeededGenerator(seed: 6)
+    var asked: [Int] = []
+    // Quiet, then at random, then ten requests a second.
+    let sent = try play(encoder, pictures: 1_200, target: { _ in 200_000 }) { number in
+      let asks =
+        number > 800 ? number % 3 == 0 : number > 100 && Int.random(in: 0..<40, using: &generator) == 0
+      if asks { asked.append(number * 100 / 3) }
+      return asks
+    } picture: {
+      painter.picture(frame: UInt32($0), time: UInt64($0) * 33)
+    }
+    let keyframes = sent.filter(\.isKeyframe).map(\.time)
+    let distances = zip(keyframes, keyframes.dropFirst()).map { $1 - $0 }
+    #expect(distances.allSatisfy { $0 >= 500 })
+    var longest = 0
+    for time in asked where time < 39_000 {
+      let answer = keyframes.first { $0 >= time } ?? .max
+      let before = keyframes.last { $0 < time } ?? -1_000
+      longest = max(longest, answer - max(time, before + 500))
+    }
+    print(
+      "measured: keyframe at most \(longest) ms after it was asked for or allowed; \(asked.count) requests, \(keyframes.count) keyframes"
+    )
+    #expect(longest <= 34)
+    #expect(keyframes.filter { $0 > 27_000 }.count == 26)
+    #expect(keyframes.filter { $0 < 3_300 } == [0])
+  }
+
+  @Test("of a source with one picture in two seconds, the standing picture is encoded again")
+  func slowSource() throws {
+    let size = PictureSize(width: 160, height: 120)
+    let painter = PatternPainter(size: size)
+    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 0.5))
+    #expect(encoder.deadline == nil)
+    let first = try #require(
+      try encoder.encode(painter.picture(frame: 0, time: 0), time: 0, now: origin))
+    #expect(first.isKeyframe)
+    #expect(first.size == size)
+    encoder.requestKeyframe(now: origin + .milliseconds(900))
+    let deadline = try #require(encoder.deadline)
+    #expect(deadline <= origin + .milliseconds(1_000))
+    let again = try #require(try encoder.encodeAgain(time: 85_000, now: deadline))
+    #expect(again.isKeyframe)
+    #expect(again.time == MediaTime(ticks: 85_000, rate: 90_000))
+    #expect(encoder.deadline == nil)
+    let nothing = try encoder.encodeAgain(time: 86_000, now: deadline + .seconds(1))
+    #expect(nothing == nil)
+    let next = try #require(
+      try encoder.encode(painter.picture(frame: 1, time: 2_000), time: 180_000, now: origin + .seconds(2)))
+    #expect(!next.isKeyframe)
+  }
+
+  @Test("10,000 frames keep to the bitrate without drift")
+  func longRun() throws {
+    let size = PictureSize(width: 160, height: 120)
+    let noise = Self.noise(size, depth: 16)
+    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
+    let sent = try play(encoder, pictures: 10_000, target: { _ in 400_000 }, request: { $0 % 1_000 == 0 }) {
+      noise[$0 * 5 % noise.count]
+    }
+    let parts = (0..<11).map { bitrate(sent, $0 * 30_000 + 3_000..<($0 + 1) * 30_000) }
+    print("measured: 10,000 frames at 400 kb/s: \(parts.map { $0 / 1_000 }) kb/s in each half minute")
+    #expect(parts.allSatisfy { (360_000...404_000).contains($0) })
+    #expect(worstSecond(sent, 3_000..<333_000) <= 448_000)
+    #expect(sent.count > 9_000)
+  }
+
+  @Test("a still picture costs next to nothing, and odd sizes and figures do no harm")
+  func stillAndOdd() throws {
+    let still = Picture(size: PictureSize(width: 161, height: 91), luma: 90)
+    let encoder = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: 30))
+    let sent = try play(encoder, pictures: 300, target: { _ in 1_000_000 }, request: { _ in false }) { _ in still }
+    #expect(sent.count == 300)
+    #expect(bitrate(sent, 1_000..<10_000) < 10_000)
+    for framesPerSecond in [-1.0, 0, 1e9] {
+      let odd = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: framesPerSecond))
+      odd.follow(bitrate: .min, now: origin)
+      odd.follow(bitrate: .max, now: origin)
+      #expect(try odd.encode(still, time: .min, now: origin) != nil)
+      odd.follow(bitrate: 0, now: origin)
+      _ = try odd.encode(still, time: .max, now: origin + .seconds(1))
+    }
+    #expect(throws: CodecFailure.self) {
+      try LiveVideoEncoder(.init(size: PictureSize(width: 1, height: 20_000), framesPerSecond: 30))
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import Codecs
+import Foundation
+import Glibc
+import Media
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+@Suite("an input that cannot be played is refused with a sentence, before anything starts")
+struct BadInputTests {
+  let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  func y4m(_ header: String, pictures: Int = 1, bytes: Int = 64 * 48 * 3 / 2) -> [UInt8] {
+    Array("YUV4MPEG2 \(header)\n".utf8)
+      + (0..<pictures).flatMap { _ in Array("FRAME\n".utf8) + [UInt8](repeating: 90, count: bytes) }
+  }
+
+  func refused(_ bytes: [UInt8], as name: String = "a.y4m") throws -> String? {
+    refusal(try scratch.write(bytes, as: name))
+  }
+
+  @Test("what is no file, or none that is known")
+  func notFiles() throws {
+    #expect(refusal("nowhere/a.y4m") == "no such file or directory.")
+    #expect(refusal(scratch.url.path) == "it is a folder, a pipe or a device, not a file.")
+    #expect(try refused([]) == "it is empty.")
+    let played = "WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played."
+    #expect(try refused(Array("hello".utf8)) == "its format is unknown; \(played)")
+    #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF picture, and \(played)")
+    #expect(try refused(Array("....ftypisom....".utf8)) == "it is an MP4 or QuickTime file, and \(played)")
+    // The same sentence when nothing asks for encoding.
+    #expect(
+      refusal(try scratch.write(Array("#!/bin/sh".utf8), as: "a.sh"), live: false) == "it is a script, and \(played)")
+  }
+
+  @Test(
+    "a Y4M file that is not right",
+    arguments: [
+      ("W64 H48 F0:1", "its frame rate is 0:1, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 F30:0", "its frame rate is 30:0, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 F9999999:1", "its frame rate is 9999999:1, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 F0:0", "its frame rate is 0; a rate can be given (--fps)."),
+      ("W64 H48", "its frame rate is 0; a rate can be given (--fps)."),
+      ("W64 H48 F-30:1", "its frame rate is -30:1, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 Fxy", "its frame rate xy is not a fraction."),
+      ("W7680 H4320 F30:1", "its pictures are 7680x4320, and a side must be 16 to 4096 pixels."),
+      ("W999999999999 H2 F30:1", "its pictures are 999999999999x2, and a side must be 16 to 4096 pixels."),
+      ("W99999999999999999999 H2 F30:1", "its Y4M header tells no size."),
+      ("W0 H48 F30:1", "its Y4M header tells no size."),
+      ("W2 H2 F30:1", "its pictures are 2x2, and a side must be 16 to 4096 pixels."),
+      ("H48 F30:1", "its Y4M header tells no size."),
+      ("W64 H48 F30:1 It", "its pictures are interlaced, and only whole pictures are played."),
+      ("W64 H48 F30:1 C420p10", "its pictures have more than 8 bits a value (420p10), and 8 are played."),
+      ("W64 H48 F30:1 Cmono16", "its pictures have more than 8 bits a value (mono16), and 8 are played."),
+      ("W64 H48 F30:1 C411", "its colours are 411, and only 420, 422, 444 and mono with 8 bits are played."),
+    ])
+  func y4mHeaders(_ header: String, _ sentence: String) throws {
+    #expect(try refused(y4m(header)) == sentence)
+  }
+
+  @Test("a Y4M file that is cut off is played as far as it is whole, or refused when no picture is")
+  func truncatedY4M() throws {
+    let whole = y4m("W64 H48 F30:1", pictures: 3)
+    let camera = try LiveCamera(
+      opening: .init(input: .file(scratch.write(Array(whole.dropLast(10)), as: "b.y4m")), owner: someone))
+    #expect(camera.remarks == ["It is cut off; what is whole is played."])
+    #expect(camera.summary.contains("Y4M 64x48, 2 pictures at 30 a second"))
+    #expect(
+      try refused(Array(whole.prefix(2_000))) == "it holds no whole picture: one of 64x48 has 4608 bytes.")
+    #expect(try refused(Array(whole.prefix(14))) == "its Y4M header has no end within 1024 bytes.")
+    #expect(
+      try refused(Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 65, count: 5_000))
+        == "its Y4M header has no end within 1024 bytes.")
+    var bad = whole
+    bad[24] = 88
+    #expect(try refused(bad) == "at byte 24 no picture begins.")
+  }
+
+  @Test(
+    "codecs that nothing here decodes, by their names",
+    arguments: [
+      ("a.mkv", "libx264", "libopus", "its picture is H.264, and VP8 and VP9 are played."),
+      ("b.mkv", "libvpx", "aac", "its sound is AAC, and Opus and Vorbis are played."),
+      ("a.ivf", "libsvtav1", "none", "its picture is AV1, and VP8 and VP9 are played."),
+    ])
+  func codecs(_ name: String, _ video: String, _ audio: String, _ sentence: String) throws {
+    let path =
+      audio == "none"
+      ? try scratch.make(name, "-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=0.3", "-c:v", video)
+      : try scratch.make(
+        name, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-f", "lavfi", "-i", "sine=d=0.3:r=48000", "-c:v",
+        video,
+        "-c:a", audio)
+    #expect(refusal(path, live: false) == sentence)
+    #expect(refusal(path, live: true) == sentence)
+  }
+
+  @Test("sizes and rates that cannot be")
+  func options() throws {
+    let path = try scratch.write(y4m("W64 H48 F30:1"), as: "a.y4m")
+    func sentence(_ width: Int, _ height: Int) -> String? {
+      refusal(path, size: PictureSize(width: width, height: height))
+    }
+    #expect(sentence(641, 480) == "The size 641x480 is not possible: both sides must be even.")
+    #expect(sentence(0, 480) == "The size 0x480 is not possible: a side must be 16 to 4096 pixels.")
+    #expect(sentence(7_680, 4_320) == "The size 7680x4320 is not possible: a side must be 16 to 4096 pixels.")
+    #expect(sentence(-2, .max) != nil)
+    for fps in [0, -1, 1_000, .nan, .infinity, 0.01] {
+      #expect(refusal(path, fps: fps)?.hasSuffix("pictures a second are not possible: 0.1 to 120 are.") == true)
+    }
+    #expect(refusal(path, fps: 0)?.hasPrefix("0 pictures") == true)
+    #expect(refusal(path, fps: 25) == nil)
+    let audio = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=d=0.2")
+    #expect(refusal(path, audio: audio) == nil)
+    #expect(refusal(path, audio: path) == "it has no sound.")
+    #expect(refusal(path, audio: "nowhere.wav") == "nowhere.wav cannot be played: no such file or directory.")
+    #expect(
+      refusal(audio, audio: audio)
+        == "\(audio) cannot be joined: what it is to be joined with has no pictures.")
+  }
+
+  @Test("a WAV file with an absurd header")
+  func waves() throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=d=0.1:r=8000", "-fflags", "+bitexact")
+    let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    func changed(_ position: Int, _ bytes: [UInt8]) -> [UInt8] {
+      var wave = good
+      wave.replaceSubrange(position..<position + bytes.count, with: bytes)
+      return wave
+    }
+    // Channels, rate, block, data size: at 22, 24, 32 and 40.
+    for bad in [
+      changed(22, [0, 0]), changed(22, [0xff, 0xff]), changed(24, [0, 0, 0, 0]), changed(24, [0xff, 0xff, 0xff, 0x7f]),
+      changed(20, [0x55, 0xaa]), changed(34, [77, 0]), Array(good.prefix(44)), Array(good.prefix(20)),
+    ] {
+      #expect(try refused(bad, as: "b.wav") != nil)
+    }
+    // A live writer's size, and one that promises more than there is, are no harm.
+    #expect(try refused(changed(40, [0xff, 0xff, 0xff, 0xff]), as: "b.wav") == nil)
+    let cut = try LiveCamera(
+      opening: .init(input: .file(scratch.write(Array(good.dropLast(400)), as: "c.wav")), owner: someone))
+    #expect(cut.remarks == ["It is cut off; what is there is played."])
+  }
+
+  @Test("a PNG that claims to be huge, or is cut off, or damaged")
+  func pictures() throws {
+    let path = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc=s=64x48", "-frames:v", "1")
+    let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    var bomb = good
+    bomb.replaceSubrange(16..<24, with: [0, 0, 0xc3, 0x50, 0, 0, 0xc3, 0x50])
+    #expect(
+      try refused(bomb, as: "b.png") == "its pictures are 50000x50000, and a side must be 16 to 4096 pixels.")
+    for bad in [Array(good.prefix(20)), Array(good.prefix(60)), Array(good.dropLast(200)), bomb] {
+      #expect(try refused(bad, as: "b.png") != nil)
+    }
+    var damaged = good
+    damaged[good.count / 2] ^= 0xff
+    #expect(try refused(damaged, as: "b.png")?.hasPrefix("libpng refuses it: ") == true)
+  }
+
+  @Test("raw pictures without a size, from a pipe that ends, from a folder's worth of nothing")
+  func rawPictures() throws {
+    func sentence(_ bytes: [UInt8], size: PictureSize?) throws -> String? {
+      let path = try scratch.write(bytes, as: "raw")
+      let descriptor = Glibc.open(path, O_RDONLY)
+      defer { close(descriptor) }
+      do {
+        let camera = try LiveCamera(
+          opening: .init(input: .standardInput, size: size, owner: someone), standardInput: descriptor)
+        _ = camera
+        return nil
+      } catch {
+        return error.description
+      }
+    }
+    let size = PictureSize(width: 64, height: 48)
+    #expect(
+      try sentence([], size: nil)
+        == "Standard input cannot be played: raw pictures come from it, and their size must be given (--size).")
+    #expect(
+      try sentence([], size: size)
+        == "Standard input cannot be played: it ended after 0 bytes, and a picture of 64x48 has 4608.")
+    #expect(
+      try sentence([UInt8](repeating: 1, count: 4_607), size: size)
+        == "Standard input cannot be played: it ended after 4607 bytes, and a picture of 64x48 has 4608.")
+    #expect(try sentence([UInt8](repeating: 1, count: 4_608), size: size) == nil)
+    #expect(
+      try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8) + [UInt8](repeating: 1, count: 9_000), size: size)
+        == "Standard input cannot be played: a Y4M file comes from it, and raw pictures are to.")
+  }
+
+  @Test(
+    "files with bytes flipped and cut off are played or refused, and never crash, hang or take the memory",
+    arguments: ["a.y4m", "a.ivf", "a.png", "a.wav", "b.webm", "c.webm", "a.opus", "a.ogg", "a.flac"])
+  func fuzz(_ name: String) throws {
+    let path: String =
+      switch name {
+      case "a.png": try scratch.make(name, "-f", "lavfi", "-i", "testsrc=s=32x32", "-frames:v", "1")
+      case "a.y4m", "a.ivf":
+        try scratch.make(name, "-f", "lavfi", "-i", "testsrc=s=32x32:d=0.3:r=10", "-pix_fmt", "yuv420p")
+      case "b.webm":
+        try scratch.make(
+          name, "-f", "lavfi", "-i", "testsrc=s=32x32:d=0.3:r=10", "-f", "lavfi", "-i", "sine=d=0.3", "-c:v",
+          "libvpx-vp9")
+      case "c.webm":
+        try scratch.make(
+          name, "-f", "lavfi", "-i", "testsrc=s=32x32:d=0.3:r=10", "-f", "lavfi", "-i", "sine=d=0.3", "-c:v", "libvpx",
+          "-c:a", "libvorbis")
+      default: try scratch.make(name, "-f", "lavfi", "-i", "sine=d=0.15:r=44100")
+      }
+    let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    var generator = SeededGenerator(seed: 4_711)
+    var played = 0
+    for round in 0..<60 {
+      var bytes = good
+      if round.isMultiple(of: 4) {
+        bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
+      } else {
+        // Headers are where damage matters.
+        let reach = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
+        for _ in 0..<Int.random(in: 1...6, using: &generator) {
+          bytes[Int.random(in: 0..<reach, using: &generator)] = .random(in: 0...255, using: &generator)
+        }
+      }
+      let path = try scratch.write(bytes, as: "fuzz-\(name)")
+      guard let found = try? InputFile.check(path, rate: nil) else { continue }
+      played += 1
+      // What was found good can be read to its end, twice, at most refused on the way.
+      _ = try? found.pictures?.all(limit: 20)
+      if let sound = found.sound {
+        let input = try sound.open(CameraClock(unixStart: 0))
+        for _ in 0..<20 where (try? input.read(960).count) == 0 { try? input.rewind() }
+      }
+    }
+    #expect(played < 60)
+  }
+}

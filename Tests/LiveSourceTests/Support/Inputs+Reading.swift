@@ -1,0 +1,67 @@
+import Codecs
+import Foundation
+import Media
+
+@testable import LiveSource
+
+extension CheckedPictures {
+  /// All pictures of one round, with their times.
+  func all(limit: Int = 10_000) throws -> [(time: Int64, picture: Picture)] {
+    let input = try open(CameraClock(unixStart: 0))
+    var pictures: [(Int64, Picture)] = []
+    while pictures.count < limit, let time = try input.peek() {
+      try input.advance()
+      pictures.append((time, try input.picture()))
+    }
+    return pictures
+  }
+}
+
+extension CheckedSound {
+  /// All samples of one round.
+  func all() throws -> [Float] {
+    let input = try open(CameraClock(unixStart: 0))
+    var samples: [Float] = []
+    while true {
+      let sound = try input.read(1_000)
+      samples += sound.samples
+      if sound.count < 1_000 { return samples }
+    }
+  }
+}
+
+extension Picture {
+  /// All bytes, plane by plane.
+  var bytes: [UInt8] { luma + blue + red }
+}
+
+/// How alike two runs of bytes are, in dB; infinite when they are equal.
+func peakSignalToNoise(_ one: [UInt8], _ other: [UInt8]) -> Double {
+  guard one.count == other.count, !one.isEmpty else { return 0 }
+  var sum = 0
+  for index in one.indices {
+    let difference = Int(one[index]) - Int(other[index])
+    sum += difference * difference
+  }
+  let mean = Double(sum) / Double(one.count)
+  return mean == 0 ? .infinity : 10 * log(255 * 255 / mean) / log(10)
+}
+
+/// How alike two runs of samples are, in dB against the second.
+func signalToNoise(_ one: [Float], _ other: [Float]) -> Double {
+  let count = min(one.count, other.count)
+  var (signal, noise) = (0.0, 0.0)
+  for index in 0..<count {
+    signal += Double(other[index]) * Double(other[index])
+    let difference = Double(one[index] - other[index])
+    noise += difference * difference
+  }
+  return noise == 0 ? .infinity : 10 * log(signal / noise) / log(10)
+}
+
+/// Bytes as little-endian floats.
+func floats(_ bytes: [UInt8]) -> [Float] {
+  stride(from: 0, to: bytes.count - 3, by: 4).map { start in
+    Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) })
+  }
+}

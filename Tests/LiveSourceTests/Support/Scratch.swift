@@ -1,0 +1,64 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+/// A folder for one test's files, gone with the test.
+final class Scratch: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("inputs-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  /// The path of a file in the folder.
+  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+  /// Writes a file.
+  ///
+  /// - Returns: its path.
+  func write(_ bytes: [UInt8], as name: String) throws -> String {
+    try Data(bytes).write(to: url.appendingPathComponent(name))
+    return path(name)
+  }
+
+  /// Has ffmpeg make a file.
+  ///
+  /// - Returns: its path.
+  func make(_ name: String, _ arguments: String...) throws -> String {
+    let path = path(name)
+    let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments + [path])
+    try #require(result.status == 0, "ffmpeg \(arguments): \(result.errors)")
+    return path
+  }
+
+  /// Has ffmpeg read a file, and gives what it made of it.
+  func judge(_ path: String, _ arguments: String...) throws -> [UInt8] {
+    let output = self.path("judged-\(UUID().uuidString)")
+    let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-nostdin", "-y", "-i", path] + arguments + [output])
+    try #require(result.status == 0, "ffmpeg \(arguments): \(result.errors)")
+    return [UInt8](try Data(contentsOf: URL(fileURLWithPath: output)))
+  }
+}
+
+let someone = ParticipantID("me")
+
+/// Why something is not opened; nil when it is.
+func refusal(
+  _ path: String, size: PictureSize? = nil, fps: Double? = nil, audio: String? = nil, live: Bool = true
+) -> String? {
+  do {
+    _ = try LiveCamera.open(
+      .init(input: .file(path), audio: audio, size: size, fps: fps, live: live, owner: someone))
+    return nil
+  } catch {
+    return error.description.replacing("\(path) cannot be played: ", with: "")
+  }
+}

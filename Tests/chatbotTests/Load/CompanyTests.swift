@@ -1,0 +1,50 @@
+import Testing
+
+@testable import chatbot
+
+@Suite("publishers of one process do not call each other")
+struct CompanyTests {
+  @Test("those whose ids are known are no strangers")
+  func known() async {
+    let company = Company()
+    company.begins(0)
+    company.joined(0, as: "ours")
+    #expect(await company.strangers(among: ["ours", "theirs"]) == ["theirs"])
+    #expect(company.contains("ours"))
+    #expect(!company.contains("theirs"))
+    #expect(company.id(of: 0) == "ours")
+    #expect(company.id(of: 1) == "")
+  }
+
+  @Test("one who is just joining is waited for, and turns out to be ours")
+  func joining() async {
+    let company = Company()
+    company.begins(0)
+    company.begins(1)
+    company.joined(1, as: "second")
+    async let strangers = company.strangers(among: ["first", "recorder"])
+    await Task.yield()
+    company.joined(0, as: "first")
+    #expect(await strangers == ["recorder"])
+  }
+
+  @Test("one who gives up is waited for no longer")
+  func givingUp() async {
+    let company = Company()
+    company.begins(0)
+    async let strangers = company.strangers(among: ["recorder"])
+    await Task.yield()
+    company.gaveUp(0)
+    #expect(await strangers == ["recorder"])
+  }
+
+  @Test("who has another id after a lost connection to the server keeps the former one too")
+  func again() async {
+    let company = Company()
+    company.begins(0)
+    company.joined(0, as: "old")
+    company.joined(0, as: "new")
+    #expect(company.id(of: 0) == "new")
+    #expect(await company.strangers(among: ["old", "new"]).isEmpty)
+  }
+}

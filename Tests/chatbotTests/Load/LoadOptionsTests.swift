@@ -1,0 +1,48 @@
+import ArgumentParser
+import Testing
+
+@testable import chatbot
+
+@Suite("the options of chatbot load")
+struct LoadOptionsTests {
+  private func read(_ arguments: String) throws -> LoadOptions {
+    try LoadOptions.parse(arguments.split(separator: " ").map(String.init))
+  }
+
+  @Test("all of them are read")
+  func all() throws {
+    let options = try read(
+      "--room 100 --publishers 50 --play a.webm --ramp 5/s --duration 30s --receive --json --server wss://a:1 "
+        + "--bind-address 127.0.0.1")
+    #expect(options.room == "100")
+    #expect(options.publishers == 50)
+    #expect(options.ramp == RampRate(perSecond: 5))
+    #expect(options.duration == TimeSpan(milliseconds: 30_000))
+    #expect(options.receive)
+    #expect(options.json)
+    #expect(options.serverURL == "wss://a:1")
+    #expect(options.playing.play == "a.webm")
+  }
+
+  @Test("without more than it needs, ten come a second and stay, to the default server")
+  func defaults() throws {
+    let options = try read("--publishers 1 --play pattern")
+    #expect(options.ramp.description == "10/s")
+    #expect(options.duration == nil)
+    #expect(!options.receive)
+    #expect(!options.json)
+    #expect(options.serverURL == "ws://localhost:3000")
+  }
+
+  @Test(
+    "what cannot be meant is refused before anybody is called",
+    arguments: [
+      "--publishers 50", "--play a.webm", "--publishers 0 --play a.webm", "--publishers 1001 --play a.webm",
+      "--publishers 1 --play a.webm --ramp 0/s", "--publishers 1 --play a.webm --duration 0",
+      "--publishers 1 --play a.webm --server http://a", "--publishers 1 --play a.webm --bind-address here",
+      "--publishers 1 --play a.webm --room \(String(repeating: "a", count: 129))",
+    ])
+  func refused(_ arguments: String) {
+    #expect(throws: (any Error).self) { try read(arguments) }
+  }
+}

@@ -1,0 +1,152 @@
+import BotPeer
+import Foundation
+import Media
+import Testing
+
+@testable import chatbot
+
+@Suite("the report of a load")
+struct LoadReportTests {
+  private let start = ContinuousClock.now
+  private let recorder = ParticipantID("recorder")
+
+  /// A publisher that joined after 5 ms and was connected `delay` ms later.
+  private func connected(after delay: Int, packets: UInt64 = 0, lost: Int64 = 0) -> PublisherRecord {
+    var record = PublisherRecord()
+    record.starts(now: start)
+    record.joined(now: start + .milliseconds(5))
+    let isNew = record.calls(recorder, now: start + .milliseconds(5))
+    #expect(isNew)
+    record.connected(recorder, now: start + .milliseconds(5 + delay))
+    record.counted([statistics(packets: packets, lost: lost)])
+    return record
+  }
+
+  private func statistics(packets: UInt64, lost: Int64 = 0) -> PeerStatistics {
+    var statistics = PeerStatistics(participant: recorder, state: .connected)
+    statistics.packetsSent = packets
+    statistics.bytesSent = packets * 1000
+    statistics.framesSent = packets / 2
+    statistics.packetsLost = lost
+    statistics.keyframeRequests = 1
+    statistics.roundTripTime = 0.002
+    return statistics
+  }
+
+  private func report(_ records: [PublisherRecord], bytesBefore: UInt64 = 0, seconds: Double = 10) -> LoadReport {
+    LoadReport(
+      records: records, publishers: records.count, room: "100", server: "ws://localhost:3000", source: "a file",
+      seconds: seconds, bytesBefore: bytesBefore, lateness: Lateness())
+  }
+
+  @Test("times are told in milliseconds, from joining to the connection")
+  func times() throws {
+    let report = report([connected(after: 80), connected(after: 100), connected(after: 300)])
+    #expect(report.joined == 3)
+    #expect(report.connected == 3)
+    #expect(report.connections == 3)
+    #expect(report.isComplete)
+    let times = try #require(report.connectTime)
+    #expect([times.median, times.p95, times.worst] == [100, 300, 300])
+    #expect(report.joinTime?.worst == 5)
+    #expect(report.roundTripTime?.median == 2)
+  }
+
+  @Test("counts are summed up, and the bitrate is that since the last one came")
+  func sums() {
+    let report = report(
+      [connected(after: 1, packets: 1000, lost: 20), connected(after: 1, packets: 3000)], bytesBefore: 1_500_000)
+    #expect(report.sent == .init(frames: 2000, packets: 4000, bytes: 4_000_000, bitrate: 2_000_000))
+    #expect(report.lost == .init(packets: 20, fraction: 0.005))
+    #expect(report.keyframeRequests == 2)
+  }
+
+  @Test("what an ended connection had sent stays counted, and a new one counts anew")
+  func reconnected() {
+    var record = connected(after: 10, packets: 100)
+    record.ended(recorder, PeerEnding(.connectionLost, "Nothing was heard for 30 s."))
+    #expect(record.connections == 0)
+    #expect(record.totals.packetsSent == 100)
+    let isNew = record.calls(recorder, now: start + .seconds(60))
+    #expect(isNew)
+    record.connected(recorder, now: start + .seconds(61))
+    record.counted([statistics(packets: 7)])
+    #expect(record.totals.packetsSent == 107)
+    #expect(record.connectTimes.count == 2)
+    #expect(record.failures == ["Nothing was heard for 30 s."])
+  }
+
+  @Test("a connection that comes back after silence is counted once")
+  func comesBack() {
+    var record = connected(after: 10)
+    record.connected(recorder, now: start + .seconds(9))
+    #expect(record.connectTimes.count == 1)
+  }
+
+  @Test("who leaves in order has not failed")
+  func orderly() {
+    var record = connected(after: 10)
+    record.ended(recorder, PeerEnding(.closedByParticipant, "The participant left."))
+    #expect(record.failures.isEmpty)
+    #expect(record.hasConnected)
+  }
+
+  @Test("a receiver's negative count of lost packets is none")
+  func duplicates() {
+    #expect(report([connected(after: 1, packets: 10, lost: -3)]).lost == .init(packets: 0, fraction: 0))
+  }
+
+  @Test("failures are counted by their reason, the most frequent first")
+  func failures() {
+    var one = PublisherRecord()
+    one.failed("The room is full.")
+    var other = PublisherRecord()
+    other.failed("No answer.")
+    let report = report([one, other, one])
+    #expect(report.failures == [.init(reason: "The room is full.", count: 2), .init(reason: "No answer.", count: 1)])
+    #expect(!report.isComplete)
+    #expect(report.connectTime == nil)
+  }
+
+  @Test("the JSON object is read back with the same figures by another reader")
+  func json() throws {
+    let text = try report([connected(after: 80, packets: 1000, lost: 20)]).json
+    let object = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let version = object["version"] as? Int
+    let times = object["connectTime"] as? [String: Double]
+    let sent = object["sent"] as? [String: Double]
+    #expect(version == 1)
+    #expect(times?["median"] == 80)
+    #expect(sent?["packets"] == 1000)
+    #expect(object["lateness"] == nil)
+  }
+
+  @Test("the table says the same to people")
+  func table() {
+    var failed = PublisherRecord()
+    failed.failed("No answer.\u{1B}[2J")
+    let records = [connected(after: 80, packets: 1_234_567, lost: 12), connected(after: 100), failed]
+    let lines = LoadTable(report(records)).lines
+    #expect(
+      lines == [
+        "3 publishers in room 100, 10.0 s since the last one came",
+        "",
+        "                   reached        median          95 %         worst",
+        "  joined            2 of 3        5.0 ms        5.0 ms        5.0 ms",
+        "  connected         2 of 3       80.0 ms      100.0 ms      100.0 ms",
+        "  round trip                      2.0 ms        2.0 ms        2.0 ms",
+        "",
+        "  sent        1,234,567 packets, 617,283 frames, 1.2 GB; now 987.7 Mb/s",
+        "  lost        12 packets, 0.00 %",
+        "  keyframes   2 asked for",
+        "  failed      1 x No answer.[2J",
+      ])
+  }
+
+  @Test("with nobody connected there are dashes instead of times")
+  func nobody() {
+    let lines = LoadTable(report([PublisherRecord()])).lines
+    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one came")
+    #expect(lines[4] == "  connected         0 of 1             -             -             -")
+  }
+}

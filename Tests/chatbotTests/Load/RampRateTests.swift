@@ -1,0 +1,46 @@
+import Testing
+
+@testable import chatbot
+
+@Suite("a ramp on the command line")
+struct RampRateTests {
+  @Test(
+    "a whole number a second or a minute",
+    arguments: [
+      ("10/s", 600), ("10", 600), ("1/m", 1), ("90/m", 90), ("90/min", 90), ("1000/s", 60_000), ("007/s", 420),
+    ])
+  func reads(_ text: String, _ perMinute: Int) throws {
+    #expect(try RampRate(text).perMinute == perMinute)
+  }
+
+  @Test("it reads what it printed", arguments: ["10/s", "90/m", "1/m", "1/s", "1000/s"])
+  func prints(_ text: String) throws {
+    #expect(try RampRate(text).description == text)
+  }
+
+  @Test(
+    "what is no rate says what one looks like", arguments: ["", "/s", "10/h", "10 /s", "-1/s", "1.5/s", "٣/s", "s"])
+  func noRate(_ text: String) {
+    #expect(throws: RampRate.ParseError.noRate(text)) { try RampRate(text) }
+  }
+
+  @Test(
+    "none at all, or more than a thousand a second, is refused without overflow",
+    arguments: ["0", "0/s", "1001/s", "60001/m", "99999999999999999999"])
+  func outOfRange(_ text: String) {
+    #expect(throws: RampRate.ParseError.outOfRange) { try RampRate(text) }
+  }
+
+  @Test("at ten a second the first comes at once and the hundredth after 9.9 s")
+  func moments() {
+    let rate = RampRate(perSecond: 10)
+    #expect(rate.moment(of: 0) == .zero)
+    #expect(rate.moment(of: 1) == .milliseconds(100))
+    #expect(rate.moment(of: 99) == .milliseconds(9900))
+  }
+
+  @Test("a rate that does not divide the minute does not drift")
+  func exact() throws {
+    #expect(try RampRate("7/m").moment(of: 700) == .seconds(6000))
+  }
+}

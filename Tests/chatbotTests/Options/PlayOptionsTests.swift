@@ -1,0 +1,94 @@
+import ArgumentParser
+import LiveSource
+import Media
+import Testing
+
+@testable import chatbot
+
+@Suite("the options of a camera")
+struct PlayOptionsTests {
+  @Test("a file, the pattern and standard input are told apart")
+  func inputs() throws {
+    #expect(try PlayOptions.parse([]).camera == nil)
+    let file = try #require(try PlayOptions.parse(["--play", "a.webm"]).camera)
+    #expect(file.input == .file("a.webm"))
+    #expect(file.loops && !file.live && file.size == nil && file.fps == nil && file.audio == nil)
+    #expect(file.maximumBitrate == 2_500_000)
+    #expect(try PlayOptions.parse(["--play", "pattern"]).camera?.input == .pattern)
+    #expect(try PlayOptions.parse(["--play", "./pattern"]).camera?.input == .file("./pattern"))
+    #expect(try PlayOptions.parse(["--play", "-", "--size", "640x480"]).camera?.input == .standardInput)
+  }
+
+  @Test("each option is read")
+  func everything() throws {
+    let camera = try #require(
+      try PlayOptions.parse([
+        "--play", "v.y4m", "--play-audio", "a.wav", "--size", "320x180", "--fps", "30000/1001", "--live",
+        "--max-bitrate",
+        "800k", "--once",
+      ]).camera)
+    #expect(camera.audio == "a.wav")
+    #expect(camera.size == PictureSize(width: 320, height: 180))
+    #expect(abs((camera.fps ?? 0) - 29.97) < 0.001)
+    #expect(camera.live && !camera.loops)
+    #expect(camera.maximumBitrate == 800_000)
+  }
+
+  @Test(
+    "what belongs to a camera is refused without one",
+    arguments: [
+      (["--once"], "--once"), (["--play-audio", "a.wav"], "--play-audio"), (["--size", "640x480"], "--size"),
+      (["--fps", "30"], "--fps"), (["--live"], "--live"),
+    ])
+  func withoutCamera(_ arguments: [String], name: String) throws {
+    let refused = #expect(throws: (any Error).self) { try PlayOptions.parse(arguments) }
+    #expect(PlayOptions.message(for: try #require(refused)) == "\(name) goes with --play.")
+  }
+
+  @Test("raw pictures need a size")
+  func rawPictures() {
+    #expect(refusal(of: PlayOptions.self, "--play", "-")?.contains("--play - needs --size") == true)
+  }
+
+  @Test(
+    "sizes are read, and others refused with a sentence",
+    arguments: [
+      ("640x480", true), ("16x16", true), ("4096X4096", true), ("8x8", false), ("7680x4320", false), ("640", false),
+      ("640x", false), ("x480", false), ("640x480x2", false), ("-640x480", false), ("99999999999999999999x2", false),
+      ("٣x٣", false),
+    ])
+  func sizes(text: String, isFine: Bool) {
+    #expect(((try? FrameSize(text)) != nil) == isFine)
+  }
+
+  @Test(
+    "frame rates are read, and others refused with a sentence",
+    arguments: [
+      ("30", 30), ("29.97", 29.97), ("30000/1001", 30_000.0 / 1_001), ("0.5", 0.5), ("0", nil), ("30/0", nil),
+      ("-1", nil),
+      ("1e3", nil), ("", nil), ("1/2/3", nil), ("nan", nil), ("121", nil),
+    ] as [(String, Double?)])
+  func rates(text: String, rate: Double?) {
+    #expect((try? FrameRate(text))?.picturesPerSecond == rate)
+  }
+
+  @Test(
+    "bitrates are read, and others refused with a sentence",
+    arguments: [
+      ("300k", 300_000), ("2M", 2_000_000), ("2.5m", 2_500_000), ("800000", 800_000), ("1Mbit/s", 1_000_000),
+      ("500kbps", 500_000), ("50M", 50_000_000), ("49k", nil), ("51M", nil), ("", nil), ("k", nil), ("-2M", nil),
+      ("2G", nil),
+      ("1.2.3M", nil),
+    ] as [(String, Int?)])
+  func bitrates(text: String, bits: Int?) {
+    #expect((try? Bitrate(text))?.bitsPerSecond == bits)
+  }
+
+  @Test("what a bitrate is told as is read as the same")
+  func roundTrip() throws {
+    for bits in [50_000, 300_000, 2_500_000, 2_000_000, 1_234_567] {
+      let bitrate = Bitrate(bitsPerSecond: bits)
+      #expect(try Bitrate("\(bitrate)") == bitrate)
+    }
+  }
+}

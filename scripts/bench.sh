@@ -1,0 +1,199 @@
+#!/bin/bash
+# What recording and publishing cost: CPU time and memory per user, beside the floor (Benchmarks/floor.c), as a table.
+# Publishers are made by `chatbot load` in a process of their own; a user sends 1 Mb/s of VP8, 640x480, 30 pictures a
+# second, and Opus. Fails if a frame is lost at any number of users with `--verify off`.
+#
+# Usage: scripts/bench.sh [USERS...]      1 10 50 100 by default
+#   BENCH_SECONDS=20    how long each is measured, after all are connected
+#   BENCH_PROGRAM=FILE  measures this program instead of building one
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+users=("${@:-1 10 50 100}")
+read -ra users <<<"${users[*]}"
+seconds=${BENCH_SECONDS:-20}
+folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-bench.XXXXXX")
+ticks=$(getconf CLK_TCK)
+children=()
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+  printf 'bench.sh: %s\n' "$*" >&2
+  local log
+  for log in "$folder"/*.log; do
+    [[ -s $log ]] || continue
+    printf '%s ends with:\n' "$log" >&2
+    tail -n 5 "$log" >&2
+  done
+  exit 1
+}
+
+clean_up() {
+  local status=$? id
+  trap - EXIT INT TERM
+  for id in "${children[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
+  rm -rf "$folder"
+  exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# start LOG COMMAND...: starts a program in the background; $! is its process.
+start() {
+  local log=$1
+  shift
+  "$@" >"$folder/$log" 2>&1 </dev/null &
+  children+=($!)
+}
+
+# stop PROCESS: asks it to end and waits, 30 s at most.
+stop() {
+  local tries
+  kill -TERM "$1" 2>/dev/null || true
+  for ((tries = 0; tries < 300; tries++)); do
+    kill -0 "$1" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# cpu PROCESS: its CPU time so far, user and system, in ticks (proc(5), fields 14 and 15).
+cpu() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
+
+# memory PROCESS: what of it is in RAM, in KiB.
+memory() { awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"; }
+
+clock() { date +%s.%N; }
+
+# share TICKS SECONDS USERS: percent of one core for each user.
+share() { awk -v t="$1" -v s="$2" -v n="$3" -v hz="$ticks" 'BEGIN { printf "%.3f", 100 * t / hz / s / n }'; }
+
+# total FIELD FILE...: the sum of a whole number in all tracks of manifests.
+total() {
+  local field=$1
+  shift
+  cat "$@" | awk -v f="\"$field\"" '$1 == f && $3 ~ /^[0-9]+,?$/ { sub(",", "", $3); n += $3 } END { print n + 0 }'
+}
+
+# cut_off FILE...: frames that are incomplete because their sender left in the middle of them: gaps in which no packet is lost.
+cut_off() {
+  cat "$@" | awk '$1 == "\"packets\"" { packets = $3 } $1 == "\"reason\"" && packets == "0," { n += 1 } END { print n + 0 }'
+}
+
+# One megabit a second, with a keyframe a second: the moving card of the sample, at a fixed rate.
+make_sample() {
+  timeout 120 ffmpeg -hide_banner -loglevel error -nostdin -y \
+    -f lavfi -i "testsrc2=size=640x480:rate=30:duration=10,noise=alls=6:allf=t,format=yuv420p" \
+    -f lavfi -i "aevalsrc=exprs='0.3*sin(2*PI*440*t)':sample_rate=48000:channel_layout=mono:duration=10,atrim=end_sample=479688" \
+    -af asetpts=N+312 -c:v libvpx -b:v 1000k -minrate 1000k -maxrate 1000k -bufsize 1000k -deadline realtime -cpu-used 8 \
+    -auto-alt-ref 0 -lag-in-frames 0 -g 30 -keyint_min 30 -c:a libopus -b:a 64k -vbr off -frame_duration 20 \
+    -f webm "$1" || fail "ffmpeg could not make the file that is published."
+}
+
+# measure_floor USERS: sets floor_cpu and floor_lost.
+measure_floor() {
+  local receiver sender before after began ended
+  start floor.log "$folder/floor" receive "$floor_port" "$folder/floor.bin"
+  receiver=$!
+  start sender.log "$folder/floor" send "$floor_port" "$1"
+  sender=$!
+  sleep 3
+  before=$(cpu $receiver) began=$(clock)
+  sleep "$seconds"
+  after=$(cpu $receiver) ended=$(clock)
+  stop $sender
+  stop $receiver
+  rm -f "$folder/floor.bin"
+  floor_cpu=$(share $((after - before)) "$(awk "BEGIN { print $ended - $began }")" "$1")
+  floor_lost=$(awk '{ print $3 }' "$folder/floor.log")
+}
+
+# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost, packets_lost.
+measure() {
+  local room="bench-$1-$2" out="$folder/recordings-$1-$2" recorder load idle tries
+  local before after load_before load_after began ended span
+  start recorder.log "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
+    --bind-address 127.0.0.1 --log-level warning
+  recorder=$!
+  sleep 1.5
+  idle=$(memory $recorder)
+  start load.log "$program" load --room "$room" --publishers "$1" --play "$sample" --server "$server" \
+    --bind-address 127.0.0.1 --json
+  load=$!
+  for ((tries = 0; tries < 600; tries++)); do
+    grep -q "connected\.$" "$folder/load.log" && break
+    kill -0 $load 2>/dev/null || fail "the publishers ended at once."
+    sleep 0.1
+  done
+  [[ $tries -lt 600 ]] || fail "not all of $1 publishers were connected within 60 s."
+  sleep 5
+  before=$(cpu $recorder) load_before=$(cpu $load) began=$(clock)
+  sleep "$seconds"
+  after=$(cpu $recorder) load_after=$(cpu $load) ended=$(clock)
+  recorder_memory=$(awk -v a="$(memory $recorder)" -v b="$idle" -v n="$1" 'BEGIN { printf "%.2f", (a - b) / 1024 / n }')
+  publisher_memory=$(awk -v a="$(memory $load)" -v n="$1" 'BEGIN { printf "%.2f", a / 1024 / n }')
+  stop $load
+  stop $recorder
+  span=$(awk "BEGIN { print $ended - $began }")
+  recorder_cpu=$(share $((after - before)) "$span" "$1")
+  publisher_cpu=$(share $((load_after - load_before)) "$span" "$1")
+  grep -q '"finished" : true' "$out"/*.json || fail "a recording of $1 users was not finished."
+  [[ $(grep -l '"finished" : true' "$out"/*.json | wc -l) -eq $1 ]] || fail "there are not $1 finished recordings."
+  packets_lost=$(total lost "$out"/*.json)
+  frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
+  frames=$(total frames "$out"/*.json)
+  rm -rf "$out"
+}
+
+scripts/install-debian-packages.sh build bench
+program=${BENCH_PROGRAM:-}
+if [[ -z $program ]]; then
+  say "Building the program for release (the first time takes some minutes)."
+  swift=${SWIFT:-swift}
+  "$swift" build --configuration release --product chatbot >&2
+  program=$("$swift" build --configuration release --show-bin-path)/chatbot
+fi
+# shellcheck disable=SC2046 # The flags are to be split.
+cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
+sample=$folder/user.webm
+make_sample "$sample"
+
+port=4300
+while listens $port; do port=$((port + 2)); done
+floor_port=$((port + 1))
+server=ws://127.0.0.1:$port
+start server.log "$program" serve --port $port --users-per-room 1001 --quiet
+for ((tries = 0; tries < 100; tries++)); do
+  listens $port && break
+  sleep 0.1
+done
+
+bits=$(($(wc -c <"$sample") * 8 / 10000))
+model=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
+printf 'Machine: %s, %d cores, %s GiB; %s\n' "$model" "$(nproc)" \
+  "$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)" "$(uname -sr)"
+printf 'Command: scripts/bench.sh %s; %d s each, %d kb/s a user; load before: %s\n\n' "${users[*]}" "$seconds" "$bits" \
+  "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+printf '%% of one core and MiB for each user; memory beyond that of an empty recorder\n\n'
+printf '%5s | %7s | %17s | %17s | %17s | %s\n' users floor 'recorded, no check' 'recorded, checked' 'publisher' 'lost without check'
+status=0
+for count in "${users[@]}"; do
+  say "$count users ..."
+  measure_floor "$count"
+  measure "$count" off
+  off="$recorder_cpu $recorder_memory"
+  publisher="$publisher_cpu $publisher_memory"
+  lost="$frames_lost of $frames frames, $packets_lost packets"
+  if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
+  measure "$count" on
+  # shellcheck disable=SC2086 # Two figures each.
+  printf '%5d | %7s | %9s %8s | %8s %8s | %8s %8s | %s\n' "$count" "$floor_cpu" $off \
+    "$recorder_cpu" "$recorder_memory" $publisher "$lost"
+  [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
+done
+exit $status
