@@ -12,6 +12,7 @@ extension PeerEngine {
     guard isOpen else { return }
     switch PacketKind.of(datagram) {
     case .stun:
+      agentIsTouched = true
       if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
       followAgent(now: now)
     case .dtls:
@@ -29,7 +30,11 @@ extension PeerEngine {
 
   /// Whether an ICE check has shown that the participant is at the other end of this path.
   package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
-    agent.isValidated(local: local, remote: remote)
+    // What was valid is valid until the agent has done something.
+    if let validPath, !agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
+    guard agent.isValidated(local: local, remote: remote) else { return false }
+    if !agentIsTouched { validPath = Path(local: local, remote: remote) }
+    return true
   }
 
   private func receivedMedia(

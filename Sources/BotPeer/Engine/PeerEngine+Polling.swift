@@ -13,12 +13,7 @@ extension PeerEngine {
       followLeaving(now: now)
     }
     if isOpen {
-      for action in agent.poll(now: now) {
-        if case .send(let datagram, let local, let remote) = action {
-          actions.append(.transmit(datagram, from: local, to: remote))
-        }
-      }
-      followAgent(now: now)
+      pollAgent(now: now)
       if path != nil { secure.pathIsUsable(now: now) }
       handle(secure.handleTimeout(now: now), now: now)
       if path != nil { transmit(secure.takeDatagrams()) }
@@ -31,8 +26,28 @@ extension PeerEngine {
   /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
   package var deadline: ContinuousClock.Instant? {
     guard isOpen else { return nil }
-    return [agent.deadline, secure.retransmission, media.deadline, connectingDeadline, leavingDeadline]
-      .compactMap(\.self).min()
+    var earliest = agentIsTouched ? agent.deadline : agentDeadline
+    func consider(_ instant: ContinuousClock.Instant?) {
+      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    }
+    consider(secure.retransmission)
+    consider(media.deadline)
+    consider(connectingDeadline)
+    if leftRoom != nil { consider(leavingDeadline) }
+    return earliest
+  }
+
+  private func pollAgent(now: ContinuousClock.Instant) {
+    guard agentIsTouched || agentDeadline.map({ $0 <= now }) ?? false else { return }
+    for action in agent.poll(now: now) {
+      if case .send(let datagram, let local, let remote) = action {
+        actions.append(.transmit(datagram, from: local, to: remote))
+      }
+    }
+    followAgent(now: now)
+    agentIsTouched = false
+    validPath = nil
+    agentDeadline = agent.deadline
   }
 
   /// Follows the ICE agent: to the pair it has chosen, and in its opinion of whether anybody is there.

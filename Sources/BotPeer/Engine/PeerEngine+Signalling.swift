@@ -17,6 +17,7 @@ extension PeerEngine {
     guard isOpen else { return }
     // Whoever says something is in the room.
     leftRoom = nil
+    agentIsTouched = true
     // A stray candidate brings a participant into being as well, and nobody may wait for ever.
     connectingDeadline = connectingDeadline ?? (state == .new ? now + configuration.connectingTimeout : nil)
     switch message {

@@ -55,6 +55,11 @@ package final class PeerEngine {
   let configuration: Configuration
   var negotiator: Negotiator
   var agent: ICEAgent
+  /// When the agent wants to be asked; kept, because it takes long to find out. Nil when something has happened to it since.
+  var agentDeadline: ContinuousClock.Instant?
+  var agentIsTouched = true
+  /// The path that the agent was last asked about and found valid.
+  var validPath: Path?
   var secure: SecureTransport
   var media: MediaSession
   var actions: [Action] = []
@@ -150,6 +155,7 @@ package final class PeerEngine {
   /// Takes an address at which one of our sockets is seen from outside.
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     guard isOpen else { return }
+    agentIsTouched = true
     agent.addServerReflexive(mapped: mapped, base: base)
     for candidate in agent.localCandidates.dropFirst(trickledCount) {
       negotiator.addLocalCandidate(candidate.attributeValue)

@@ -72,8 +72,10 @@ extension ReceiveTrack {
 
   /// The place of the next frame on the track's time line.
   private mutating func place(_ timestamp: UInt32, arrival: ContinuousClock.Instant) -> MediaTime {
-    let report = selectedIndex.flatMap { sources[$0].lastReport }
-    return timeline.place(timestamp, arrival: arrival, report: report.map { ($0.timestamp, $0.time.value) })
+    guard let place = selectedIndex, let report = sources[place].lastReport else {
+      return timeline.place(timestamp, arrival: arrival)
+    }
+    return timeline.place(timestamp, arrival: arrival, report: (report.timestamp, report.time.value))
   }
 
   private mutating func emit(
@@ -91,7 +93,7 @@ extension ReceiveTrack {
   }
 
   mutating func tellClock(events: inout [MediaEvent]) {
-    guard let report = selectedIndex.flatMap({ sources[$0].lastReport }) else { return }
+    guard let place = selectedIndex, let report = sources[place].lastReport else { return }
     guard let time = timeline.place(reportOf: report.timestamp, ntp: report.time.value) else {
       reportIsPending = true
       return

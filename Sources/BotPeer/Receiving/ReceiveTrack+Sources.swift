@@ -9,19 +9,25 @@ package import RTP
 extension ReceiveTrack {
   private static let maximumSources = 8
 
+  // What is asked for with each packet is `mutating`, though it changes nothing: to call anything else on a value of this size,
+  // Swift copies the whole value first.
+
   /// The selected source's place.
   var selectedIndex: Int? {
-    selected.flatMap(index(of:))
+    mutating get {
+      guard let selected else { return nil }
+      return index(of: selected)
+    }
   }
 
   /// A source's place. The search reads one field of each where it lies; a closure would be given a copy of the whole.
-  func index(of ssrc: UInt32) -> Int? {
+  mutating func index(of ssrc: UInt32) -> Int? {
     for place in sources.indices where sources[place].ssrc == ssrc { return place }
     return nil
   }
 
   /// Gets the packet out of a retransmission; nil when it only pads, or repairs a source that is not listened to.
-  func unwrap(_ packet: RTPPacket, route: StreamRouter.Route) -> RTPPacket? {
+  mutating func unwrap(_ packet: RTPPacket, route: StreamRouter.Route) -> RTPPacket? {
     let byName = route.streamID.flatMap { id in sources.first { $0.streamID == id }?.ssrc }
     guard let repaired = route.repairs ?? byName ?? selected, repaired == selected else { return nil }
     return Retransmission.unwrap(packet, payloadType: media.payloadType, ssrc: repaired)

@@ -12,7 +12,7 @@ package struct ReceiveTrack: Sendable {
   package internal(set) var media: NegotiatedMedia
   package internal(set) var statistics = TrackStatistics()
 
-  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes; true after a poll.
+  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes.
   package private(set) var deadline: ContinuousClock.Instant?
 
   /// All sources heard of late, in the order of their coming.
@@ -55,14 +55,19 @@ package struct ReceiveTrack: Sendable {
   package var mediaSSRC: UInt32? { selected ?? media.remoteSources.first?.ssrc }
 
   /// The share of packets that did not arrive at the first try, 0 to 1, between the last two reports.
-  package var fractionLost: Double { selectedIndex.map { sources[$0].reporter.fractionLost } ?? 0 }
+  package var fractionLost: Double {
+    mutating get {
+      guard let place = selectedIndex else { return 0 }
+      return sources[place].reporter.fractionLost
+    }
+  }
 
   /// Bits of payload a second over the last second.
   package mutating func bitrate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
 
   /// What came and is not handed on yet.
   package var waiting: (packets: Int, bytes: Int) {
-    selectedIndex.map { (sources[$0].waitingPackets, sources[$0].waitingBytes) } ?? (0, 0)
+    sources.first { $0.ssrc == selected }.map { ($0.waitingPackets, $0.waitingBytes) } ?? (0, 0)
   }
 
   /// Takes the section's new settings; its sources go on.
@@ -85,6 +90,7 @@ package struct ReceiveTrack: Sendable {
     if nextStatistics == nil { nextStatistics = now + configuration.statisticsInterval }
     meter.add(bytes: packet.payload.readableBytes, now: now)
     guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }
+    defer { updateDeadline(now: now) }
     guard let place = sourceIndex(of: original, route: route, now: now),
       select(place, packet: original, route: route, now: now, events: &events)
     else { return nil }
@@ -97,8 +103,9 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Asks for a keyframe although nothing is lost.
-  package mutating func requestKeyframe() {
+  package mutating func requestKeyframe(now: ContinuousClock.Instant) {
     keyframeIsWanted = media.codec == .vp8
+    updateDeadline(now: now)
   }
 
   /// Does what is due: asks for packets and keyframes, hands on what need not wait any more, tells the counts.
@@ -163,7 +170,7 @@ package struct ReceiveTrack: Sendable {
 /// Keyframes.
 extension ReceiveTrack {
   /// Whether a keyframe is needed and none is on its way.
-  private func wantsKeyframe(now: ContinuousClock.Instant) -> Bool {
+  private mutating func wantsKeyframe(now: ContinuousClock.Instant) -> Bool {
     guard media.codec == .vp8, let place = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
     guard now - sources[place].lastArrival < configuration.sourceTimeout * 2 else { return false }

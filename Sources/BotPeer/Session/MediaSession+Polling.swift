@@ -13,10 +13,11 @@ extension MediaSession {
   package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
     guard !isClosed else { return [] }
     begin(now: now)
-    defer { deadline = nextDeadline(now: now) }
+    defer { schedule() }
     clock?.read(wallClock, now: now)
     var feedback: [RTCPPacket] = []
     for place in receiving.indices {
+      guard let due = receiving[place].deadline, due <= now else { continue }
       receiving[place].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
     }
     var outputs: [Output] = events.map { .event($0) }
@@ -59,19 +60,15 @@ extension MediaSession {
     return outputs
   }
 
-  /// When something is due by itself.
-  private func nextDeadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    var earliest: ContinuousClock.Instant?
-    func consider(_ instant: ContinuousClock.Instant?) {
-      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
-    }
-    for place in receiving.indices { consider(receiving[place].deadline) }
-    guard isReady else { return earliest }
-    consider(pacer.deadline)
-    consider(nextReport)
-    if feedbackTrack != nil { consider(transportFeedback?.deadline) }
-    if sendsBitrateEstimate { consider(bitrateEstimate.deadline) }
-    return earliest
+  /// Finds out when something is due by itself.
+  private mutating func schedule() {
+    deadline = nil
+    for place in receiving.indices { wake(at: receiving[place].deadline) }
+    guard isReady else { return }
+    wake(at: pacer.deadline)
+    wake(at: nextReport)
+    if feedbackTrack != nil { wake(at: transportFeedback?.deadline) }
+    if sendsBitrateEstimate { wake(at: bitrateEstimate.deadline) }
   }
 
   // MARK: Feedback
@@ -100,8 +97,13 @@ extension MediaSession {
 
   /// The track that feedback on the whole transport speaks for: video with a source, or else any with one.
   private var feedbackTrack: Int? {
-    receiving.firstIndex { $0.media.kind == .video && $0.selected != nil }
-      ?? receiving.firstIndex { $0.mediaSSRC != nil } ?? receiving.indices.first
+    mutating get {
+      for place in receiving.indices where receiving[place].media.kind == .video && receiving[place].selected != nil {
+        return place
+      }
+      for place in receiving.indices where receiving[place].mediaSSRC != nil { return place }
+      return receiving.indices.first
+    }
   }
 
   private mutating func tellTargetBitrate(to outputs: inout [Output], now: ContinuousClock.Instant) {
@@ -111,8 +113,10 @@ extension MediaSession {
 
   /// Whether anything may be sent.
   private var isSending: Bool {
-    for place in sending.indices where sending[place].media.sends { return true }
-    return false
+    mutating get {
+      for place in sending.indices where sending[place].media.sends { return true }
+      return false
+    }
   }
 
   // MARK: Reports
@@ -166,7 +170,8 @@ extension MediaSession {
   // MARK: Writing
 
   /// Puts feedback into as few datagrams as hold it.
-  private func write(_ feedback: [RTCPPacket], to outputs: inout [Output]) {
+  private mutating func write(_ feedback: [RTCPPacket], to outputs: inout [Output]) {
+    if feedback.isEmpty { return }
     var datagram = ByteBuffer()
     for packet in feedback {
       let before = datagram.writerIndex
@@ -183,7 +188,7 @@ extension MediaSession {
     if datagram.readableBytes > 0 { outputs.append(.rtcp(datagram)) }
   }
 
-  private func append(_ packets: [RTCPPacket], to outputs: inout [Output]) {
+  private mutating func append(_ packets: [RTCPPacket], to outputs: inout [Output]) {
     var datagram = ByteBuffer()
     RTCPPacket.write(packets, into: &datagram)
     outputs.append(.rtcp(datagram))

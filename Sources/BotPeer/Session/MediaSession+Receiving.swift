@@ -7,7 +7,7 @@ extension MediaSession {
   /// Takes in a decrypted RTP packet.
   package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
     guard !isClosed else { return }
-    begin(now: now)
+    startClocks(now: now)
     guard let packet = try? RTPPacket(parsing: datagram) else {
       packetsRefused &+= 1
       return
@@ -17,16 +17,21 @@ extension MediaSession {
       let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
     {
       transportFeedback?.received(sequenceNumber: number, arrival: now)
+      wake(at: transportFeedback?.deadline)
     }
     guard let route = route(packet), let place = receivingIndex(ofSection: route.media) else {
       packetsRefused &+= 1
       return
     }
-    if nextReport == nil { nextReport = now + configuration.reportInterval / 2 }
+    if nextReport == nil {
+      nextReport = now + configuration.reportInterval / 2
+      begin(now: now)
+    }
     bitrateEstimate.start(now: now)
     let sample = receiving[place].receive(packet, route: route, now: now, events: &events)
     if let sample, !hasFreshRoundTrip(now: now) { roundTrip.measured(sample) }
     if !earlyReports.isEmpty { takeEarlyReports(of: packet.ssrc, track: place) }
+    wake(at: events.isEmpty ? receiving[place].deadline : now)
   }
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
@@ -128,7 +133,7 @@ extension MediaSession {
 
   /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need
   /// not.
-  private func hasFreshRoundTrip(now: ContinuousClock.Instant) -> Bool {
+  private mutating func hasFreshRoundTrip(now: ContinuousClock.Instant) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
   }
 
@@ -141,12 +146,12 @@ extension MediaSession {
     }
   }
 
-  private func receivingIndex(of ssrc: UInt32) -> Int? {
+  private mutating func receivingIndex(of ssrc: UInt32) -> Int? {
     guard let media = router.media(of: ssrc) else { return nil }
     return receivingIndex(ofSection: media)
   }
 
-  private func receivingIndex(ofSection index: Int) -> Int? {
+  private mutating func receivingIndex(ofSection index: Int) -> Int? {
     for place in receiving.indices where receiving[place].media.index == index { return place }
     return nil
   }

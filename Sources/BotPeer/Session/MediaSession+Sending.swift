@@ -85,16 +85,17 @@ extension MediaSession {
     if sending[place].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
   }
 
-  func sendingIndex(owning ssrc: UInt32) -> Int? {
-    sending.firstIndex { $0.owns(ssrc) }
+  mutating func sendingIndex(owning ssrc: UInt32) -> Int? {
+    for place in sending.indices where sending[place].stream.ssrc == ssrc || sending[place].repair?.ssrc == ssrc { return place }
+    return nil
   }
 
-  private func sendingIndex(ofSection index: Int) -> Int? {
+  private mutating func sendingIndex(ofSection index: Int) -> Int? {
     for place in sending.indices where sending[place].media.index == index { return place }
     return nil
   }
 
-  private func sendingIndex(of codec: Codec) -> Int? {
+  private mutating func sendingIndex(of codec: Codec) -> Int? {
     for place in sending.indices where sending[place].media.codec == codec { return place }
     return nil
   }
@@ -130,8 +131,10 @@ extension MediaSession {
   private static let notableBacklog: Duration = .milliseconds(250)
 
   private var leavesOutPictures: Bool {
-    for place in sending.indices where sending[place].leavesOutPictures { return sending[place].media.sends }
-    return false
+    mutating get {
+      for place in sending.indices where sending[place].leavesOutPictures { return sending[place].media.sends }
+      return false
+    }
   }
 
   private mutating func filler(now: ContinuousClock.Instant) -> Pacer.Entry? {

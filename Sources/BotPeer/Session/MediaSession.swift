@@ -140,7 +140,7 @@ package struct MediaSession: Sendable {
   package mutating func requestKeyframe(now: ContinuousClock.Instant) {
     guard !isClosed else { return }
     begin(now: now)
-    for index in receiving.indices { receiving[index].requestKeyframe() }
+    for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
   }
 
   /// The connection was seen to be broken, or begins anew on another path: what is found to be missing next went with
@@ -182,9 +182,21 @@ package struct MediaSession: Sendable {
     return sum
   }
 
-  /// Something has come or was asked for: there is work to do now. The first time sets the zero of all time lines.
+  /// Something has come or was asked for: there is work to do now.
   mutating func begin(now: ContinuousClock.Instant) {
     deadline = now
+    startClocks(now: now)
+  }
+
+  /// There is work to do at an instant, if not before.
+  mutating func wake(at instant: ContinuousClock.Instant?) {
+    guard let instant else { return }
+    if let due = deadline, due <= instant { return }
+    deadline = instant
+  }
+
+  /// Sets the zero of all time lines, the first time.
+  mutating func startClocks(now: ContinuousClock.Instant) {
     guard clock == nil else { return }
     // A moment earlier, so that a cached frame that was due before us still lies after the zero.
     let epoch = now - .seconds(10)

@@ -27,9 +27,6 @@ struct LoadOptions: ParsableArguments {
     transform: TimeSpan.parse)
   var duration: TimeSpan?
 
-  @Flag(help: "Take the media of others too; without it the publishers only send.")
-  var receive = false
-
   @Flag(help: "Print the report as one JSON object.")
   var json = false
 

@@ -60,7 +60,7 @@ struct LoadReport: Sendable, Hashable, Encodable {
   var lost: Lost
   /// Keyframes that receivers asked for, each request counted.
   var keyframeRequests: UInt64
-  /// What came from others; without `--receive` it is thrown away unread.
+  /// What came from others in the room. It is counted and thrown away.
   var received: Received
   /// 99 of 100 frames were handed to their publisher no later than this after they were due: whether this machine kept up.
   var lateness: Double?
