@@ -86,8 +86,7 @@ extension MediaSession {
   }
 
   mutating func sendingIndex(owning ssrc: UInt32) -> Int? {
-    for place in sending.indices where sending[place].stream.ssrc == ssrc || sending[place].repair?.ssrc == ssrc { return place }
-    return nil
+    sending.firstIndex { $0.stream.ssrc == ssrc || $0.repair?.ssrc == ssrc }
   }
 
   private mutating func sendingIndex(ofSection index: Int) -> Int? {
