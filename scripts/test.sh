@@ -45,7 +45,9 @@ run 45 "$swift" build --build-tests
 
 if [[ $what == all ]]; then
   step "Tests without browsers"
-  run 15 "$swift" test --skip-build --skip EndToEndTests
+  run 15 "$swift" test --skip-build --skip EndToEndTests --skip RealTime
+  step "Tests in real time"
+  run 5 "$swift" test --skip-build --filter RealTime
 fi
 
 # end_to_end MINUTES NAME: runs the scenarios whose names match.

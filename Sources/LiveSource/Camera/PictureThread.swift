@@ -66,7 +66,9 @@ struct PictureThread {
     let frame = try coding { () throws(CodecFailure) in
       try encoder.encode(due.picture, time: ticks, now: now)
     }
-    if let frame { give(frame, due: run.clock.instant(of: due.time), now: now) }
+    guard let frame else { return }
+    track.wasSent()
+    give(frame, due: run.clock.instant(of: due.time), now: now)
   }
 
   /// Encodes the picture that stands still once more, because a keyframe is wanted sooner than the next picture comes.

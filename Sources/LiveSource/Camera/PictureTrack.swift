@@ -60,6 +60,9 @@ struct PictureTrack {
     return prepared
   }
 
+  /// The picture that was taken last has been sent. Called before the next is prepared.
+  func wasSent() { line.current.pictureWasSent() }
+
   /// Whether the last picture has been given and has had its time.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= (line.end ?? 0)

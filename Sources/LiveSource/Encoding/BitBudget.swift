@@ -2,16 +2,19 @@
 ///
 /// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next picture
 /// has to be left out. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
-/// pause is not followed by a burst. Beside it, the last second is added up, so that pictures make room for a keyframe in
-/// just the second that it falls into.
+/// pause is not followed by a burst. A keyframe of the usual size is no reason to leave out those behind it: the encoder
+/// makes up for it with coarser ones. Beside the bucket, the last second is added up, so that pictures make room for a
+/// keyframe in just the second that it falls into, if they were not coarse enough.
 struct BitBudget: Sendable {
   /// How long unused bitrate is remembered, in seconds.
   private static let credit = 0.1
+  /// How much of a keyframe is not asked back, in seconds at the bitrate.
+  private static let keyframeLoan = 0.12
   /// How long, in seconds at the new bitrate, pictures are left out at most for what was sent before the bitrate fell.
   private static let longestDebt = 0.3
 
   /// The share of the bitrate from which on a second is full and pictures are left out; what is left is for keyframes.
-  private static let full = 0.99
+  private static let full = 0.97
   /// What a bitrate is held to, so that no sum of it can overflow.
   private static let bitrates = 1...1_000_000_000_000
 
@@ -42,9 +45,10 @@ struct BitBudget: Sendable {
   }
 
   /// A frame was sent.
-  mutating func spend(bits: Int, now: ContinuousClock.Instant) {
+  mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
     settle(now: now)
-    filling += Double(bits)
+    let loan = isKeyframe ? Self.keyframeLoan * Double(bitrate) : 0
+    filling += max(0, Double(bits) - loan)
     recent.removeAll { now - $0.time >= .seconds(1) }
     recent.append((now, bits))
   }

@@ -118,7 +118,7 @@ package final class LiveVideoEncoder {
     encoderTime += Int64(frameDuration)
     sinceEncoded = 0
     guard let output else { return nil }
-    budget.spend(bits: output.payload.readableBytes * 8, now: now)
+    budget.spend(bits: output.payload.readableBytes * 8, isKeyframe: output.isKeyframe, now: now)
     if output.isKeyframe {
       requests.keyframeMade(now: now)
     } else if let quantizer = encoder.lastQuantizer {

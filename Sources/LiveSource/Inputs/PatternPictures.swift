@@ -3,12 +3,16 @@ import FileSource
 import Media
 import Pattern
 
-/// The test pattern: each picture is numbered and tells the sender's time at which it is to be shown.
+/// The test pattern: each picture that is sent is numbered, and tells the sender's time at which it is to be shown.
+///
+/// What is left out, to hold a bitrate or because the machine is late, takes no number: whoever misses one knows that it was
+/// lost on its way.
 final class PatternPictures: PictureInput {
   private let painter: PatternPainter
   private let rate: PictureRate
   private let clock: CameraClock
-  private var number: Int64 = 0
+  private var place: Int64 = 0
+  private var number: UInt32 = 0
 
   static let usualRate = PictureRate(pictures: 30)
   static let usualSize = PictureSize(width: 640, height: 480)
@@ -19,14 +23,13 @@ final class PatternPictures: PictureInput {
     self.clock = clock
   }
 
-  func peek() -> Int64? { rate.time(of: number) }
-  func advance() { number += 1 }
-  func rewind() { number = 0 }
+  func peek() -> Int64? { rate.time(of: place) }
+  func advance() { place += 1 }
+  func rewind() { place = 0 }
+  func pictureWasSent() { number &+= 1 }
 
   func picture() -> Picture {
-    let shown = max(0, number - 1)
-    return painter.picture(
-      frame: UInt32(truncatingIfNeeded: shown), time: clock.unixMilliseconds(at: rate.time(of: shown)))
+    painter.picture(frame: number, time: clock.unixMilliseconds(at: rate.time(of: max(0, place - 1))))
   }
 
   static func check(size: PictureSize?, rate: PictureRate?) throws(InputRefusal) -> CheckedPictures {

@@ -13,6 +13,13 @@ protocol PictureInput: AnyObject {
   /// The picture that `advance` went to; can be asked for more than once.
   func picture() throws(InputRefusal) -> Picture
 
+  /// The picture that was asked for last has been sent, and was not left out.
+  func pictureWasSent()
+
   /// Goes back to the start. The picture that `advance` went to stays until it goes on.
   func rewind() throws(InputRefusal)
+}
+
+extension PictureInput {
+  func pictureWasSent() {}
 }

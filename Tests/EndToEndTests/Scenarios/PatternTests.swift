@@ -7,7 +7,7 @@ extension EndToEnd {
   @Suite("a bot that plays the pattern") struct PatternTests {
     @Test(
       "Chromium sees every number in order, in step with the sound; so does one who comes late, and one who asks for a keyframe ten times a second",
-      .enabled(if: Machine.hasChromium), .disabled("A busy machine loses some numbers; where is not yet known."))
+      .enabled(if: Machine.hasChromium))
     func chromium() async throws {
       try await Scenario.run("19 pattern") { scenario in
         let server = try await scenario.server()
@@ -20,7 +20,7 @@ extension EndToEnd {
         try await late.connected()
         try await Task.sleep(for: .seconds(4))
         let report = try await Self.expectWhole(first, name: "first", in: scenario)
-        try Self.expectInStep(report)
+        try Self.expectInStep(report, within: 40)
         try await Self.expectQuickStart(late, in: scenario)
         try await Self.expectWhole(late, name: "late", in: scenario)
         await late.page.close()
@@ -56,13 +56,12 @@ extension EndToEnd {
 
     @Test(
       "with 5 % loss every number is seen all the same, and at 300 kb/s pictures keep coming in order and soon",
-      .enabled(if: Machine.hasChromium), .disabled("A busy machine loses some numbers; where is not yet known."))
+      .enabled(if: Machine.hasChromium))
     func badLines() async throws {
       try await Scenario.run("19c pattern over bad lines") { scenario in
         let server = try await scenario.server()
         let browser = try await scenario.chromium()
-        var lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
-        lossy.loss = 0.05
+        let lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
         let lines = [("loss", lossy), ("narrow", LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000))]
         var calls: [CallPage] = []
         for (index, line) in lines.enumerated() {
@@ -73,21 +72,24 @@ extension EndToEnd {
           await relay.impair(line.1)
           calls.append(call)
         }
-        // What the encoder needs to follow the narrow line.
-        try await Task.sleep(for: .seconds(5))
+        // What the encoder needs to follow the narrow line, and a browser to bring sound and pictures together again.
+        try await Task.sleep(for: .seconds(10))
         let begun = Date().timeIntervalSince1970 * 1000
         try await Task.sleep(for: .seconds(8))
         let loss = try await calls[0].patternReport().since(begun)
         await scenario.note("measured: 5 % loss: \(loss.description)")
         #expect(loss.isInOrder)
-        #expect(Double(loss.pictures.count) > 0.9 * Double(loss.expected), "what is lost comes again")
+        #expect(loss.missing == 0, "what is lost comes again")
         #expect(loss.pictures.count > 200)
+        try Self.expectInStep(loss, within: 100)
         let narrow = try await calls[1].patternReport().since(begun)
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
+        #expect(narrow.missing <= 8, "what does not fit is left out before it is numbered, but for a jam")
         #expect(narrow.pictures.count > 60, "it moves")
         #expect(narrow.longestPause < 1000)
         #expect(narrow.delay(0.5) < 400, "no queue that stays")
+        try Self.expectInStep(narrow, within: 150)
       }
     }
 
@@ -102,17 +104,20 @@ extension EndToEnd {
       #expect(report.isInOrder, "\(name): in order")
       // Firefox tells of what it decoded only now and then.
       if call.browser == "Chromium" { #expect(report.undecoded == 0, "\(name): every number") }
-      // A browser shows no picture when the next is due too, as on a busy machine.
-      #expect(Double(report.pictures.count) > 0.9 * Double(report.expected), "\(name): and most are shown")
+      // A page that reads slower than pictures come is not given all; it counts them all the same.
+      #expect(report.missing == 0, "\(name): none is missing")
       #expect(report.pictures.count > 60, "\(name): there is something to see")
       return report
     }
 
-    private static func expectInStep(_ report: PatternReport) throws {
-      let skews = report.skews
+    /// - Parameter limit: in milliseconds. On a bad line Chromium brings sound and pictures together only roughly and slowly,
+    ///   however well the sender's reports tell how they belong together.
+    private static func expectInStep(_ report: PatternReport, within limit: Double) throws {
+      // In its first two seconds a browser finds its pace.
+      let skews = report.settled().skews
       try #require(skews.count >= 3)
       let middle = skews.sorted()[skews.count / 2]
-      #expect(abs(middle) < 40, "sound and picture are in step")
+      #expect(abs(middle) < limit, "sound and picture are in step")
     }
 
     private static func expectQuickStart(_ call: CallPage, in scenario: Scenario) async throws {

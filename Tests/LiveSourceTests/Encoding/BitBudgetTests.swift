@@ -39,6 +39,16 @@ struct BitBudgetTests {
     #expect(bits <= 11_000)
   }
 
+  @Test("behind a keyframe of a tenth of a second's bits pictures go on, but not behind another such picture")
+  func keyframe() {
+    var budget = BitBudget(bitrate: 600_000)
+    budget.spend(bits: 0, now: at(0))
+    budget.spend(bits: 72_000, isKeyframe: true, now: at(10))
+    #expect(budget.allows(now: at(43)))
+    budget.spend(bits: 72_000, now: at(43))
+    #expect(!budget.allows(now: at(76)))
+  }
+
   @Test("when the line falls, pictures pause for 0.3 s at most for what was sent before")
   func fall() {
     var budget = BitBudget(bitrate: 5_000_000)

@@ -22,7 +22,7 @@ extension CongestionController {
     if likelyLimit == nil {
       return max(usual, hasFeedback && !rateControl.hasFallen ? Self.widePace : Self.unlimitedPace)
     }
-    return configuration.sourceFollows ? usual : knownLimit ?? max(usual, mediaRate * 1.5)
+    return configuration.sourceFollows ? lineRate * Self.narrowHeadroom : knownLimit ?? max(usual, mediaRate * 1.5)
   }
 
   /// Bytes that may leave before there is more feedback; nil for any number.

@@ -45,6 +45,8 @@ package struct CongestionController: Sendable {
   static let drainTime = 0.4
   /// How many times faster than the line's rate packets leave: the pictures of a live source are not all of one size.
   static let headroom = 2.5
+  /// The same on a line that is known to be narrow: what leaves faster queues there, and sound would wait behind pictures.
+  static let narrowHeadroom = 1.6
   /// The least bits a second at which packets leave as long as the line is not known to be narrow, and when all that came
   /// before went through it at once.
   static let unlimitedPace = 4_000_000.0
