@@ -2,9 +2,9 @@
 ///
 /// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next picture
 /// has to be left out. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
-/// pause is not followed by a burst. A keyframe of the usual size is no reason to leave out those behind it: the encoder
-/// makes up for it with coarser ones. Beside the bucket, the last second is added up, so that pictures make room for a
-/// keyframe in just the second that it falls into, if they were not coarse enough.
+/// pause is not followed by a burst. A keyframe of the usual size is no reason to leave out those behind it, if the last
+/// second had room for it: the encoder makes up for it with coarser ones. Beside the bucket, the last second is added up,
+/// so that pictures make room for a keyframe in just the second that it falls into, if they were not coarse enough.
 struct BitBudget: Sendable {
   /// How long unused bitrate is remembered, in seconds.
   private static let credit = 0.1
@@ -14,7 +14,7 @@ struct BitBudget: Sendable {
   private static let longestDebt = 0.3
 
   /// The share of the bitrate from which on a second is full and pictures are left out; what is left is for keyframes.
-  private static let full = 0.97
+  private static let full = 0.99
   /// What a bitrate is held to, so that no sum of it can overflow.
   private static let bitrates = 1...1_000_000_000_000
 
@@ -47,7 +47,8 @@ struct BitBudget: Sendable {
   /// A frame was sent.
   mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
     settle(now: now)
-    let loan = isKeyframe ? Self.keyframeLoan * Double(bitrate) : 0
+    let hasRoom = lastSecond(now: now) + Double(bits) <= Double(bitrate)
+    let loan = isKeyframe && hasRoom ? Self.keyframeLoan * Double(bitrate) : 0
     filling += max(0, Double(bits) - loan)
     recent.removeAll { now - $0.time >= .seconds(1) }
     recent.append((now, bits))
@@ -56,8 +57,12 @@ struct BitBudget: Sendable {
   /// Whether another frame may be sent.
   func allows(now: ContinuousClock.Instant) -> Bool {
     if filling(at: now) > 0 { return false }
-    let second = recent.reduce(0.0) { now - $1.time >= .seconds(1) ? $0 : $0 + Double($1.bits) }
-    return second <= Self.full * Double(bitrate)
+    return lastSecond(now: now) <= Self.full * Double(bitrate)
+  }
+
+  /// What was sent in the last second, in bits.
+  private func lastSecond(now: ContinuousClock.Instant) -> Double {
+    recent.reduce(0) { now - $1.time >= .seconds(1) ? $0 : $0 + Double($1.bits) }
   }
 
   private mutating func settle(now: ContinuousClock.Instant) {
