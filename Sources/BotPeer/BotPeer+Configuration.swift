@@ -16,6 +16,8 @@ extension BotPeer {
     public var iceServers: [String] = []
     /// The kinds of media that will be given to ``BotPeer/send(_:)``.
     public var sending: Set<MediaKind> = []
+    /// The kinds of media that are taken of participants; any other is offered and answered `sendonly` or `inactive`.
+    public var receiving: Set<MediaKind> = [.audio, .video]
     /// What a participant's wish for a keyframe does, besides being told as ``PeerEvent/keyframeRequested``.
     public var keyframeAnswer = KeyframeAnswer.replay
     /// Bits a second that a participant's line is believed to take at the least and at the most; the limits of
@@ -23,6 +25,10 @@ extension BotPeer {
     /// takes them.
     public var minimumSendBitrate = 50_000
     public var maximumSendBitrate = 2_500_000
+    /// What is done to all datagrams to and from participants, as a bad line would; nil for nothing.
+    public var impairment: Impairment?
+    /// What is done on purpose that should not be done, to each participant; nil for nothing.
+    public var act: Act?
     /// Whether we give way to a participant when both have offered at once; exactly one side must.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     /// Seconds since 1970, for sender reports only.

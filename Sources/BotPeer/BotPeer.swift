@@ -43,21 +43,19 @@ public final class BotPeer: Sendable {
   ) async throws -> BotPeer {
     let addresses = try configuration.addressesToBind()
     let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
-    return try await loop.submit { () -> EventLoopFuture<BotPeer> in
+    return try await loop.submit {
       let (source, events) = EventSource.make(on: loop)
-      let driver = PeerDriver(loop: loop, configuration: configuration, log: log) {
-        source.yield($0)
-      }
+      let driver = PeerDriver(
+        loop: loop, configuration: configuration, log: log, emit: { source.add($0) }, turnEnded: { source.yield() })
       source.keyframeNeeded = { [weak driver] in driver?.requestKeyframe(of: nil) }
       let boundDriver = NIOLoopBound(driver, eventLoop: loop)
       let boundSource = NIOLoopBound(source, eventLoop: loop)
-      return driver.bind(addresses, port: configuration.udpPort).map { bound in
-        boundDriver.value.gatherServerReflexive(from: servers)
-        return BotPeer(
-          events: events, localAddresses: bound.map(\.description).sorted(), loop: loop, driver: boundDriver,
-          source: boundSource)
-      }
-    }.flatMap { $0 }.get()
+      let bound = try driver.bind(addresses, port: configuration.udpPort)
+      driver.gatherServerReflexive(from: servers)
+      return BotPeer(
+        events: events, localAddresses: bound.map(\.description).sorted(), loop: loop, driver: boundDriver,
+        source: boundSource)
+    }.get()
   }
 
   /// Calls a participant: sends an offer.

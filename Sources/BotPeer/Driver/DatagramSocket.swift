@@ -1,189 +1,173 @@
+internal import Glibc
 internal import ICE
 internal import NIOCore
-internal import NIOPosix
 
 /// One UDP socket, bound to one local address; many peers share it.
 ///
-/// Datagrams are read and written in batches (`recvmmsg`, `sendmmsg`): waking up costs more than a packet does.
+/// It is read and written directly, without a channel: a recorder wakes up two hundred times a second and takes all that has come,
+/// instead of waking up for each packet, and each datagram has the time at which the kernel took it. Waking up costs more than a
+/// packet does, and a sender that probes the line measures the differences of arrivals (`SO_TIMESTAMPNS`, socket(7)).
 ///
-/// SwiftNIO closes a socket when a datagram cannot be sent, because there is no route for example. Peers name whatever address
-/// they like, so a new destination's route is looked up first, and a socket that was closed all the same is opened again.
+/// What cannot be sent, because there is no route for example, is left out and harms nobody.
 final class DatagramSocket {
+  /// Why a socket could not be made.
+  struct Failure: Error, CustomStringConvertible {
+    let code: Int32
+
+    /// The system's words, for example `Address already in use`.
+    var description: String { strerror(code).map { String(cString: $0) } ?? "Error \(code)" }
+  }
+
   /// The address that peers see when nothing translates it.
   let address: TransportAddress
-  private let loop: any EventLoop
-  private let handlers: Handlers
-  private var channel: any Channel
-  private var destinations: [TransportAddress: Destination] = [:]
-  private var hasUnflushedWrites = false
-  private var isClosed = false
   /// Datagrams that were not sent because too many waited already.
   private(set) var datagramsDropped: UInt64 = 0
 
-  /// Where a datagram may go; nil when there is no way there for the present.
-  private enum Destination {
-    case reachable(SocketAddress)
-    case unreachable(until: ContinuousClock.Instant)
-  }
+  /// By which the kernel knows it.
+  let descriptor: Int32
+  private let inbox: UnsafeMutableRawBufferPointer
+  private let control: UnsafeMutableRawBufferPointer
+  /// What has to be sent, but could not yet.
+  private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: TransportAddress)>()
+  private var isClosed = false
 
-  /// Datagrams to take in one system call, and the longest that is taken whole.
-  static let batch = 32
+  /// The longest datagram that is taken whole.
   static let longestDatagram = 2048
-  /// The kernel's buffer: one second of 30 peers at 1 Mb/s. The kernel may grant less.
-  private static let receiveBuffer: ChannelOptions.Types.SocketOption.Value = 4 << 20
-  /// Bytes that may wait when the line takes less than we send; more are dropped, as a router would.
-  private static let waitingBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 256 << 10, high: 1 << 20)
-  /// How long a destination without a route is left alone.
-  private static let unreachablePause: Duration = .seconds(5)
-  private static let reopeningPause: TimeAmount = .milliseconds(50)
+  /// Datagrams that are taken before others have their turn.
+  static let batch = 512
+  /// The kernel's buffers: for arrivals one second of 30 peers at 1 Mb/s. The kernel may grant less.
+  private static let receiveBuffer: Int32 = 4 << 20
+  private static let sendBuffer: Int32 = 1 << 20
+  private static let longestWait = 256
+  /// `SO_TIMESTAMPNS` and `SCM_TIMESTAMPNS` of 64-bit Linux, which Swift does not import.
+  private static let timestampOption: Int32 = 35
 
-  private init(channel: any Channel, address: TransportAddress, handlers: Handlers, loop: any EventLoop) {
-    self.channel = channel
-    self.address = address
-    self.handlers = handlers
-    self.loop = loop
-    watch(channel)
-  }
-
-  /// Binds a socket on `loop`, which must be the current one.
+  /// Binds a socket.
   ///
-  /// - Parameters:
-  ///   - port: 0 for any free one.
-  ///   - received: gets each datagram, on the loop.
-  ///   - batchEnded: is called when a batch has been handed over.
-  static func bind(
-    ip: IPAddress, port: UInt16, on loop: any EventLoop,
-    received: @escaping (ByteBuffer, _ from: TransportAddress, _ to: TransportAddress) -> Void,
-    batchEnded: @escaping () -> Void
-  ) -> EventLoopFuture<NIOLoopBound<DatagramSocket>> {
-    let handlers = NIOLoopBound(Handlers(received: received, batchEnded: batchEnded), eventLoop: loop)
-    return open(ip: ip, port: port, on: loop, handlers: handlers).flatMapThrowing { channel in
-      guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
-        throw ChannelError.unknownLocalAddress
-      }
-      handlers.value.local = bound
-      let socket = DatagramSocket(channel: channel, address: bound, handlers: handlers.value, loop: loop)
-      return NIOLoopBound(socket, eventLoop: loop)
+  /// - Parameter port: 0 for any free one.
+  init(ip: IPAddress, port: UInt16) throws(Failure) {
+    let family = ip.family == .v4 ? AF_INET : AF_INET6
+    let descriptor = socket(
+      family, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure(code: errno) }
+    Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: Self.receiveBuffer)
+    Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
+    Self.set(descriptor, SOL_SOCKET, Self.timestampOption, to: 1)
+    if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
+    var name = SocketName(TransportAddress(ip: ip, port: port))
+    guard name.withSockAddr({ bind(descriptor, $0, $1) }) == 0, let bound = SocketName.local(of: descriptor) else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw Failure(code: code)
     }
+    self.descriptor = descriptor
+    address = bound
+    inbox = .allocate(byteCount: Self.longestDatagram, alignment: 16)
+    control = .allocate(byteCount: 256, alignment: 16)
   }
 
-  private static func open(
-    ip: IPAddress, port: UInt16, on loop: any EventLoop, handlers: NIOLoopBound<Handlers>
-  ) -> EventLoopFuture<any Channel> {
-    DatagramBootstrap(group: loop)
-      .channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
-      .channelOption(.datagramVectorReadMessageCount, value: batch)
-      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: batch * longestDatagram))
-      .channelOption(.writeBufferWaterMark, value: waitingBytes)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(DatagramReader(handlers: handlers.value))
-        }
-      }
-      .bind(host: ip.description, port: Int(port))
-  }
-
-  /// - Parameter isVital: whether it is sent even when much waits already: checks and handshakes are, media is not.
-  func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
-    guard isVital || channel.isWritable else {
-      datagramsDropped &+= 1
-      return
-    }
-    guard let destination = socketAddress(of: remote) else { return }
-    channel.write(AddressedEnvelope(remoteAddress: destination, data: datagram), promise: nil)
-    hasUnflushedWrites = true
-  }
-
-  func flush() {
-    guard hasUnflushedWrites else { return }
-    hasUnflushedWrites = false
-    channel.flush()
+  deinit {
+    close()
+    inbox.deallocate()
+    control.deallocate()
   }
 
   func close() {
-    isClosed = true
-    channel.close(promise: nil)
-  }
-
-  private func watch(_ channel: any Channel) {
-    let this = NIOLoopBound(self, eventLoop: loop)
-    channel.closeFuture.whenComplete { _ in this.value.reopen() }
-  }
-
-  /// Opens the socket again under the same address, and again and again until that works.
-  private func reopen() {
     guard !isClosed else { return }
-    // Routes have changed, or one was not what it looked like.
-    destinations.removeAll()
-    let this = NIOLoopBound(self, eventLoop: loop)
-    let boundHandlers = NIOLoopBound(handlers, eventLoop: loop)
-    loop.flatScheduleTask(in: Self.reopeningPause) {
-      let socket = this.value
-      return Self.open(
-        ip: socket.address.ip, port: socket.address.port, on: socket.loop, handlers: boundHandlers)
-    }.futureResult.whenComplete { result in
-      let socket = this.value
-      switch result {
-      case .success(let channel):
-        socket.channel = channel
-        if socket.isClosed { return channel.close(promise: nil) }
-        socket.watch(channel)
-      case .failure:
-        socket.reopen()
+    isClosed = true
+    Glibc.close(descriptor)
+  }
+
+  // MARK: Receiving
+
+  /// Hands over the datagrams that have come, each with bytes of its own and the time of its arrival.
+  ///
+  /// - Returns: whether there may be more.
+  func receive(
+    now: ContinuousClock.Instant, _ take: (ByteBuffer, TransportAddress, ContinuousClock.Instant) -> Void
+  ) -> Bool {
+    guard !isClosed else { return false }
+    var wallClock = timespec()
+    clock_gettime(CLOCK_REALTIME, &wallClock)
+    for _ in 0..<Self.batch {
+      guard let (datagram, remote, age) = receiveOne(wallClock) else { return false }
+      guard let datagram, let remote else { continue }
+      take(datagram, remote, now - age)
+      if isClosed { return false }
+    }
+    return true
+  }
+
+  /// Takes the next datagram; nil when there is none. One that is cut off, or whose sender is not understood, has no bytes.
+  private func receiveOne(_ wallClock: timespec) -> (ByteBuffer?, TransportAddress?, Duration)? {
+    var name = SocketName()
+    var vector = iovec(iov_base: inbox.baseAddress, iov_len: inbox.count)
+    var header = msghdr()
+    header.msg_control = control.baseAddress
+    header.msg_controllen = control.count
+    header.msg_iovlen = 1
+    let count = name.withStorage { storage, capacity in
+      withUnsafeMutablePointer(to: &vector) { vector in
+        header.msg_name = storage
+        header.msg_namelen = capacity
+        header.msg_iov = vector
+        while true {
+          let count = recvmsg(descriptor, &header, 0)
+          // An ICMP error of something that was sent is told once, and says nothing of what has come.
+          if count >= 0 || errno == EAGAIN || errno == EBADF { return count }
+          if errno != EINTR && errno != ECONNREFUSED && errno != EHOSTUNREACH && errno != ENETUNREACH { return -1 }
+        }
       }
     }
+    guard count >= 0 else { return nil }
+    let isWhole = header.msg_flags & Int32(MSG_TRUNC) == 0
+    guard isWhole, let remote = name.address else { return (nil, nil, .zero) }
+    let bytes = ByteBuffer(bytes: UnsafeRawBufferPointer(inbox).prefix(count))
+    return (bytes, remote, age(header.msg_controllen, wallClock))
   }
 
-  private func socketAddress(of remote: TransportAddress) -> SocketAddress? {
-    switch destinations[remote] {
-    case .reachable(let known): return known
-    case .unreachable(let end) where end > .now: return nil
-    case .unreachable, nil: break
+  /// How long ago the kernel took the datagram whose control message has just been read.
+  private func age(_ length: Int, _ wallClock: timespec) -> Duration {
+    // `cmsghdr`: length, level and type, then the data, here a `timespec`.
+    let start = MemoryLayout<cmsghdr>.size
+    guard length >= start + MemoryLayout<timespec>.size, let base = control.baseAddress else { return .zero }
+    let header = base.loadUnaligned(as: cmsghdr.self)
+    guard header.cmsg_level == SOL_SOCKET, header.cmsg_type == Self.timestampOption else { return .zero }
+    let taken = base.loadUnaligned(fromByteOffset: start, as: timespec.self)
+    let age = (wallClock.tv_sec - taken.tv_sec) * 1_000_000_000 + wallClock.tv_nsec - taken.tv_nsec
+    // A wall clock that was set in between tells nothing.
+    return (0..<1_000_000_000).contains(age) ? .nanoseconds(age) : .zero
+  }
+
+  // MARK: Sending
+
+  /// - Parameter isVital: whether it is sent even when much waits already: checks and handshakes are, media is not.
+  func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
+    guard !isClosed, remote.family == address.family else { return }
+    if waiting.isEmpty, send(datagram, to: remote) { return }
+    if isVital, waiting.count < Self.longestWait {
+      waiting.append((datagram, remote))
+    } else {
+      datagramsDropped &+= 1
     }
-    // Addresses come from the network, so what is remembered is bounded.
-    if destinations.count >= 4096 { destinations.removeAll(keepingCapacity: true) }
-    guard Route.exists(from: address, to: remote), let made = SocketAddress(remote) else {
-      destinations[remote] = .unreachable(until: .now + Self.unreachablePause)
-      return nil
+  }
+
+  /// Tries again to send what could not be sent.
+  func flush() {
+    while !isClosed, let first = waiting.first, send(first.datagram, to: first.remote) { waiting.removeFirst() }
+  }
+
+  /// Sends, or finds that it never will; false when the kernel has no room for it now.
+  private func send(_ datagram: ByteBuffer, to remote: TransportAddress) -> Bool {
+    var name = SocketName(remote)
+    let count = datagram.withUnsafeReadableBytes { bytes in
+      name.withSockAddr { sendto(descriptor, bytes.baseAddress, bytes.count, 0, $0, $1) }
     }
-    destinations[remote] = .reachable(made)
-    return made
+    return count >= 0 || (errno != EAGAIN && errno != ENOBUFS)
   }
 
-  /// What the reader calls; the local address is known only once the socket is bound.
-  final class Handlers {
-    let received: (ByteBuffer, TransportAddress, TransportAddress) -> Void
-    let batchEnded: () -> Void
-    var local: TransportAddress?
-
-    init(received: @escaping (ByteBuffer, TransportAddress, TransportAddress) -> Void, batchEnded: @escaping () -> Void)
-    {
-      self.received = received
-      self.batchEnded = batchEnded
-    }
+  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, to value: Int32) {
+    var value = value
+    setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
-}
-
-/// Hands datagrams from the channel to the driver.
-private final class DatagramReader: ChannelInboundHandler {
-  typealias InboundIn = AddressedEnvelope<ByteBuffer>
-
-  private let handlers: DatagramSocket.Handlers
-
-  init(handlers: DatagramSocket.Handlers) {
-    self.handlers = handlers
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let envelope = unwrapInboundIn(data)
-    guard let local = handlers.local, let remote = TransportAddress(envelope.remoteAddress) else { return }
-    handlers.received(envelope.data, remote, local)
-  }
-
-  func channelReadComplete(context: ChannelHandlerContext) {
-    handlers.batchEnded()
-  }
-
-  /// An ICMP "port unreachable" ends no socket that other peers still use.
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

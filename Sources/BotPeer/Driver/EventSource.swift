@@ -15,6 +15,8 @@ final class EventSource {
   private var framesLeftOut: [ParticipantID: Int] = [:]
   /// What is missing before the next frame of a track.
   private var gaps: [Track: MediaGap] = [:]
+  /// What has happened in this turn.
+  private var turn: [ParticipantEvent] = []
   private var source: ParticipantEvents.Producer.Source?
 
   private struct Track: Hashable {
@@ -40,7 +42,8 @@ final class EventSource {
     return (source, ParticipantEvents(made.sequence))
   }
 
-  func yield(_ event: ParticipantEvent) {
+  /// Adds an event to those of this turn; they are handed over together (``yield()``), for each time may wake the reader.
+  func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(let frame)) = event.event {
       guard admits(frame) else { return leaveOut(frame) }
@@ -55,10 +58,18 @@ final class EventSource {
       framesLeftOut[event.participant] = nil
       gaps = gaps.filter { $0.key.owner != event.participant }
     }
-    if source?.yield(event) == .stopProducing { isBehind = true }
+    turn.append(event)
+  }
+
+  /// Hands over what has been added.
+  func yield() {
+    guard !turn.isEmpty else { return }
+    if source?.yield(contentsOf: turn) == .stopProducing { isBehind = true }
+    turn.removeAll(keepingCapacity: true)
   }
 
   func finish() {
+    yield()
     source?.finish()
     source = nil
   }
@@ -88,8 +99,9 @@ final class EventSource {
     framesLeftOut.removeAll()
     for (participant, count) in leftOut {
       let sentence = "\(count) frames were left out, because they were not taken in time."
-      yield(ParticipantEvent(participant: participant, event: .problem(sentence)))
+      add(ParticipantEvent(participant: participant, event: .problem(sentence)))
     }
+    yield()
     if !waitsForKeyframe.isEmpty { keyframeNeeded() }
   }
 }

@@ -17,21 +17,33 @@ final class PeerDriver {
   private let configuration: BotPeer.Configuration
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
+  private let turnEnded: () -> Void
 
   private var sockets: [TransportAddress: DatagramSocket] = [:]
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
-  private var timer: Scheduled<Void>?
-  private var timerDeadline: ContinuousClock.Instant?
+  private var bySocket: [Int32: DatagramSocket] = [:]
+  private var lookout: Lookout?
+
+  /// Whether something has come since ``carryOutAll(now:)``.
+  private(set) var hasNews = false
+  /// When ``carryOutAll(now:)`` is needed next even if nothing comes.
+  private(set) var deadline: ContinuousClock.Instant?
+  /// Whether that may not be later by some milliseconds.
+  var isUrgent: Bool { switchboard.isUrgent }
 
   init(
     loop: any EventLoop, configuration: BotPeer.Configuration, log: Logger = Logger(label: "peer"),
-    emit: @escaping (ParticipantEvent) -> Void
+    emit: @escaping (ParticipantEvent) -> Void, turnEnded: @escaping () -> Void = {}
   ) {
     self.loop = loop
     self.configuration = configuration
     self.log = log
     self.emit = emit
+    self.turnEnded = turnEnded
     var settings = PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
+    settings.receiving = configuration.receiving
+    settings.impairment = configuration.impairment
+    settings.act = configuration.act
     settings.media = MediaSession.Configuration(keyframeAnswer: configuration.keyframeAnswer)
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
@@ -41,34 +53,24 @@ final class PeerDriver {
   // MARK: Sockets
 
   /// Binds a socket on each address; at least one must succeed.
-  func bind(_ addresses: [IPAddress], port: UInt16) -> EventLoopFuture<[TransportAddress]> {
-    let this = NIOLoopBound(self, eventLoop: loop)
-    let attempts = addresses.map { ip in
-      DatagramSocket.bind(
-        ip: ip, port: port, on: loop,
-        received: { this.value.received($0, from: $1, to: $2) },
-        batchEnded: { this.value.carryOutAll(now: .now) })
-    }
-    return EventLoopFuture.whenAllComplete(attempts, on: loop).flatMapThrowing { results in
-      var problems: [String] = []
-      for (ip, result) in zip(addresses, results) {
-        switch result {
-        case .success(let socket): this.value.sockets[socket.value.address] = socket.value
-        case .failure(let error): problems.append("\(ip): \(Self.reason(error))")
-        }
+  func bind(_ addresses: [IPAddress], port: UInt16) throws(BotPeer.StartError) -> [TransportAddress] {
+    var problems: [String] = []
+    for ip in addresses {
+      do {
+        let socket = try DatagramSocket(ip: ip, port: port)
+        sockets[socket.address] = socket
+        bySocket[socket.descriptor] = socket
+      } catch {
+        problems.append("\(ip): \(error)")
       }
-      guard !this.value.sockets.isEmpty else {
-        throw BotPeer.StartError.noSocket(port: port, problems: problems)
-      }
-      for problem in problems { this.value.log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
-      this.value.switchboard.localAddresses = Array(this.value.sockets.keys)
-      return this.value.switchboard.localAddresses
     }
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    guard let error = error as? IOError, let text = strerror(error.errnoCode) else { return "\(error)" }
-    return String(cString: text)
+    guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
+    for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
+    switchboard.localAddresses = Array(sockets.keys)
+    let lookout = Lookout.of(loop)
+    self.lookout = lookout
+    lookout.join(self, descriptors: bySocket.keys)
+    return switchboard.localAddresses
   }
 
   /// Begins to ask the STUN servers how the sockets look from outside.
@@ -83,17 +85,30 @@ final class PeerDriver {
     carryOutAll(now: now)
   }
 
-  private func received(_ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) {
-    // Each has its own arrival, though a batch comes at once: a sender that probes the line measures the differences.
-    let now = ContinuousClock.now
-    // The buffer is a slice of one that the whole batch shares; what is decrypted in place or kept needs its own bytes.
-    let own = ByteBuffer(bytes: datagram.readableBytesView)
-    if gatherers[local] != nil, PacketKind.of(own) == .stun, let envelope = STUNEnvelope(own),
-      gatherers[local]?.owns(transactionID: envelope.transactionID) == true
+  /// Takes what has come to a socket; each datagram at the time of its own arrival, though they are taken together.
+  ///
+  /// - Returns: whether there may be more.
+  func receive(at descriptor: Int32, now: ContinuousClock.Instant) -> Bool {
+    guard let socket = bySocket[descriptor] else { return false }
+    hasNews = true
+    return socket.receive(now: now) { datagram, remote, arrival in
+      received(datagram, from: remote, to: socket.address, now: arrival)
+    }
+  }
+
+  func isDue(now: ContinuousClock.Instant) -> Bool {
+    if let deadline { deadline <= now } else { false }
+  }
+
+  private func received(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
+      let envelope = STUNEnvelope(datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
     {
-      _ = gatherers[local]?.received(own, from: remote, now: now)
+      _ = gatherers[local]?.received(datagram, from: remote, now: now)
     } else {
-      switchboard.received(own, from: remote, to: local, now: now)
+      switchboard.received(datagram, from: remote, to: local, now: now)
     }
   }
 
@@ -133,12 +148,16 @@ final class PeerDriver {
         switchboard.disconnect(participant, because: PeerEnding(.closedByUs, reason), now: now)
       }
     }
-    timer?.cancel()
+    // Nobody will be here to send it later, and without a goodbye the other side waits for long.
+    for parcel in switchboard.takeHeldDatagrams() { sockets[parcel.local]?.write(parcel.datagram, to: parcel.remote) }
+    lookout?.leave(self)
+    lookout = nil
     for socket in sockets.values {
       socket.flush()
       socket.close()
     }
     sockets.removeAll()
+    bySocket.removeAll()
   }
 
   var statistics: [PeerStatistics] { switchboard.statistics }
@@ -151,8 +170,8 @@ final class PeerDriver {
     carryOutAll(now: now)
   }
 
-  /// Carries out what is to be done now, and sets the timer for what is due next.
-  private func carryOutAll(now: ContinuousClock.Instant) {
+  /// Carries out what is to be done now.
+  func carryOutAll(now: ContinuousClock.Instant) {
     gather(now: now)
     switchboard.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
@@ -164,10 +183,15 @@ final class PeerDriver {
       }
     }
     for socket in sockets.values { socket.flush() }
-    setTimer(now: now)
+    turnEnded()
+    hasNews = false
+    deadline = switchboard.deadline
+    for due in gatherers.values.compactMap(\.deadline) { deadline = deadline.map { min($0, due) } ?? due }
+    lookout?.changed(self, now: now)
   }
 
   private func gather(now: ContinuousClock.Instant) {
+    if gatherers.isEmpty { return }
     for base in gatherers.keys {
       for action in gatherers[base]?.poll(now: now) ?? [] {
         switch action {
@@ -176,20 +200,6 @@ final class PeerDriver {
         case .failed(let server): log.debug("STUN server did not answer", metadata: ["server": "\(server)"])
         }
       }
-    }
-  }
-
-  private func setTimer(now: ContinuousClock.Instant) {
-    guard let next = [gatherers.values.compactMap(\.deadline).min(), switchboard.deadline].compactMap(\.self).min()
-    else { return }
-    if let timerDeadline, timerDeadline <= next, timerDeadline > now { return }
-    timer?.cancel()
-    timerDeadline = next
-    // Never at once: whatever is overdue has just been polled, and would be again and again.
-    let delay = max(next - now, .milliseconds(1))
-    timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in
-      self?.timerDeadline = nil
-      self?.carryOutAll(now: .now)
     }
   }
 }

@@ -11,8 +11,11 @@ internal import RTP
 final class PeerSwitchboard {
   struct Configuration {
     var sending: Set<MediaKind> = []
+    var receiving = Set(MediaKind.allCases)
     var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     var media = MediaSession.Configuration()
+    var impairment: Impairment?
+    var act: Act?
     /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
     var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
   }
@@ -35,9 +38,14 @@ final class PeerSwitchboard {
   private var touched: [PeerEngine] = []
   /// What has happened outside of engines.
   private var events: [(ParticipantID, PeerEvent)] = []
+  /// What is on its way over lines that are impaired on purpose; nil when none is.
+  var impaired: ImpairedTraffic?
+  /// Those to whom we have fallen silent on purpose: nothing of theirs is heard any more.
+  private var forsaken: Set<ParticipantID> = []
 
   init(_ configuration: Configuration) {
     self.configuration = configuration
+    impaired = configuration.impairment.map(ImpairedTraffic.init)
   }
 
   // MARK: Calls
@@ -129,7 +137,13 @@ final class PeerSwitchboard {
     engines.count + offerGates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
   }
 
-  var statistics: [PeerStatistics] { engines.values.map(\.statistics) }
+  var statistics: [PeerStatistics] {
+    engines.values.map { engine in
+      var statistics = engine.statistics
+      statistics.impairment = impaired?.statistics(of: engine.participant)
+      return statistics
+    }
+  }
 
   /// The participant's engine, a new one if need be; nil if OpenSSL has no certificate for it.
   ///
@@ -138,6 +152,7 @@ final class PeerSwitchboard {
     for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
   ) -> PeerEngine? {
     if let known = engines[participant] { return known }
+    if forsaken.contains(participant) { return nil }
     let identity: DTLSIdentity
     do {
       identity = try DTLSIdentity()
@@ -149,7 +164,9 @@ final class PeerSwitchboard {
       participant: participant, identity: identity,
       localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
       isPolite: configuration.isPolite(participant))
+    settings.receiving = configuration.receiving
     settings.media = configuration.media
+    settings.act = configuration.act
     let engine = PeerEngine(settings, offers: offers, generator: configuration.makeGenerator())
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     engine.prime(groupOfPictures, now: now)
@@ -158,6 +175,8 @@ final class PeerSwitchboard {
   }
 
   private func forget(_ engine: PeerEngine) {
+    if engine.hasFallenSilent { forsaken.insert(engine.participant) }
+    impaired?.ended(engine.participant)
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     byPath = byPath.filter { $0.value !== engine }
@@ -169,15 +188,25 @@ final class PeerSwitchboard {
   func received(
     _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
   ) {
+    if impaired != nil, !arrives(datagram, from: remote, to: local, now: now) { return }
+    deliver(datagram, from: remote, to: local, now: now)
+  }
+
+  /// Gives a datagram to the engine that it is for.
+  func deliver(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) {
     let path = Path(local: local, remote: remote)
-    if PacketKind.of(datagram) == .stun {
+    let kind = PacketKind.of(datagram)
+    if kind == .stun {
       guard let envelope = STUNEnvelope(datagram), let engine = owner(of: envelope, on: path) else { return }
       engine.received(datagram, from: remote, to: local, now: now)
       touch(engine)
       claim(path, for: engine, now: now)
     } else if let engine = byPath[path] {
       engine.received(datagram, from: remote, to: local, now: now)
-      touch(engine)
+      // Most packets only become part of a picture that is not complete yet.
+      if kind != .rtp || engine.deadline.map({ $0 <= now }) ?? true { touch(engine) }
     }
   }
 
@@ -205,6 +234,13 @@ final class PeerSwitchboard {
   /// Paths that are remembered before those that have ceased to be valid are thrown out.
   private static let pathLimit = 4096
 
+  /// Whose a datagram is; nil if it is nobody's.
+  func owner(of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) -> PeerEngine? {
+    let path = Path(local: local, remote: remote)
+    guard PacketKind.of(datagram) == .stun else { return byPath[path] }
+    return STUNEnvelope(datagram).flatMap { owner(of: $0, on: path) }
+  }
+
   private func owner(of message: STUNEnvelope, on path: Path) -> PeerEngine? {
     if let recipient = message.recipient { return byUsernameFragment[recipient] }
     let likely = byPath[path]
@@ -215,15 +251,21 @@ final class PeerSwitchboard {
   // MARK: Turns
 
   private func touch(_ engine: PeerEngine) {
-    if touched.last === engine || touched.contains(where: { $0 === engine }) { return }
+    if engine.isInTurn { return }
+    engine.isInTurn = true
     touched.append(engine)
   }
+
+  /// Whether ``deadline`` may not be passed by some milliseconds: somebody is being connected, or packets are to leave at their own
+  /// moment.
+  private(set) var isUrgent = false
 
   /// Hands out what is to be done now: what engines want that something has happened to, or whose time has come.
   func poll(
     now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerEngine.Action, ParticipantID) -> Void
   ) {
     openGates(now: now)
+    if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
     if let deadline, deadline <= now {
       for engine in engines.values {
         if let due = engine.deadline, due <= now { touch(engine) }
@@ -234,25 +276,33 @@ final class PeerSwitchboard {
     let turn = touched
     touched.removeAll(keepingCapacity: true)
     for engine in turn {
+      engine.isInTurn = false
       for action in engine.poll(now: now, wallClock: wallClock) {
-        carryOut(action, engine.participant)
+        if impaired == nil || leaves(action, engine.participant, now: now) { carryOut(action, engine.participant) }
         if case .event(.ended) = action { forget(engine) }
       }
       noteUsernameFragments(of: engine)
     }
-    deadline = nextDeadline
+    schedule()
   }
 
-  private var nextDeadline: ContinuousClock.Instant? {
-    var next = offerGates.values.compactMap(\.deadline).min()
+  private func schedule() {
+    var next = offerGates.isEmpty ? nil : offerGates.values.compactMap(\.deadline).min()
+    isUrgent = false
     for engine in engines.values {
       if let deadline = engine.deadline { next = next.map { min($0, deadline) } ?? deadline }
+      if engine.isUrgent { isUrgent = true }
     }
-    return next
+    if let due = impaired?.deadline {
+      next = next.map { min($0, due) } ?? due
+      isUrgent = true
+    }
+    deadline = next
   }
 
   /// Takes the offers whose time has come, and forgets the gates of those who have gone.
   private func openGates(now: ContinuousClock.Instant) {
+    if offerGates.isEmpty { return }
     for participant in Array(offerGates.keys) {
       if let sdp = offerGates[participant]?.open(now: now) { receivedOffer(sdp, from: participant, now: now) }
       if offerGates[participant]?.isIdle(now: now) == true { offerGates[participant] = nil }
@@ -261,8 +311,8 @@ final class PeerSwitchboard {
 
   /// After an ICE restart an engine has another user fragment, and for a while the one before too.
   private func noteUsernameFragments(of engine: PeerEngine) {
-    let fragments = engine.localUsernameFragments
-    guard engines[engine.participant] === engine, let newest = fragments.first, byUsernameFragment[newest] !== engine
+    guard let fragments = engine.takeUsernameFragments(), engines[engine.participant] === engine,
+      let newest = fragments.first, byUsernameFragment[newest] !== engine
     else { return }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     for fragment in fragments { byUsernameFragment[fragment] = engine }

@@ -11,6 +11,7 @@ extension PeerEngine {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= now { giveUpConnecting(now: now) }
       followLeaving(now: now)
+      if misbehaviour != nil { perform(now: now) }
     }
     if isOpen {
       pollAgent(now: now)
@@ -19,6 +20,7 @@ extension PeerEngine {
       if path != nil { transmit(secure.takeDatagrams()) }
       carryOut(media.poll(now: now, wallClock: wallClock))
     }
+    if misbehaviour != nil { actions = staged(actions, now: now) }
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
@@ -33,9 +35,13 @@ extension PeerEngine {
     consider(secure.retransmission)
     consider(media.deadline)
     consider(connectingDeadline)
+    consider(misbehaviour?.deadline)
     if leftRoom != nil { consider(leavingDeadline) }
     return earliest
   }
+
+  /// Whether what is due must not wait for some milliseconds.
+  var isUrgent: Bool { connectingDeadline != nil || media.isPacing }
 
   private func pollAgent(now: ContinuousClock.Instant) {
     guard agentIsTouched || agentDeadline.map({ $0 <= now }) ?? false else { return }

@@ -15,9 +15,19 @@ extension PeerEngine {
   /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
   package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    if misbehaviour == nil {
+      take(message, now: now)
+    } else if let message = misbehaviour?.hears(message, now: now) {
+      take(message, now: now)
+    }
+  }
+
+  /// Does what a message asks for.
+  func take(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     // Whoever says something is in the room.
     leftRoom = nil
     agentIsTouched = true
+    usernameFragmentsAreNew = true
     // A stray candidate brings a participant into being as well, and nobody may wait for ever.
     connectingDeadline = connectingDeadline ?? (state == .new ? now + configuration.connectingTimeout : nil)
     switch message {

@@ -24,6 +24,8 @@ package final class PeerEngine {
     package var localAddresses: [TransportAddress]
     /// What we have to send.
     package var sending: Set<MediaKind>
+    /// What we take of theirs.
+    package var receiving = Set(MediaKind.allCases)
     /// Who gives way when both sides offer at once.
     package var isPolite: Bool
     /// How long connecting may take from the first offer or answer.
@@ -31,6 +33,8 @@ package final class PeerEngine {
     /// The SRTP protection profiles that we agree to, the best first.
     package var protectionProfiles = SRTPProfile.preferred
     package var media = MediaSession.Configuration()
+    /// What we do on purpose that should not be done.
+    package var act: Act?
 
     package init(
       participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
@@ -58,6 +62,7 @@ package final class PeerEngine {
   /// When the agent wants to be asked; kept, because it takes long to find out. Nil when something has happened to it since.
   var agentDeadline: ContinuousClock.Instant?
   var agentIsTouched = true
+  var usernameFragmentsAreNew = true
   /// The path that the agent was last asked about and found valid.
   var validPath: Path?
   var secure: SecureTransport
@@ -67,6 +72,8 @@ package final class PeerEngine {
   var path: Path?
   /// Whether offer and answer have met.
   var hasExchangedDescriptions = false
+  /// Whether the switchboard has noted that it is to be asked.
+  var isInTurn = false
   /// When connecting has taken too long.
   var connectingDeadline: ContinuousClock.Instant?
   /// The media section that trickled candidates are said to belong to: the one that carries the bundle.
@@ -81,6 +88,10 @@ package final class PeerEngine {
   var lastMediaArrival: ContinuousClock.Instant?
   /// Whether the last of them was a goodbye.
   var hasSaidGoodbye = false
+  /// How we misbehave; nil for an engine that behaves.
+  var misbehaviour: (any Misbehaviour)?
+  /// Whether we ended the call without telling anybody.
+  var hasFallenSilent = false
   private var problems = RateAllowance(burst: 20, interval: .seconds(1))
   private var problemsUnsaid = 0
   private var framesSent: UInt64 = 0
@@ -103,7 +114,8 @@ package final class PeerEngine {
     participant = configuration.participant
     var generator = generator
     let local = LocalDescription(
-      fingerprint: configuration.identity.fingerprint, sending: configuration.sending, using: &generator)
+      fingerprint: configuration.identity.fingerprint, sending: configuration.sending,
+      receiving: configuration.receiving, using: &generator)
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
@@ -113,6 +125,7 @@ package final class PeerEngine {
     media = MediaSession(
       owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
+    misbehaviour = configuration.act?.misbehaviour
   }
 
   /// Whether anything can still happen.
@@ -125,6 +138,13 @@ package final class PeerEngine {
 
   /// Our user fragments, by which a STUN request on a shared socket is told to be for us.
   package var localUsernameFragments: [String] { agent.localUsernameFragments }
+
+  /// The user fragments, if something may have changed them since they were taken last.
+  func takeUsernameFragments() -> [String]? {
+    guard usernameFragmentsAreNew else { return nil }
+    usernameFragmentsAreNew = false
+    return agent.localUsernameFragments
+  }
 
   /// Whether a STUN response with this id answers a request of ours.
   package func owns(transactionID: STUNTransactionID) -> Bool {
@@ -184,6 +204,7 @@ package final class PeerEngine {
     statistics.remoteAddress = path?.remote.description
     statistics.protectionProfile = secure.profile?.description
     statistics.datagramsRefused = datagramsRefused
+    statistics.actsPerformed = misbehaviour?.timesPerformed ?? 0
     return statistics
   }
 

@@ -39,10 +39,11 @@ package struct LocalDescription: Sendable, Hashable {
   /// Makes a new identity for one remote peer: credentials, names and three different sources, all by chance.
   /// - Parameters:
   ///   - sending: the kinds of media that we have to send.
+  ///   - receiving: the kinds of media that we take.
   ///   - generator: must be unpredictable outside tests: the ICE password comes from it.
   package init(
     fingerprint: CertificateFingerprint, candidates: [String] = [], sending: Set<MediaKind>,
-    using generator: inout some RandomNumberGenerator
+    receiving: Set<MediaKind> = Set(MediaKind.allCases), using generator: inout some RandomNumberGenerator
   ) {
     var sources: [UInt32] = []
     while sources.count < 3 {
@@ -54,10 +55,11 @@ package struct LocalDescription: Sendable, Hashable {
       candidates: candidates, cname: RandomText.make(length: 16, using: &generator),
       streamID: RandomText.make(length: 24, using: &generator),
       audio: LocalTrack(
-        isSent: sending.contains(.audio), trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[0]),
+        isSent: sending.contains(.audio), isReceived: receiving.contains(.audio),
+        trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[0]),
       video: LocalTrack(
-        isSent: sending.contains(.video), trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[1],
-        retransmissionSSRC: sources[2]))
+        isSent: sending.contains(.video), isReceived: receiving.contains(.video),
+        trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]))
   }
 
   /// Adds a candidate, `candidate:…` with or without `a=` before it, unless it is there. What is no candidate, such as

@@ -4,21 +4,28 @@ internal import SDP
 extension LocalMedia {
   /// What we answer to a section that the remote side offers: its ids and numbers, and of its abilities those that are
   /// ours.
-  init(answering remote: RemoteMedia, sending: Bool) {
+  ///
+  /// - Parameters:
+  ///   - sending: whether there is something to send.
+  ///   - receiving: whether what they send is wanted.
+  init(answering remote: RemoteMedia, sending: Bool, receiving: Bool) {
     self.init(
       codec: remote.codec, payloadType: remote.payloadType,
       retransmissionPayloadType: remote.retransmissionPayloadType,
       feedback: remote.feedback.intersection(.all(for: remote.codec.kind)), extensions: remote.extensions,
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
-      direction: MediaDirection(sends: sending && remote.direction.receives, receives: remote.direction.sends),
+      direction: MediaDirection(
+        sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
       wantsToSend: sending, takesReducedSize: remote.takesReducedSize, measuresRoundTrips: remote.measuresRoundTrips,
       takesStereo: remote.takesStereo,
-      streams: remote.streams.map { stream in
-        let restrictions = stream.restrictions.map { restriction in
-          restriction.utf8.starts(with: "pt=".utf8) ? "pt=\(remote.payloadType)" : restriction
-        }
-        return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
-      })
+      streams: !receiving
+        ? []
+        : remote.streams.map { stream in
+          let restrictions = stream.restrictions.map { restriction in
+            restriction.utf8.starts(with: "pt=".utf8) ? "pt=\(remote.payloadType)" : restriction
+          }
+          return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
+        })
   }
 
   /// What remains of this, our offer, after the remote side's answer.

@@ -18,9 +18,10 @@ extension Negotiator {
       let isKept =
         place < sections.count && sections[place].media?.codec == media.codec
         && sections[place].mid == remote.sections[place].mid
+      let track = local[media.codec.kind]
       // What is sent to us comes first, then what was chosen before, then what takes what we send.
-      return (media.direction.sends ? 4 : 0) + (isKept ? 2 : 0)
-        + (media.direction.receives && local[media.codec.kind].isSent ? 1 : 0)
+      return (media.direction.sends && track.isReceived ? 4 : 0) + (isKept ? 2 : 0)
+        + (media.direction.receives && track.isSent ? 1 : 0)
     }
 
     var agreed = remote.sections.map { LocalSection(refusing: $0) }
@@ -28,7 +29,7 @@ extension Negotiator {
     for place in choice.places.sorted() {
       guard case .success(let theirs) = remote.sections[place].media else { continue }
       let track = local[theirs.codec.kind]
-      let ours = LocalMedia(answering: theirs, sending: track.isSent)
+      let ours = LocalMedia(answering: theirs, sending: track.isSent, receiving: track.isReceived)
       agreed[place].content = .media(ours)
       media.append(ours.negotiated(index: place, mid: agreed[place].mid, remote: theirs, track: track))
     }

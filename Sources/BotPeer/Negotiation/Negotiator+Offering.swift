@@ -26,8 +26,9 @@ extension Negotiator {
   private func offeredSections() -> [LocalSection] {
     var offered = sections.map { section in
       guard var media = section.media else { return section }
-      media.wantsToSend = local[media.codec.kind].isSent
-      media.direction = MediaDirection(sends: media.wantsToSend, receives: true)
+      let track = local[media.codec.kind]
+      media.wantsToSend = track.isSent
+      media.direction = MediaDirection(sends: track.isSent, receives: track.isReceived)
       media.extensionDirections = [:]
       var section = section
       section.content = .media(media)
@@ -83,12 +84,12 @@ extension Negotiator {
       extensions[known] = id
     }
 
-    let isSent = local[kind].isSent
+    let track = local[kind]
     return LocalMedia(
       codec: kind == .audio ? .opus : .vp8, payloadType: payloadType(kind == .audio ? 111 : 96),
       retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
-      extensions: extensions, direction: MediaDirection(sends: isSent, receives: true), wantsToSend: isSent,
-      takesReducedSize: true, measuresRoundTrips: true, takesStereo: false)
+      extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
+      wantsToSend: track.isSent, takesReducedSize: true, measuresRoundTrips: true, takesStereo: false)
   }
 
   /// The smallest number that names no section.

@@ -1,3 +1,5 @@
+package import RTP
+
 /// What a sender without transport-wide feedback is told that it may send at most (REMB): all it likes while hardly
 /// anything is lost, less when much is.
 ///
@@ -14,16 +16,16 @@ package struct BitrateEstimate: Sendable {
   /// Bits a second.
   package private(set) var limit: Double
 
-  private var nextReport: ContinuousClock.Instant?
+  private var nextReport: Moment?
 
   package init(initial: Double = BitrateEstimate.ceiling) {
     limit = min(max(initial, Self.floor), Self.ceiling)
   }
 
-  package var deadline: ContinuousClock.Instant? { nextReport }
+  package var deadline: Moment? { nextReport }
 
   /// Begins to report, as soon as the first packet of media has come.
-  package mutating func start(now: ContinuousClock.Instant) {
+  package mutating func start(now: Moment) {
     if nextReport == nil { nextReport = now }
   }
 
@@ -32,7 +34,7 @@ package struct BitrateEstimate: Sendable {
   /// - Parameters:
   ///   - received: bits a second that arrive.
   ///   - fractionLost: the share of packets that did not arrive, 0 to 1, since the last report.
-  package mutating func poll(received: Double, fractionLost: Double, now: ContinuousClock.Instant) -> UInt64? {
+  package mutating func poll(received: Double, fractionLost: Double, now: Moment) -> UInt64? {
     guard let due = nextReport, due <= now else { return nil }
     nextReport = now + Self.interval
     if fractionLost > 0.1 {

@@ -1,4 +1,5 @@
 package import Media
+package import RTP
 
 /// Gives each gap between two frames of a track its name.
 ///
@@ -14,9 +15,9 @@ package struct GapTracker: Sendable {
     package var duration: Int
     /// Whether it says only that the sender is silent.
     package var isSilence: Bool
-    package var arrival: ContinuousClock.Instant
+    package var arrival: Moment
 
-    package init(time: MediaTime, duration: Int = 0, isSilence: Bool = false, arrival: ContinuousClock.Instant) {
+    package init(time: MediaTime, duration: Int = 0, isSilence: Bool = false, arrival: Moment) {
       self.time = time
       self.duration = duration
       self.isSilence = isSilence
@@ -47,8 +48,8 @@ package struct GapTracker: Sendable {
   /// How long the longest awaited packet had been missing.
   private var delay = Duration.zero
   private var isOtherSource = false
-  private var interruption: ContinuousClock.Instant?
-  private var muting: ContinuousClock.Instant?
+  private var interruption: Moment?
+  private var muting: Moment?
 
   package init(kind: MediaKind) {
     self.kind = kind
@@ -70,13 +71,13 @@ package struct GapTracker: Sendable {
   package mutating func sourceChanged() { isOtherSource = true }
 
   /// The connection was seen to be broken.
-  package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) { interruption = now }
+  package mutating func connectionWasInterrupted(now: Moment) { interruption = now }
 
   /// The sender said that it does not send.
-  package mutating func wasMuted(now: ContinuousClock.Instant) { muting = muting ?? now }
+  package mutating func wasMuted(now: Moment) { muting = muting ?? now }
 
   /// The gap before a frame that is handed on now; nil when it follows the one before it.
-  package mutating func gap(before frame: Frame, now: ContinuousClock.Instant) -> MediaGap? {
+  package mutating func gap(before frame: Frame, now: Moment) -> MediaGap? {
     defer {
       last = frame
       if packetsLost > 0 || framesDropped > 0 || delay > .zero { clear() }

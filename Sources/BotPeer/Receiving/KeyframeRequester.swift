@@ -1,3 +1,5 @@
+package import RTP
+
 /// Decides when to ask the sender for a keyframe: at once when one is wanted, and again until one has come, since a
 /// request can be lost like any packet; but never more often than the interval allows.
 package struct KeyframeRequester: Sendable {
@@ -6,7 +8,7 @@ package struct KeyframeRequester: Sendable {
   /// The requests made so far.
   package private(set) var requests: UInt64 = 0
 
-  private var earliest: ContinuousClock.Instant?
+  private var earliest: Moment?
 
   package init(interval: Duration = .milliseconds(500)) {
     self.interval = interval
@@ -15,7 +17,7 @@ package struct KeyframeRequester: Sendable {
   /// Whether to send a request now; if so, it counts as sent.
   ///
   /// - Parameter wanted: whether a keyframe is wanted and none is on its way.
-  package mutating func poll(wanted: Bool, now: ContinuousClock.Instant) -> Bool {
+  package mutating func poll(wanted: Bool, now: Moment) -> Bool {
     guard wanted else { return false }
     if let earliest, now < earliest { return false }
     earliest = now + interval
@@ -24,7 +26,7 @@ package struct KeyframeRequester: Sendable {
   }
 
   /// When a request may be sent, provided that a keyframe is still wanted then.
-  package func deadline(wanted: Bool, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  package func deadline(wanted: Bool, now: Moment) -> Moment? {
     guard wanted else { return nil }
     return earliest.map { max($0, now) } ?? now
   }

@@ -1,3 +1,5 @@
+package import RTP
+
 /// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585,
 /// 6.2.1).
 ///
@@ -34,11 +36,11 @@ package struct NackGenerator: Sendable {
 
   private struct Missing: Sendable {
     var sequence: Int64
-    var since: ContinuousClock.Instant
-    var nextRequest: ContinuousClock.Instant
-    var lastRequest: ContinuousClock.Instant?
+    var since: Moment
+    var nextRequest: Moment
+    var lastRequest: Moment?
     /// When the answer to the last request should be here; nil while none is awaited.
-    var answerIsDue: ContinuousClock.Instant?
+    var answerIsDue: Moment?
     var requests = 0
   }
 
@@ -46,7 +48,7 @@ package struct NackGenerator: Sendable {
   /// Requested sequence numbers, each request counted.
   package private(set) var requested: UInt64 = 0
   /// A time at or before which ``poll(roundTrip:now:)`` has something to do.
-  package private(set) var deadline: ContinuousClock.Instant?
+  package private(set) var deadline: Moment?
 
   /// In order of sequence number, so in order of age too.
   private var missing: [Missing] = []
@@ -78,13 +80,13 @@ package struct NackGenerator: Sendable {
   }
 
   /// When the first missing packet above `sequence` will have been missing for `age`.
-  package func instant(ofAge age: Duration, above sequence: Int64) -> ContinuousClock.Instant? {
+  package func instant(ofAge age: Duration, above sequence: Int64) -> Moment? {
     guard !missing.isEmpty else { return nil }
     let place = place(of: sequence &+ 1)
     return place < missing.count ? missing[place].since + age : nil
   }
 
-  package mutating func arrived(_ sequence: Int64, now: ContinuousClock.Instant) -> Arrival {
+  package mutating func arrived(_ sequence: Int64, now: Moment) -> Arrival {
     guard let highest else {
       self.highest = sequence
       return .newest
@@ -111,7 +113,7 @@ package struct NackGenerator: Sendable {
   /// Adds packets before the first one that came: proof of their existence came from elsewhere.
   ///
   /// Those that are in the list already, and all above the first of these, are left as they are.
-  package mutating func expectEarlier(_ range: Range<Int64>, now: ContinuousClock.Instant) {
+  package mutating func expectEarlier(_ range: Range<Int64>, now: Moment) {
     let end = min(range.upperBound, missing.first?.sequence ?? .max)
     guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
     missing.insert(contentsOf: (range.lowerBound..<end).map { entry($0, now: now) }, at: 0)
@@ -126,7 +128,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// Gives up what is too old and returns the sequence numbers to ask for now, in order.
-  package mutating func poll(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [Int64] {
+  package mutating func poll(roundTrip: RoundTripTime, now: Moment) -> [Int64] {
     guard let due = deadline, due <= now else { return [] }
     let patience = patience(roundTrip: roundTrip)
     if let keep = missing.firstIndex(where: { now - $0.since < patience }) {
@@ -150,7 +152,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// Asks for what is due, the oldest first, as far as the window allows.
-  private mutating func ask(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [Int64] {
+  private mutating func ask(roundTrip: RoundTripTime, now: Moment) -> [Int64] {
     // What is due within a moment goes along: one packet instead of several.
     let horizon = now + Self.moment
     var awaited = 0
@@ -181,7 +183,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// When there will be something to ask for: as soon as an answer is overdue, if the window is full.
-  private var nextRequest: ContinuousClock.Instant? {
+  private var nextRequest: Moment? {
     isHeldBack ? missing.lazy.compactMap(\.answerIsDue).min() : missing.lazy.map(\.nextRequest).min()
   }
 
@@ -201,18 +203,18 @@ package struct NackGenerator: Sendable {
     return min(interval, base * 2)
   }
 
-  private mutating func addMissing(from first: Int64, to end: Int64, now: ContinuousClock.Instant) {
+  private mutating func addMissing(from first: Int64, to end: Int64, now: Moment) {
     guard first < end, end &- first <= Int64(configuration.longestRun) else { return }
     for sequence in first..<end { missing.append(entry(sequence, now: now)) }
     if missing.count > configuration.limit { missing.removeFirst(missing.count - configuration.limit) }
     schedule(now + (configuration.asks ? configuration.reorderingDelay : configuration.patience))
   }
 
-  private func entry(_ sequence: Int64, now: ContinuousClock.Instant) -> Missing {
+  private func entry(_ sequence: Int64, now: Moment) -> Missing {
     Missing(sequence: sequence, since: now, nextRequest: now + configuration.reorderingDelay)
   }
 
-  private mutating func schedule(_ instant: ContinuousClock.Instant) {
+  private mutating func schedule(_ instant: Moment) {
     deadline = deadline.map { min($0, instant) } ?? instant
   }
 

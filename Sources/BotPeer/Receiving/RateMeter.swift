@@ -1,3 +1,5 @@
+package import RTP
+
 /// Measures a bitrate over the last second or so, in ten buckets of 100 ms.
 package struct RateMeter: Sendable {
   private static let bucketCount = 10
@@ -6,8 +8,8 @@ package struct RateMeter: Sendable {
   private var buckets = [Int](repeating: 0, count: RateMeter.bucketCount)
   private var sum = 0
   private var current = 0
-  private var start: ContinuousClock.Instant?
-  private var bucketEnd: ContinuousClock.Instant?
+  private var start: Moment?
+  private var bucketEnd: Moment?
 
   private let shortestWindow: Duration
 
@@ -17,14 +19,14 @@ package struct RateMeter: Sendable {
     self.shortestWindow = shortestWindow
   }
 
-  package mutating func add(bytes: Int, now: ContinuousClock.Instant) {
+  package mutating func add(bytes: Int, now: Moment) {
     advance(to: now)
     buckets[current] += bytes
     sum += bytes
   }
 
   /// Bits a second over the last second; at the beginning, over the time that has passed.
-  package mutating func bitrate(now: ContinuousClock.Instant) -> Double {
+  package mutating func bitrate(now: Moment) -> Double {
     advance(to: now)
     guard let start, let bucketEnd else { return 0 }
     let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
@@ -32,7 +34,7 @@ package struct RateMeter: Sendable {
     return Double(sum) * 8 / (window / .seconds(1))
   }
 
-  private mutating func advance(to now: ContinuousClock.Instant) {
+  private mutating func advance(to now: Moment) {
     guard var end = bucketEnd else {
       start = now
       bucketEnd = now + Self.bucketLength

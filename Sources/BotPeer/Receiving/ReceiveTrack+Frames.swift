@@ -5,7 +5,7 @@ import RTP
 /// From packets in order to frames.
 extension ReceiveTrack {
   /// Hands on all that is due.
-  mutating func drain(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+  mutating func drain(now: Moment, events: inout [MediaEvent]) {
     guard let place = selectedIndex else { return }
     while let item = sources[place].next(now: now) {
       switch item {
@@ -27,7 +27,7 @@ extension ReceiveTrack {
   }
 
   /// Tells, once for each hole, that the next frame comes late; that frame itself tells that the wait is over.
-  mutating func tellRecovery(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+  mutating func tellRecovery(now: Moment, events: inout [MediaEvent]) {
     guard let place = selectedIndex, let due = sources[place].recoveryIsSlow else {
       isRecovering = false
       return
@@ -37,7 +37,7 @@ extension ReceiveTrack {
     events.append(.recovering(media.kind))
   }
 
-  mutating func takeFrames(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+  mutating func takeFrames(now: Moment, events: inout [MediaEvent]) {
     while let (frame, isDecodable) = video.popFrame() {
       guard isDecodable else {
         statistics.framesDropped += 1
@@ -56,7 +56,7 @@ extension ReceiveTrack {
   }
 
   private mutating func takeOpus(
-    _ packet: ReceivedPacket, now: ContinuousClock.Instant, events: inout [MediaEvent]
+    _ packet: ReceivedPacket, now: Moment, events: inout [MediaEvent]
   ) {
     guard packet.payload.readableBytes > 0 else { return }
     guard let opus = try? OpusPacket(parsing: packet.payload) else {
@@ -71,7 +71,7 @@ extension ReceiveTrack {
   }
 
   /// The place of the next frame on the track's time line.
-  private mutating func place(_ timestamp: UInt32, arrival: ContinuousClock.Instant) -> MediaTime {
+  private mutating func place(_ timestamp: UInt32, arrival: Moment) -> MediaTime {
     guard let place = selectedIndex, let report = sources[place].lastReport else {
       return timeline.place(timestamp, arrival: arrival)
     }
@@ -80,7 +80,7 @@ extension ReceiveTrack {
 
   private mutating func emit(
     _ payload: ByteBuffer, _ known: GapTracker.Frame, isKeyframe: Bool, size: PictureSize? = nil,
-    now: ContinuousClock.Instant, events: inout [MediaEvent]
+    now: Moment, events: inout [MediaEvent]
   ) {
     statistics.frames += 1
     isRecovering = false
@@ -88,7 +88,7 @@ extension ReceiveTrack {
       .frame(
         EncodedFrame(
           owner: owner, codec: media.codec, time: known.time, payload: payload, isKeyframe: isKeyframe, size: size,
-          arrival: known.arrival, gap: gaps.gap(before: known, now: now))))
+          arrival: known.arrival.instant, gap: gaps.gap(before: known, now: now))))
     if reportIsPending { tellClock(events: &events) }
   }
 
@@ -102,6 +102,6 @@ extension ReceiveTrack {
     events.append(
       .clock(
         ClockReport(
-          owner: owner, codec: media.codec, time: time, ntp: report.time.value, arrival: report.arrival)))
+          owner: owner, codec: media.codec, time: time, ntp: report.time.value, arrival: report.arrival.instant)))
   }
 }

@@ -13,7 +13,7 @@ package struct ReceiveTrack: Sendable {
   package internal(set) var statistics = TrackStatistics()
 
   /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes.
-  package private(set) var deadline: ContinuousClock.Instant?
+  package private(set) var deadline: Moment?
 
   /// All sources heard of late, in the order of their coming.
   var sources: [ReceivedSource] = []
@@ -40,7 +40,7 @@ package struct ReceiveTrack: Sendable {
   /// Whether somebody asked for a keyframe without there being a loss.
   var keyframeIsWanted = false
   private var meter = RateMeter()
-  private var nextStatistics: ContinuousClock.Instant?
+  private var nextStatistics: Moment?
 
   package init(media: NegotiatedMedia, owner: ParticipantID, configuration: Configuration = .init()) {
     self.media = media
@@ -63,7 +63,7 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Bits of payload a second over the last second.
-  package mutating func bitrate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
+  package mutating func bitrate(now: Moment) -> Double { meter.bitrate(now: now) }
 
   /// What came and is not handed on yet.
   package var waiting: (packets: Int, bytes: Int) {
@@ -71,13 +71,13 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Takes the section's new settings; its sources go on.
-  package mutating func reconfigure(_ media: NegotiatedMedia, now: ContinuousClock.Instant) {
+  package mutating func reconfigure(_ media: NegotiatedMedia, now: Moment) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
   }
 
   /// The connection was seen to be broken: what is found to be missing from now on went with it.
-  package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
+  package mutating func connectionWasInterrupted(now: Moment) {
     gaps.connectionWasInterrupted(now: now)
   }
 
@@ -85,7 +85,7 @@ package struct ReceiveTrack: Sendable {
   ///
   /// - Returns: a round trip, when the packet is the answer to a single request.
   package mutating func receive(
-    _ packet: RTPPacket, route: StreamRouter.Route, now: ContinuousClock.Instant, events: inout [MediaEvent]
+    _ packet: RTPPacket, route: StreamRouter.Route, now: Moment, events: inout [MediaEvent]
   ) -> Duration? {
     if nextStatistics == nil { nextStatistics = now + configuration.statisticsInterval }
     meter.add(bytes: packet.payload.readableBytes, now: now)
@@ -103,14 +103,14 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Asks for a keyframe although nothing is lost.
-  package mutating func requestKeyframe(now: ContinuousClock.Instant) {
+  package mutating func requestKeyframe(now: Moment) {
     keyframeIsWanted = media.codec == .vp8
     updateDeadline(now: now)
   }
 
   /// Does what is due: asks for packets and keyframes, hands on what need not wait any more, tells the counts.
   package mutating func poll(
-    roundTrip: RoundTripTime, now: ContinuousClock.Instant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
+    roundTrip: RoundTripTime, now: Moment, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
     if let place = selectedIndex, let due = sources[place].deadline, due <= now {
       let requests = sources[place].requests(roundTrip: roundTrip, now: now)
@@ -135,9 +135,9 @@ package struct ReceiveTrack: Sendable {
     updateDeadline(now: now)
   }
 
-  private mutating func updateDeadline(now: ContinuousClock.Instant) {
+  private mutating func updateDeadline(now: Moment) {
     var earliest = nextStatistics
-    func consider(_ instant: ContinuousClock.Instant?) {
+    func consider(_ instant: Moment?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
     if let place = selectedIndex {
@@ -154,13 +154,13 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Hands on all that can be used of what still waits, and tells the last counts.
-  package mutating func finish(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+  package mutating func finish(now: Moment, events: inout [MediaEvent]) {
     retireSelected(now: now, events: &events)
     if nextStatistics != nil { tellStatistics(now: now, events: &events) }
     nextStatistics = nil
   }
 
-  private mutating func tellStatistics(now: ContinuousClock.Instant, events: inout [MediaEvent]) {
+  private mutating func tellStatistics(now: Moment, events: inout [MediaEvent]) {
     if let place = selectedIndex { statistics.jitter = sources[place].reporter.jitterSeconds }
     statistics.bitrate = meter.bitrate(now: now)
     events.append(.statistics(media.kind, statistics))
@@ -170,7 +170,7 @@ package struct ReceiveTrack: Sendable {
 /// Keyframes.
 extension ReceiveTrack {
   /// Whether a keyframe is needed and none is on its way.
-  private mutating func wantsKeyframe(now: ContinuousClock.Instant) -> Bool {
+  private mutating func wantsKeyframe(now: Moment) -> Bool {
     guard media.codec == .vp8, let place = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
     guard now - sources[place].lastArrival < configuration.sourceTimeout * 2 else { return false }

@@ -1,4 +1,5 @@
 package import NIOCore
+package import RTP
 
 /// What is kept of an RTP packet while it waits for those before it.
 package struct ReceivedPacket: Sendable {
@@ -7,12 +8,12 @@ package struct ReceivedPacket: Sendable {
   /// In ticks of the codec's clock, as it came.
   package var timestamp: UInt32
   package var marker: Bool
-  package var arrival: ContinuousClock.Instant
+  package var arrival: Moment
   /// How long it had been missed when it came after it was asked for; zero when it came by itself.
   package var delay: Duration
 
   package init(
-    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: ContinuousClock.Instant, delay: Duration = .zero
+    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: Moment, delay: Duration = .zero
   ) {
     self.payload = payload
     self.timestamp = timestamp

@@ -32,7 +32,7 @@ package struct ReceivedSource: Sendable {
   package struct Report: Sendable {
     package var timestamp: UInt32
     package var time: NTPTime
-    package var arrival: ContinuousClock.Instant
+    package var arrival: Moment
   }
 
   /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet near the first one
@@ -53,29 +53,29 @@ package struct ReceivedSource: Sendable {
   package var streamID: String?
   package var reporter: ReceptionReporter
   package private(set) var nack: NackGenerator
-  package private(set) var lastArrival: ContinuousClock.Instant
+  package private(set) var lastArrival: Moment
   package var lastReport: Report?
   /// The size of the last keyframe that began.
   package private(set) var pictureSize: PictureSize?
 
   // Stored, because they are asked for with each packet: to compute them, Swift would copy the whole value first.
   /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
-  package private(set) var deadline: ContinuousClock.Instant?
+  package private(set) var deadline: Moment?
   /// Bytes of payload that wait.
   package private(set) var waitingBytes = 0
   /// Whether a keyframe has begun that was not handed on yet.
   package private(set) var keyframeIsComing = false
   /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
-  package private(set) var keyframeIsDue: ContinuousClock.Instant?
+  package private(set) var keyframeIsDue: Moment?
   /// When the hole in front, for which all that came after it waits, will be so old that this should be told; nil when
   /// there is none.
-  package private(set) var recoveryIsSlow: ContinuousClock.Instant?
+  package private(set) var recoveryIsSlow: Moment?
 
   private var buffer: ReorderBuffer<ReceivedPacket>
   private var unwrapper = SequenceNumberUnwrapper()
   private var highest: Int64
   private var first: Int64
-  private var holdsUntil: ContinuousClock.Instant?
+  private var holdsUntil: Moment?
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
   /// Packets far away from all others, in the order of their coming.
@@ -92,7 +92,7 @@ package struct ReceivedSource: Sendable {
   ///   - asks: whether the sender answers NACKs.
   package init(
     first packet: RTPPacket, codec: Codec, asks: Bool, configuration: ReceiveTrack.Configuration,
-    arrival: ContinuousClock.Instant
+    arrival: Moment
   ) {
     ssrc = packet.ssrc
     kind = codec.kind
@@ -108,7 +108,7 @@ package struct ReceivedSource: Sendable {
   }
 
   /// Takes in a packet of a source that is not listened to, for its liveness and size only.
-  package mutating func observe(_ packet: RTPPacket, arrival: ContinuousClock.Instant) {
+  package mutating func observe(_ packet: RTPPacket, arrival: Moment) {
     lastArrival = arrival
     count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
     if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { pictureSize = size }
@@ -119,7 +119,7 @@ package struct ReceivedSource: Sendable {
   /// - Parameter isRetransmission: whether it came in another source (RFC 4588); for the counts.
   /// - Returns: with a round trip, when the packet answers the only request for it.
   package mutating func receive(
-    _ packet: RTPPacket, isRetransmission: Bool, arrival: ContinuousClock.Instant, statistics: inout TrackStatistics
+    _ packet: RTPPacket, isRetransmission: Bool, arrival: Moment, statistics: inout TrackStatistics
   ) -> (reception: Reception, roundTrip: Duration?) {
     let sequence = unwrapper.place(of: packet.sequenceNumber)
     if !isRetransmission {
@@ -171,20 +171,22 @@ package struct ReceivedSource: Sendable {
   }
 
   /// How many of the source's numbers are settled: handed on or given up.
-  package var settled: UInt64 { firstDue.map { UInt64(clamping: buffer.next - $0) } ?? 0 }
+  package var settled: UInt64 {
+    mutating get { firstDue.map { UInt64(clamping: buffer.next - $0) } ?? 0 }
+  }
 
   /// How many packets came that are not handed on yet.
   package var waitingPackets: Int { buffer.count + (overflow == nil ? 0 : 1) }
 
   /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
-  package mutating func next(now: ContinuousClock.Instant) -> Item? {
+  package mutating func next(now: Moment) -> Item? {
     let item = takeNext(now: now)
     // Packets are taken until there is none, so this is said once for each that comes.
     if case nil = item { updateDeadlines() }
     return item
   }
 
-  private mutating func takeNext(now: ContinuousClock.Instant) -> Item? {
+  private mutating func takeNext(now: Moment) -> Item? {
     let isFull = waitingBytes > configuration.waitingBytes
     if let hold = holdsUntil {
       guard frontStartsKeyframe || hold <= now || isFull else { return nil }
@@ -218,7 +220,7 @@ package struct ReceivedSource: Sendable {
   }
 
   /// The sequence numbers to ask for now.
-  package mutating func requests(roundTrip: RoundTripTime, now: ContinuousClock.Instant) -> [UInt16] {
+  package mutating func requests(roundTrip: RoundTripTime, now: Moment) -> [UInt16] {
     defer { updateDeadlines() }
     return nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
   }
@@ -255,12 +257,12 @@ package struct ReceivedSource: Sendable {
     return isConfirmed ? .restarted : .useless
   }
 
-  private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {
+  private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: Moment) {
     reporter.received(sequence: sequence, timestamp: packet.timestamp, arrival: arrival)
   }
 
   /// Before anything was handed on: makes an earlier packet the first.
-  private mutating func lookBack(to sequence: Int64, arrival: ContinuousClock.Instant) {
+  private mutating func lookBack(to sequence: Int64, arrival: Moment) {
     let before = buffer.next
     guard first - sequence <= Self.longestSearch, buffer.moveBack(to: sequence) else { return }
     frontStartsKeyframe = false
@@ -269,7 +271,7 @@ package struct ReceivedSource: Sendable {
 
   /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before
   /// it.
-  private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: ContinuousClock.Instant) {
+  private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: Moment) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
     if let size = VP8Receiver.keyframeStart(in: packet.payload) {
       pictureSize = size

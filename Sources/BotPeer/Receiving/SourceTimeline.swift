@@ -1,4 +1,5 @@
 package import Media
+package import RTP
 
 /// Turns one track's 32-bit RTP timestamps into one time line of 64 bits, across wraps and changes of the source.
 ///
@@ -15,7 +16,7 @@ package struct SourceTimeline: Sendable {
   private struct Point: Sendable {
     var timestamp: UInt32
     var ticks: Int64
-    var arrival: ContinuousClock.Instant
+    var arrival: Moment
   }
 
   package let clockRate: Int32
@@ -33,7 +34,7 @@ package struct SourceTimeline: Sendable {
   ///
   /// - Parameter report: the source's last sender report, if one came before its first packet.
   package mutating func place(
-    _ timestamp: UInt32, arrival: ContinuousClock.Instant, report: (timestamp: UInt32, ntp: UInt64)? = nil
+    _ timestamp: UInt32, arrival: Moment, report: (timestamp: UInt32, ntp: UInt64)? = nil
   ) -> MediaTime {
     let ticks: Int64
     if let last {
@@ -63,7 +64,7 @@ package struct SourceTimeline: Sendable {
   }
 
   private func bridge(
-    from point: Point, anchor: Anchor?, to timestamp: UInt32, arrival: ContinuousClock.Instant,
+    from point: Point, anchor: Anchor?, to timestamp: UInt32, arrival: Moment,
     report: (timestamp: UInt32, ntp: UInt64)?
   ) -> Int64 {
     let earliest = point.ticks &+ 1
@@ -86,7 +87,7 @@ package struct SourceTimeline: Sendable {
     return max(earliest, expected)
   }
 
-  private func expected(at arrival: ContinuousClock.Instant, after point: Point) -> Int64 {
+  private func expected(at arrival: Moment, after point: Point) -> Int64 {
     point.ticks &+ Self.ticks(seconds: (arrival - point.arrival) / .seconds(1), rate: clockRate)
   }
 

@@ -12,20 +12,20 @@ package struct TransportFeedbackRecorder: Sendable {
   private static let memory = 1_024
 
   /// When the next feedback is due; nil while there is nothing to tell.
-  package private(set) var deadline: ContinuousClock.Instant?
+  package private(set) var deadline: Moment?
 
   private var builder: TransportFeedbackBuilder
   private var unwrapper = SequenceNumberUnwrapper()
   private var seen = [Int64](repeating: .min, count: TransportFeedbackRecorder.memory)
-  private var lastFeedback: ContinuousClock.Instant?
+  private var lastFeedback: Moment?
 
   /// - Parameter epoch: the origin of the reference times; any instant not after the first arrival.
-  package init(epoch: ContinuousClock.Instant) {
+  package init(epoch: Moment) {
     builder = TransportFeedbackBuilder(senderSSRC: 0, epoch: epoch)
   }
 
   /// Notes a packet of any source of the transport, retransmissions and padding included; a second arrival is ignored.
-  package mutating func received(sequenceNumber: UInt16, arrival: ContinuousClock.Instant) {
+  package mutating func received(sequenceNumber: UInt16, arrival: Moment) {
     let sequence = unwrapper.unwrap(sequenceNumber)
     let place = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
     guard seen[place] != sequence else { return }
@@ -40,7 +40,7 @@ package struct TransportFeedbackRecorder: Sendable {
   ///   - senderSSRC: our own source.
   ///   - mediaSSRC: one of the sender's sources: senders look for feedback that names one of theirs.
   package mutating func poll(
-    senderSSRC: UInt32, mediaSSRC: UInt32, now: ContinuousClock.Instant
+    senderSSRC: UInt32, mediaSSRC: UInt32, now: Moment
   ) -> [TransportFeedback] {
     guard let due = deadline, due <= now else { return [] }
     deadline = nil

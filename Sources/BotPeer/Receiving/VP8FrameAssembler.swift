@@ -1,6 +1,6 @@
 package import Media
 package import NIOCore
-import RTP
+package import RTP
 
 /// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
 ///
@@ -20,7 +20,7 @@ package struct VP8FrameAssembler: Sendable {
     package var size: PictureSize?
     package var timestamp: UInt32
     /// When its last packet came.
-    package var arrival: ContinuousClock.Instant
+    package var arrival: Moment
 
     fileprivate mutating func spoil() {
       link.isComplete = false
@@ -33,7 +33,7 @@ package struct VP8FrameAssembler: Sendable {
   private struct Open {
     var descriptor: VP8PayloadDescriptor
     var timestamp: UInt32
-    var arrival: ContinuousClock.Instant
+    var arrival: Moment
     var packetsLostBefore: Int
     var isComplete: Bool
     /// By its first bytes.
@@ -66,7 +66,8 @@ package struct VP8FrameAssembler: Sendable {
 
   /// Whether a keyframe is being gathered of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
-    open.map { $0.isKeyframe && $0.isComplete } ?? false || undecided?.link.isKeyframe ?? false
+    if let open, open.isKeyframe, open.isComplete { return true }
+    return undecided?.link.isKeyframe ?? false
   }
 
   /// The picture's size, if a frame's first bytes are those of a keyframe that can be used.
@@ -126,7 +127,7 @@ package struct VP8FrameAssembler: Sendable {
     lost = 0
   }
 
-  private mutating func append(_ data: ByteBuffer, arrival: ContinuousClock.Instant) {
+  private mutating func append(_ data: ByteBuffer, arrival: Moment) {
     if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
     guard size + data.readableBytes <= Self.maximumFrameSize, parts.count < Self.maximumPackets else {
       open?.isComplete = false

@@ -63,7 +63,7 @@ package struct Pacer: Sendable {
   private var repeatedBytes = 0
   private var meter = RateMeter(shortestWindow: .seconds(1))
   private var credit: Double
-  private var lastUpdate: ContinuousClock.Instant?
+  private var lastUpdate: Moment?
   private var rate: Double
   /// The rate to keep, and what the line is known not to exceed, in bits a second.
   private var lineRate: Double?
@@ -86,7 +86,7 @@ package struct Pacer: Sendable {
   package var delay: Duration { delay(of: queuedBytes) }
 
   /// Bits a second of the media that came in the last second.
-  package mutating func mediaRate(now: ContinuousClock.Instant) -> Double { meter.bitrate(now: now) }
+  package mutating func mediaRate(now: Moment) -> Double { meter.bitrate(now: now) }
 
   /// How long it takes until the line has carried what waits; when no limit of it is known, until it has left.
   package var backlog: Duration { lineLimit == nil ? delay : time(for: queuedBytes) }
@@ -103,7 +103,7 @@ package struct Pacer: Sendable {
   ///     needs.
   ///   - limit: what it is known not to exceed.
   ///   - probe: the rate of the probe that is under way.
-  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: ContinuousClock.Instant) {
+  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: Moment) {
     lineLimit = limit
     guard lineRate != self.lineRate || probe != probeRate else { return }
     if !isEmpty || probeRate != nil { update(now: now) }
@@ -118,7 +118,7 @@ package struct Pacer: Sendable {
   private func delay(of bytes: Int) -> Duration { .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9)) }
 
   /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be asked for again.
-  package mutating func add(_ entry: Entry, now: ContinuousClock.Instant) {
+  package mutating func add(_ entry: Entry, now: Moment) {
     let size = entry.packet.byteCount
     if isEmpty { update(now: now) }
     switch entry.priority {
@@ -135,7 +135,7 @@ package struct Pacer: Sendable {
     if lineRate == nil { updateRate(now: now) }
   }
 
-  private mutating func updateRate(now: ContinuousClock.Instant) {
+  private mutating func updateRate(now: Moment) {
     if let lineRate {
       rate = max(lineRate, probeRate ?? 0)
       return
@@ -149,7 +149,7 @@ package struct Pacer: Sendable {
   /// The next packet that may leave now.
   ///
   /// - Parameter room: bytes that may be on their way besides those that are; sound is so little that it needs none.
-  package mutating func next(room: Int? = nil, now: ContinuousClock.Instant) -> Entry? {
+  package mutating func next(room: Int? = nil, now: Moment) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
     let entry: Entry?
@@ -171,7 +171,7 @@ package struct Pacer: Sendable {
   }
 
   /// Whether the probe that is under way needs packets that nothing waits to give.
-  package mutating func wantsFiller(now: ContinuousClock.Instant) -> Bool {
+  package mutating func wantsFiller(now: Moment) -> Bool {
     guard probeRate != nil, isEmpty else { return false }
     update(now: now)
     return credit > 0
@@ -181,7 +181,7 @@ package struct Pacer: Sendable {
   package mutating func fillerLeft(size: Int) { credit -= Double(size) }
 
   /// When the next packet may leave; nil when none waits.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: Moment? {
     guard !isEmpty || probeRate != nil, let lastUpdate else { return nil }
     // Feedback makes room; without any, time does.
     if isHeldBack && sound.isEmpty { return lastUpdate + Self.holdTime }
@@ -220,7 +220,7 @@ package struct Pacer: Sendable {
     return removed
   }
 
-  private mutating func update(now: ContinuousClock.Instant) {
+  private mutating func update(now: Moment) {
     if let lastUpdate, now > lastUpdate {
       let burst = lineRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
       credit = min(burst, credit + (now - lastUpdate) / .seconds(1) * rate / 8)

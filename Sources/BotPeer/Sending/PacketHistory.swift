@@ -4,8 +4,8 @@ package import RTP
 package struct PacketHistory: Sendable {
   private struct Entry: Sendable {
     var packet: RTPPacket
-    var sent: ContinuousClock.Instant
-    var resent: ContinuousClock.Instant?
+    var sent: Moment
+    var resent: Moment?
     var repeats = 0
   }
 
@@ -27,7 +27,7 @@ package struct PacketHistory: Sendable {
   }
 
   /// Keeps a packet that has left; sequence numbers come in order.
-  package mutating func sent(_ packet: RTPPacket, now: ContinuousClock.Instant) {
+  package mutating func sent(_ packet: RTPPacket, now: Moment) {
     let sequence = packet.sequenceNumber
     if count == 0 || sequence &- oldest != UInt16(truncatingIfNeeded: count) {
       clear()
@@ -49,7 +49,7 @@ package struct PacketHistory: Sendable {
   ///
   /// - Parameter roundTrip: how long a request needs to learn of an answer.
   package mutating func packet(
-    _ sequenceNumber: UInt16, roundTrip: Duration, now: ContinuousClock.Instant
+    _ sequenceNumber: UInt16, roundTrip: Duration, now: Moment
   ) -> RTPPacket? {
     guard Int(sequenceNumber &- oldest) < count, let entry = ring[slot(sequenceNumber)],
       entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span, entry.repeats < Self.longestRepetition
@@ -62,7 +62,7 @@ package struct PacketHistory: Sendable {
   }
 
   /// A packet by its age, 0 for the newest; nil when there is none, or it was sent again before.
-  package mutating func newest(_ age: Int, now: ContinuousClock.Instant) -> RTPPacket? {
+  package mutating func newest(_ age: Int, now: Moment) -> RTPPacket? {
     guard age < count else { return nil }
     let place = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
     guard let packet = ring[place]?.packet else { return nil }

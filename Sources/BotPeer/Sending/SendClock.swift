@@ -1,4 +1,5 @@
 package import Media
+package import RTP
 
 /// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and
 /// sender reports share, so that both tracks agree.
@@ -19,7 +20,7 @@ package struct SendClock: Sendable {
   private static let tolerance: Duration = .milliseconds(500)
 
   /// The line's zero.
-  package let epoch: ContinuousClock.Instant
+  package let epoch: Moment
   /// What a media time has to be moved by to lie on the line.
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
@@ -28,7 +29,7 @@ package struct SendClock: Sendable {
   /// The most by which such a track is moved with a frame, to where its fastest frames belong.
   private static let step: Duration = .milliseconds(1)
 
-  package init(epoch: ContinuousClock.Instant) {
+  package init(epoch: Moment) {
     self.epoch = epoch
   }
 
@@ -36,7 +37,7 @@ package struct SendClock: Sendable {
   ///
   /// - Parameter due: when the frame is, or was, to be sent.
   package mutating func ticks(
-    of time: MediaTime, codec: Codec, times: Times = .shared, due: ContinuousClock.Instant
+    of time: MediaTime, codec: Codec, times: Times = .shared, due: Moment
   ) -> Int64 {
     let present = due - epoch
     let media = time.duration
@@ -70,7 +71,7 @@ package struct SendClock: Sendable {
   }
 
   /// Where the present moment lies.
-  package func ticks(at now: ContinuousClock.Instant, rate: Int32) -> Int64 {
+  package func ticks(at now: Moment, rate: Int32) -> Int64 {
     Self.ticks(now - epoch, rate: rate)
   }
 

@@ -19,11 +19,11 @@ extension SendTrack {
   ///
   /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
   /// hurry in it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
-  package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: ContinuousClock.Instant) {
+  package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: Moment) {
     guard needsKeyframe else { return }
     if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
     guard let last = group.frames.last else { return }
-    let due = min(now, max(last.arrival, now - .seconds(1)))
+    let due = min(now, max(Moment(last.arrival), now - .seconds(1)))
     let end = clock.ticks(of: last.time, codec: media.codec, due: due)
     let isFirst = lastTicks == nil
     lastTicks = end - frameInterval
@@ -44,7 +44,7 @@ extension SendTrack {
   /// - Parameter times: what the frame's time can be compared with.
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
-    now: ContinuousClock.Instant
+    now: Moment
   ) {
     if media.codec == .vp8, leavesOut(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
@@ -62,7 +62,7 @@ extension SendTrack {
 
   /// Where the source's next frame lies on the time line.
   private mutating func place(
-    _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: Moment
   ) -> Int64 {
     let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
@@ -114,7 +114,7 @@ extension SendTrack {
   }
 
   /// Takes the wish for a keyframe that the source has to fulfil, if there is one.
-  package mutating func takeSourceKeyframeRequest(now: ContinuousClock.Instant) -> Bool {
+  package mutating func takeSourceKeyframeRequest(now: Moment) -> Bool {
     guard wantsSourceKeyframe, media.sends else { return false }
     wantsSourceKeyframe = false
     if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.requestInterval { return false }
@@ -126,7 +126,7 @@ extension SendTrack {
   /// viewer runs through what it has missed and goes on with the next frame as if nothing had been.
   ///
   /// A line that is known to be too narrow for so much is left alone: the viewer goes on with the next keyframe.
-  mutating func replay(pacer: inout Pacer, now: ContinuousClock.Instant) {
+  mutating func replay(pacer: inout Pacer, now: Moment) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
     if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return leaveOut() }
@@ -139,7 +139,7 @@ extension SendTrack {
   }
 
   private mutating func emit(
-    _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: Moment
   ) {
     lastTicks = ticks
     statistics.framesSent += 1
@@ -167,7 +167,7 @@ extension SendTrack {
 
   private func enqueue(
     _ packet: RTPPacket, _ priority: Pacer.Priority, start: Pacer.FrameStart? = nil, pacer: inout Pacer,
-    now: ContinuousClock.Instant
+    now: Moment
   ) {
     var packet = packet
     packet.extensions = extensions
@@ -176,7 +176,7 @@ extension SendTrack {
 
   /// A packet that fills up a probe of the line: one of the newest again, which helps if it was lost and is known to be
   /// superfluous if not (RFC 4588); nil where that was not agreed to.
-  package mutating func filler(now: ContinuousClock.Instant) -> Pacer.Entry? {
+  package mutating func filler(now: Moment) -> Pacer.Entry? {
     guard media.sends, media.feedback.nack, media.retransmissionPayloadType != nil,
       let original = history.newest(fillersSent, now: now), let packet = repair?.retransmission(of: original)
     else { return nil }
@@ -186,7 +186,7 @@ extension SendTrack {
 
   /// Notes that a packet leaves, and fills in what is only known now.
   package mutating func leave(
-    _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: ContinuousClock.Instant
+    _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: Moment
   ) -> (packet: RTPPacket, transportNumber: UInt16?) {
     var packet = entry.packet
     if entry.priority != .retransmission {

@@ -55,7 +55,7 @@ package struct SendTrack: Sendable {
   var leavesOutPictures = false
   /// Whether the source has to be asked for a keyframe.
   var wantsSourceKeyframe = false
-  var lastKeyframeAnswer: ContinuousClock.Instant?
+  var lastKeyframeAnswer: Moment?
   /// Packets that the probe under way has sent again, counted from the newest.
   var fillersSent = 0
   var lastFullIntraRequest: (sender: UInt32, number: UInt8)?

@@ -11,6 +11,7 @@ extension MediaSession {
   ///
   /// - Parameter wallClock: for sender reports; only its first reading is used.
   package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
+    let now = Moment(now)
     guard !isClosed else { return [] }
     begin(now: now)
     defer { schedule() }
@@ -41,6 +42,7 @@ extension MediaSession {
 
   /// Ends the session: the frames that still waited, the last counts, and a goodbye.
   package mutating func close(now: ContinuousClock.Instant) -> [Output] {
+    let now = Moment(now)
     guard !isClosed else { return [] }
     begin(now: now)
     for place in receiving.indices { receiving[place].finish(now: now, events: &events) }
@@ -56,13 +58,13 @@ extension MediaSession {
       append(packets, to: &outputs)
     }
     isClosed = true
-    deadline = nil
+    due = nil
     return outputs
   }
 
   /// Finds out when something is due by itself.
   private mutating func schedule() {
-    deadline = nil
+    due = nil
     for place in receiving.indices { wake(at: receiving[place].deadline) }
     guard isReady else { return }
     wake(at: pacer.deadline)
@@ -73,14 +75,14 @@ extension MediaSession {
 
   // MARK: Feedback
 
-  private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
+  private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: Moment) {
     guard let due = transportFeedback?.deadline, due <= now, let video = feedbackTrack else { return }
     let packets = transportFeedback?.poll(
       senderSSRC: receiving[video].media.localSSRC, mediaSSRC: receiving[video].mediaSSRC ?? 0, now: now)
     for packet in packets ?? [] { feedback.append(.transportFeedback(packet)) }
   }
 
-  private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: ContinuousClock.Instant) {
+  private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: Moment) {
     guard sendsBitrateEstimate, let due = bitrateEstimate.deadline, due <= now, let video = feedbackTrack else {
       return
     }
@@ -106,7 +108,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func tellTargetBitrate(to outputs: inout [Output], now: ContinuousClock.Instant) {
+  private mutating func tellTargetBitrate(to outputs: inout [Output], now: Moment) {
     guard isSending else { return }
     if let target = congestion.poll(backlog: pacer.backlog, now: now) { outputs.append(.targetBitrate(target)) }
   }
@@ -122,7 +124,7 @@ extension MediaSession {
   // MARK: Reports
 
   /// One compound for each of our sources that has sent, or one that only reports on theirs.
-  private mutating func addReports(to outputs: inout [Output], now: ContinuousClock.Instant) {
+  private mutating func addReports(to outputs: inout [Output], now: Moment) {
     let spread = Double.random(in: 0.8...1.2, using: &generator)
     nextReport = now + configuration.reportInterval * spread
     guard let clock, let sendClock else { return }
@@ -159,7 +161,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func answerToReferenceTime(now: ContinuousClock.Instant) -> ExtendedReport.Block? {
+  private mutating func answerToReferenceTime(now: Moment) -> ExtendedReport.Block? {
     guard let (ssrc, time, arrival) = referenceTime else { return nil }
     referenceTime = nil
     return .delaySinceLastReceiverReport([

@@ -6,6 +6,7 @@ import RTP
 extension MediaSession {
   /// Takes in a decrypted RTP packet.
   package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed else { return }
     startClocks(now: now)
     guard let packet = try? RTPPacket(parsing: datagram) else {
@@ -36,6 +37,7 @@ extension MediaSession {
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
   package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed else { return }
     begin(now: now)
     guard let packets = try? RTCPPacket.parse(compound: datagram) else {
@@ -45,7 +47,7 @@ extension MediaSession {
     for packet in packets { received(packet, now: now) }
   }
 
-  private mutating func received(_ packet: RTCPPacket, now: ContinuousClock.Instant) {
+  private mutating func received(_ packet: RTCPPacket, now: Moment) {
     switch packet {
     case .senderReport(let report):
       received(report, now: now)
@@ -78,7 +80,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(_ report: SenderReport, now: ContinuousClock.Instant) {
+  private mutating func received(_ report: SenderReport, now: Moment) {
     if let place = receivingIndex(of: report.ssrc) {
       receiving[place].received(report, now: now, events: &events)
     } else {
@@ -94,7 +96,7 @@ extension MediaSession {
     receiving[place].received(report, now: arrival, events: &events)
   }
 
-  private mutating func received(_ blocks: [ReportBlock], now: ContinuousClock.Instant) {
+  private mutating func received(_ blocks: [ReportBlock], now: Moment) {
     guard let time = clock?.time(at: now) else { return }
     for block in blocks {
       guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
@@ -104,7 +106,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(_ report: ExtendedReport, now: ContinuousClock.Instant) {
+  private mutating func received(_ report: ExtendedReport, now: Moment) {
     for block in report.blocks {
       switch block {
       case .receiverReferenceTime(let time):
@@ -120,20 +122,20 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(goodbyeOf source: UInt32, now: ContinuousClock.Instant) {
+  private mutating func received(goodbyeOf source: UInt32, now: Moment) {
     guard let place = receivingIndex(of: source) else { return }
     receiving[place].goodbye(source, now: now, events: &events)
     router.forget(source)
   }
 
-  private mutating func roundTripReported(_ sample: Duration, now: ContinuousClock.Instant) {
+  private mutating func roundTripReported(_ sample: Duration, now: Moment) {
     roundTrip.measured(sample)
     lastReportedRoundTrip = now
   }
 
   /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need
   /// not.
-  private mutating func hasFreshRoundTrip(now: ContinuousClock.Instant) -> Bool {
+  private mutating func hasFreshRoundTrip(now: Moment) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
   }
 
@@ -156,7 +158,7 @@ extension MediaSession {
     return nil
   }
 
-  mutating func configureReceiving(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
+  mutating func configureReceiving(_ media: [NegotiatedMedia], now: Moment) {
     for place in receiving.indices.reversed() {
       let track = receiving[place].media
       if !media.contains(where: { $0.index == track.index && $0.codec == track.codec }) {

@@ -14,6 +14,7 @@ extension MediaSession {
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant
   ) {
+    let now = Moment(now)
     guard !isClosed else { return }
     begin(now: now)
     guard let place = sendingIndex(of: frame.codec) else {
@@ -34,6 +35,7 @@ extension MediaSession {
   /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait
   /// for the next keyframe. Of use until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
     begin(now: now)
     if sending.contains(where: { $0.media.codec == .vp8 }) {
@@ -44,7 +46,7 @@ extension MediaSession {
     }
   }
 
-  mutating func configureSending(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
+  mutating func configureSending(_ media: [NegotiatedMedia], now: Moment) {
     for place in sending.indices.reversed() {
       let track = sending[place].media
       let stays = media.contains {
@@ -71,7 +73,7 @@ extension MediaSession {
   }
 
   /// Starts each video track that can be started with the group of pictures that is known.
-  mutating func startVideo(now: ContinuousClock.Instant) {
+  mutating func startVideo(now: Moment) {
     guard isReady, var clock = sendClock else { return }
     for place in sending.indices where sending[place].media.sends && sending[place].media.codec == .vp8 {
       sending[place].start(clock: &clock, pacer: &pacer, now: now)
@@ -79,7 +81,7 @@ extension MediaSession {
     sendClock = clock
   }
 
-  mutating func keyframeRequested(of ssrc: UInt32, now: ContinuousClock.Instant) {
+  mutating func keyframeRequested(of ssrc: UInt32, now: Moment) {
     guard isReady, let place = sendingIndex(owning: ssrc) else { return }
     let limit = congestion.likelyLimit
     if sending[place].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
@@ -100,7 +102,7 @@ extension MediaSession {
   }
 
   /// Gives the packets that may leave now.
-  mutating func releasePackets(now: ContinuousClock.Instant, outputs: inout [Output]) {
+  mutating func releasePackets(now: Moment, outputs: inout [Output]) {
     guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutPictures else { return }
     let time = clock.time(at: now)
     pace(now: now)
@@ -118,7 +120,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func pace(now: ContinuousClock.Instant) {
+  private mutating func pace(now: Moment) {
     let leavesOut = leavesOutPictures
     let probe = congestion.probeRate(
       isSending: pacer.hasPictures || leavesOut, needsMore: leavesOut || pacer.backlog > Self.notableBacklog, now: now)
@@ -136,7 +138,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func filler(now: ContinuousClock.Instant) -> Pacer.Entry? {
+  private mutating func filler(now: Moment) -> Pacer.Entry? {
     for place in sending.indices {
       if let filler = sending[place].filler(now: now) { return filler }
     }
@@ -144,10 +146,11 @@ extension MediaSession {
   }
 
   private mutating func release(
-    _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: ContinuousClock.Instant, outputs: inout [Output]
+    _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: Moment, outputs: inout [Output]
   ) {
     guard let place = sendingIndex(ofSection: entry.media) else { return }
-    let (packet, number) = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
+    var (packet, number) = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
+    alteration?.change(&packet, clockRate: sending[place].media.codec.clockRate)
     if !sending[place].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
     congestion.sent(

@@ -51,15 +51,16 @@ package struct MediaSession: Sendable {
   package let owner: ParticipantID
   package let cname: String
   package let configuration: Configuration
-  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will be due by itself. Stored, because it is asked
-  /// for far more often than it changes.
-  package internal(set) var deadline: ContinuousClock.Instant?
+  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will be due by itself.
+  package var deadline: ContinuousClock.Instant? { due?.instant }
   /// How long packets take there and back.
   package internal(set) var roundTrip = RoundTripTime()
   /// The tracks that are, or were, received and sent, in the order of their sections.
   package internal(set) var receiving: [ReceiveTrack] = []
   package internal(set) var sending: [SendTrack] = []
 
+  /// The ``deadline``.
+  var due: Moment?
   var generator: SplitMix64
   var router = StreamRouter()
   var clock: SessionClock?
@@ -77,16 +78,18 @@ package struct MediaSession: Sendable {
   var sendsTransportFeedback = false
   var sendsBitrateEstimate = false
 
+  /// What is done on purpose to each RTP packet that leaves.
+  var alteration: (any PacketAlteration)?
   var isReady = false
   var isClosed = false
   var events: [MediaEvent] = []
   var keyframeWasRequested = false
-  var nextReport: ContinuousClock.Instant?
+  var nextReport: Moment?
   /// A source of theirs whose reference time we have to answer (RFC 3611, 4.5).
-  var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: ContinuousClock.Instant)?
+  var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: Moment)?
   /// Sender reports of sources that have sent no packet yet.
-  var earlyReports: [(report: SenderReport, arrival: ContinuousClock.Instant)] = []
-  var lastReportedRoundTrip: ContinuousClock.Instant?
+  var earlyReports: [(report: SenderReport, arrival: Moment)] = []
+  var lastReportedRoundTrip: Moment?
   var maximumBitrate: UInt64?
   var packetsRefused: UInt64 = 0
 
@@ -107,6 +110,7 @@ package struct MediaSession: Sendable {
   /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a
   /// seam.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed else { return }
     begin(now: now)
     router.configure(media)
@@ -130,6 +134,7 @@ package struct MediaSession: Sendable {
 
   /// Media can flow from now on: the transport has its keys.
   package mutating func transportBecameReady(now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed, !isReady else { return }
     begin(now: now)
     isReady = true
@@ -138,6 +143,7 @@ package struct MediaSession: Sendable {
 
   /// Asks the remote side for a keyframe of its video.
   package mutating func requestKeyframe(now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed else { return }
     begin(now: now)
     for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
@@ -146,6 +152,7 @@ package struct MediaSession: Sendable {
   /// The connection was seen to be broken, or begins anew on another path: what is found to be missing next went with
   /// it, and is named so (``MediaGap/Reason/reconnect``).
   package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
+    let now = Moment(now)
     guard !isClosed else { return }
     for index in receiving.indices { receiving[index].connectionWasInterrupted(now: now) }
   }
@@ -154,6 +161,9 @@ package struct MediaSession: Sendable {
   package mutating func roundTripMeasured(_ sample: Duration) {
     if lastReportedRoundTrip == nil { roundTrip.measured(sample) }
   }
+
+  /// Whether packets wait for their moment to leave.
+  package var isPacing: Bool { isReady && !pacer.isEmpty }
 
   /// The round trip in seconds; nil before the first measurement.
   package var roundTripTime: Double? { roundTrip.smoothed.map { $0 / .seconds(1) } }
@@ -183,20 +193,20 @@ package struct MediaSession: Sendable {
   }
 
   /// Something has come or was asked for: there is work to do now.
-  mutating func begin(now: ContinuousClock.Instant) {
-    deadline = now
+  mutating func begin(now: Moment) {
+    due = now
     startClocks(now: now)
   }
 
   /// There is work to do at an instant, if not before.
-  mutating func wake(at instant: ContinuousClock.Instant?) {
+  mutating func wake(at instant: Moment?) {
     guard let instant else { return }
-    if let due = deadline, due <= instant { return }
-    deadline = instant
+    if let due, due <= instant { return }
+    due = instant
   }
 
   /// Sets the zero of all time lines, the first time.
-  mutating func startClocks(now: ContinuousClock.Instant) {
+  mutating func startClocks(now: Moment) {
     guard clock == nil else { return }
     // A moment earlier, so that a cached frame that was due before us still lies after the zero.
     let epoch = now - .seconds(10)

@@ -4,20 +4,20 @@ package import RTP
 /// set anew in mid-call changes nothing for the receivers.
 package struct SessionClock: Sendable {
   /// When media time, reference times and the like begin.
-  package let epoch: ContinuousClock.Instant
-  private var reading: (instant: ContinuousClock.Instant, time: NTPTime)?
+  package let epoch: Moment
+  private var reading: (instant: Moment, time: NTPTime)?
 
-  package init(epoch: ContinuousClock.Instant) {
+  package init(epoch: Moment) {
     self.epoch = epoch
   }
 
   /// Takes the wall clock's reading; only the first one counts.
-  package mutating func read(_ time: NTPTime, now: ContinuousClock.Instant) {
+  package mutating func read(_ time: NTPTime, now: Moment) {
     if reading == nil { reading = (now, time) }
   }
 
   /// The wall clock at an instant; before the first reading, the time since the epoch.
-  package func time(at now: ContinuousClock.Instant) -> NTPTime {
+  package func time(at now: Moment) -> NTPTime {
     guard let reading else { return NTPTime(value: 0) + (now - epoch) }
     return reading.time + (now - reading.instant)
   }

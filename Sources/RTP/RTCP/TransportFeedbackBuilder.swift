@@ -8,7 +8,7 @@ package struct TransportFeedbackBuilder: Sendable {
 
   package var senderSSRC: UInt32
   package var mediaSSRC: UInt32
-  private let epoch: ContinuousClock.Instant
+  private let epoch: Moment
   private var unwrapper = SequenceNumberUnwrapper()
   private var feedbackPacketCount: UInt8 = 0
   private var pending: [Arrival] = []
@@ -22,7 +22,7 @@ package struct TransportFeedbackBuilder: Sendable {
   }
 
   /// - Parameter epoch: the origin of the reference times; any instant not after the first arrival.
-  package init(senderSSRC: UInt32, mediaSSRC: UInt32 = 0, epoch: ContinuousClock.Instant) {
+  package init(senderSSRC: UInt32, mediaSSRC: UInt32 = 0, epoch: Moment) {
     self.senderSSRC = senderSSRC
     self.mediaSSRC = mediaSSRC
     self.epoch = epoch
@@ -32,7 +32,7 @@ package struct TransportFeedbackBuilder: Sendable {
   package var pendingCount: Int { pending.count }
 
   /// Notes an arrival; a second one of the same packet, while the first waits, is ignored.
-  package mutating func add(sequenceNumber: UInt16, arrival: ContinuousClock.Instant) {
+  package mutating func add(sequenceNumber: UInt16, arrival: Moment) {
     let (seconds, attoseconds) = (arrival - epoch).components
     let time = seconds &* 4_000 &+ attoseconds / 250_000_000_000_000
     let new = Arrival(number: unwrapper.unwrap(sequenceNumber), time: time)

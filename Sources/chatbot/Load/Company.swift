@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The ids of the publishers of this process, who do not call each other.
+/// The ids of the publishers of this process, who do not call each other unless they are to receive.
 ///
 /// Who joins is told of everybody in the room, maybe before another publisher of ours has learnt its own id. So whoever sees
 /// somebody unknown waits until those have settled who were joining at that moment; their answer is on its way already.
@@ -13,8 +13,11 @@ final class Company: Sendable {
   }
 
   private let state = Mutex(State())
+  private let callEachOther: Bool
 
-  init() {}
+  init(callEachOther: Bool) {
+    self.callEachOther = callEachOther
+  }
 
   /// A publisher is about to join.
   func begins(_ publisher: Int) {
@@ -40,12 +43,14 @@ final class Company: Sendable {
     settle(publisher) { _ in }
   }
 
-  func contains(_ id: String) -> Bool {
-    state.withLock { $0.ids.contains(id) }
+  /// Whether somebody is one of ours whom the others leave alone.
+  func leavesAlone(_ id: String) -> Bool {
+    !callEachOther && state.withLock { $0.ids.contains(id) }
   }
 
-  /// Those of a room who are not ours.
-  func strangers(among others: [String]) async -> [String] {
+  /// Those of a room whom one of ours calls.
+  func callees(among others: [String]) async -> [String] {
+    if callEachOther { return others }
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
         if state.joining.isEmpty || state.ids.isSuperset(of: others) { return true }

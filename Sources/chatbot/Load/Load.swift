@@ -23,7 +23,7 @@ struct Load {
   /// What the tasks of a load share.
   private struct Parts: Sendable {
     let crew: LoadCrew
-    let company = Company()
+    let company: Company
     let fan: FrameFan
     let loops: [any EventLoop]
     let milestones: Milestones
@@ -36,7 +36,7 @@ struct Load {
     Self.allowManyFiles()
     let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount).makeIterator())
     let parts = Parts(
-      crew: LoadCrew(source: source, size: options.publishers),
+      crew: LoadCrew(source: source, size: options.publishers), company: Company(callEachOther: options.receive),
       fan: try await FrameFan(loops: loops, stagger: Stagger(publishers: options.publishers, isLive: source.isLive)),
       loops: loops, milestones: Milestones())
     let first = try await publisher(0, parts)
@@ -84,6 +84,7 @@ struct Load {
     let host = (try? WebSocketURL(options.serverURL))?.host ?? ""
     configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
     configuration.sending = parts.crew.source.kinds
+    configuration.receiving = options.receive ? Set(MediaKind.allCases) : []
     configuration.keyframeAnswer = parts.crew.source.isLive ? .source : .replay
     configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
     let company = parts.company

@@ -21,6 +21,9 @@ struct LoadOptions: ParsableArguments {
   @OptionGroup
   var playing: PlayOptions
 
+  @Flag(help: "Take what others send, and call each other, too.")
+  var receive = false
+
   @Option(
     help: ArgumentHelp(
       "Leave so long after the last one came: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),

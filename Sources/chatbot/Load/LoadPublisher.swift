@@ -57,7 +57,7 @@ struct LoadPublisher: Sendable {
         company.joined(index, as: you)
         crew.note(index) { $0.joined(now: .now) }
         log.debug("joined", metadata: ["publisher": "\(index)", "id": "\(you)", "others": "\(others.count)"])
-        for other in await company.strangers(among: others).map(ParticipantID.init) {
+        for other in await company.callees(among: others).map(ParticipantID.init) {
           if isSomeoneElse {
             peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
           } else if !begin(other) {
@@ -70,13 +70,13 @@ struct LoadPublisher: Sendable {
       case .participantLeft(let id):
         peer.participantLeft(ParticipantID(id))
       case .offer(let id, let sdp):
-        guard !company.contains(id) else { continue }
+        guard !company.leavesAlone(id) else { continue }
         _ = begin(ParticipantID(id))
         peer.receive(.offer(sdp), from: ParticipantID(id))
       case .answer(let id, let sdp):
         peer.receive(.answer(sdp), from: ParticipantID(id))
       case .candidate(let id, let candidate, let mid, let index):
-        guard !company.contains(id) else { continue }
+        guard !company.leavesAlone(id) else { continue }
         peer.receive(
           .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
       case .disconnected(let reason, _) where !hasJoined:

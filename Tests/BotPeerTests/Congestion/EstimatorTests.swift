@@ -1,3 +1,4 @@
+import RTP
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("Parts of the estimate")
 struct EstimatorTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   /// Feeds packets of 1,200 bytes that leave every 10 ms and arrive as told.
   private func usages(_ count: Int, arrival: (Int) -> Double) -> [DelayTrend.Usage] {

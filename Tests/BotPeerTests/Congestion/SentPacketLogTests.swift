@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Packets that left, and what is heard of them")
 struct SentPacketLogTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   private func feedback(_ arrivals: [(number: UInt16, milliseconds: Int)], count: Int = 0) -> [TransportFeedback] {
     var builder = TransportFeedbackBuilder(senderSSRC: 1, epoch: start)

@@ -71,58 +71,10 @@ struct EndingTests {
     #expect(call.switchboard.deadline == nil)
   }
 
-  @Test("of 200 participants and of their driver leaves no engine, no driver and no socket")
-  func driverIsGone() async throws {
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let (port, engines, driver) = try await loop.flatSubmit {
-      let driver = PeerDriver(loop: loop, configuration: LoopbackCall.configuration(sending: [.video])) { _ in }
-      let bound = NIOLoopBound(driver, eventLoop: loop)
-      return driver.bind([IPAddress("127.0.0.1") ?? .v4(0)], port: 0).map { addresses in
-        let driver = bound.value
-        for number in 0..<200 {
-          let id = ParticipantID("guest \(number)")
-          if number % 2 == 0 { driver.offer(to: id) }
-          driver.received(
-            .candidate(
-              TrickledCandidate(candidate: "candidate:1 1 udp 1 127.0.0.1 9 typ host", mid: "0", mLineIndex: 0)),
-            from: id)
-        }
-        let engines = driver.switchboard.engines.values.map { Weak($0) }
-        for number in 0..<100 {
-          driver.disconnect(ParticipantID("guest \(number)"), because: PeerEnding(.closedByUs, "Enough."))
-        }
-        driver.close(reason: "The test is over.")
-        return (addresses.first?.port ?? 0, engines, WeakDriver(driver))
-      }
-    }.get()
-    #expect(engines.count == 200)
-    #expect(port > 0)
-    // The socket is closed by the loop's next turns.
-    for _ in 0..<200 where try Self.isBound(port) || driver.driver != nil {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(try !Self.isBound(port))
-    #expect(driver.driver == nil)
-    #expect(engines.allSatisfy { $0.engine == nil })
-  }
-
-  /// Whether this machine has a UDP socket at a port of 127.0.0.1.
-  private static func isBound(_ port: UInt16) throws -> Bool {
-    let digits = String(port, radix: 16, uppercase: true)
-    let entry = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-    return try String(contentsOfFile: "/proc/net/udp", encoding: .utf8).contains(entry)
-  }
-
   /// Set on the loop, looked at for nil alone anywhere else.
   private struct Weak: @unchecked Sendable {
     weak var engine: PeerEngine?
 
     init(_ engine: PeerEngine?) { self.engine = engine }
-  }
-
-  private struct WeakDriver: @unchecked Sendable {
-    weak var driver: PeerDriver?
-
-    init(_ driver: PeerDriver) { self.driver = driver }
   }
 }

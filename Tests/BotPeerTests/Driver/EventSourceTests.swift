@@ -89,3 +89,11 @@ struct EventSourceTests {
     #expect(frames.map(\.gap) == [nil, MediaGap(.diskStalled, framesDropped: 1)])
   }
 }
+
+extension EventSource {
+  /// A turn in which only this happens.
+  fileprivate func yield(_ event: ParticipantEvent) {
+    add(event)
+    yield()
+  }
+}

@@ -1,4 +1,5 @@
 import Media
+import RTP
 import TestSupport
 import Testing
 
@@ -69,7 +70,7 @@ struct LoopbackTests {
 
   @Test("each track's time has an origin of its own; jumps and pauses move none of the other's")
   func times() {
-    let start = ContinuousClock.now
+    let start = Moment.now
     var clock = SendClock(epoch: start)
     var pictures: [Int64] = []
     var sounds: [Int64] = []
@@ -94,7 +95,7 @@ struct LoopbackTests {
 
   @Test("a track whose first frame came late is set right bit by bit, and never steps back")
   func lateStart() {
-    let start = ContinuousClock.now
+    let start = Moment.now
     var clock = SendClock(epoch: start)
     var last: Int64 = -1
     for step in 0..<600 {

@@ -51,6 +51,19 @@ struct PeerEngineCallTests {
     #expect(pair.alice.frames.count == 0)
   }
 
+  @Test("a side that takes sound only gets sound only, whoever offers", arguments: [true, false])
+  func soundOnly(offersAlice: Bool) throws {
+    var pair = try EnginePair(offersAlice: offersAlice, offersBob: !offersAlice, bobReceives: [.audio])
+    if offersAlice { pair.call() } else { pair.bob.engine.offer(now: pair.now) }
+    try pair.run(until: \.areConnected)
+    let sent = pair.exchangeMedia(for: .seconds(1))
+    #expect(pair.bob.frames.payloads(.opus).count >= sent.fromAlice.payloads(.opus).count - 1)
+    #expect(pair.bob.frames.payloads(.vp8).isEmpty)
+    // It sends both, all the same.
+    #expect(pair.alice.frames.payloads(.opus).count >= sent.fromBob.payloads(.opus).count - 1)
+    #expect(!pair.alice.frames.payloads(.vp8).isEmpty)
+  }
+
   @Test("connects when candidates come two seconds late and the SDP names none")
   func lateCandidates() throws {
     var pair = try EnginePair()

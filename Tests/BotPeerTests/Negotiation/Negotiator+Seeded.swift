@@ -7,14 +7,15 @@ import Testing
 extension Negotiator {
   /// A negotiator whose every random number comes from a seed.
   static func seeded(
-    _ seed: UInt64 = 1, sending: Set<MediaKind> = [.audio, .video], isPolite: Bool = true,
+    _ seed: UInt64 = 1, sending: Set<MediaKind> = [.audio, .video], receiving: Set<MediaKind> = [.audio, .video],
+    isPolite: Bool = true,
     candidates: [String] = ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"]
   ) -> Negotiator {
     var generator = SeededGenerator(seed: seed)
     let fingerprint = CertificateFingerprint(
       algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
     let local = LocalDescription(
-      fingerprint: fingerprint, candidates: candidates, sending: sending, using: &generator)
+      fingerprint: fingerprint, candidates: candidates, sending: sending, receiving: receiving, using: &generator)
     return Negotiator(local: local, isPolite: isPolite, generator: generator)
   }
 

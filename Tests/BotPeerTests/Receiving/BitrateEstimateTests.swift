@@ -1,3 +1,4 @@
+import RTP
 import Testing
 
 @testable import BotPeer
@@ -7,7 +8,7 @@ struct BitrateEstimateTests {
   @Test("it starts at its ceiling, falls to what arrives when much is lost, and climbs again")
   func course() throws {
     var estimate = BitrateEstimate()
-    let start = ContinuousClock.now
+    let start = Moment.now
     #expect(estimate.poll(received: 0, fractionLost: 0, now: start) == nil)
     estimate.start(now: start)
     #expect(estimate.poll(received: 1e6, fractionLost: 0, now: start) == 5_000_000)

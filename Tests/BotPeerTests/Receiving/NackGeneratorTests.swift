@@ -1,3 +1,4 @@
+import RTP
 import TestSupport
 import Testing
 
@@ -5,14 +6,14 @@ import Testing
 
 @Suite("NACK generator")
 struct NackGeneratorTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
   private let roundTrip: RoundTripTime = {
     var time = RoundTripTime()
     for _ in 0..<50 { time.measured(.milliseconds(50)) }
     return time
   }()
 
-  private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+  private func at(_ milliseconds: Int) -> Moment { start + .milliseconds(milliseconds) }
 
   @Test("a lost packet is asked for after 20 ms, not before")
   func first() {

@@ -1,3 +1,4 @@
+import RTP
 import Testing
 
 @testable import BotPeer
@@ -7,7 +8,7 @@ struct RateMeterTests {
   @Test("it shows the last second's rate, and nothing after a pause")
   func rate() {
     var meter = RateMeter()
-    let start = ContinuousClock.now
+    let start = Moment.now
     for millisecond in stride(from: 0, to: 5_000, by: 10) {
       meter.add(bytes: 1_250, now: start + .milliseconds(millisecond))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Reception reporter")
 struct ReceptionReporterTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   @Test("losses are counted since the beginning and since the last block")
   func losses() throws {

@@ -1,13 +1,14 @@
 import Media
+import RTP
 import Testing
 
 @testable import BotPeer
 
 @Suite("Source timeline")
 struct SourceTimelineTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
-  private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+  private func at(_ milliseconds: Int) -> Moment { start + .milliseconds(milliseconds) }
 
   @Test("timestamps wrap forwards and backwards")
   func wrap() {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Pacer")
 struct PacerTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   private func entry(_ priority: Pacer.Priority, number: UInt16 = 0, media: Int = 0) -> Pacer.Entry {
     Pacer.Entry(

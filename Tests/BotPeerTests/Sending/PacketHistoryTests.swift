@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Packet history")
 struct PacketHistoryTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   private func packet(_ number: UInt16) -> RTPPacket {
     RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: UInt32(number), ssrc: 1)

@@ -1,11 +1,12 @@
 import Media
+import RTP
 import Testing
 
 @testable import BotPeer
 
 @Suite("Send clock")
 struct SendClockTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   @Test("both tracks lie on one line, and keep their own distances exactly")
   func oneLine() {

@@ -58,11 +58,13 @@ struct EnginePair {
 
   /// - Parameters:
   ///   - offersAlice: whether Alice is made to offer; Bob answers unless `offersBob`.
+  ///   - bobReceives: what Bob takes of what Alice sends.
   ///   - line: what both ways do to datagrams.
   init(
     seed: UInt64 = 1, offersAlice: Bool = true, offersBob: Bool = false,
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
-    line: LossyLink.Conditions = .init(delay: .milliseconds(1)), profiles: [SRTPProfile] = SRTPProfile.preferred
+    bobReceives: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(1)),
+    profiles: [SRTPProfile] = SRTPProfile.preferred
   ) throws {
     start = ContinuousClock.now
     now = start
@@ -74,7 +76,8 @@ struct EnginePair {
       address: Self.aliceAddress)
     bob = Side(
       engine: try Self.engine(
-        for: "alice", at: Self.bobAddress, sends: bobSends, offers: offersBob, isPolite: false, using: &generator),
+        for: "alice", at: Self.bobAddress, sends: bobSends, receives: bobReceives, offers: offersBob, isPolite: false,
+        using: &generator),
       address: Self.bobAddress)
     toBob = LossyLink(line, seed: generator.next())
     toAlice = LossyLink(line, seed: generator.next())
@@ -84,12 +87,14 @@ struct EnginePair {
   static let bobAddress = TransportAddress(ip: .v4(0x0A00_0002), port: 5000)
 
   static func engine(
-    for participant: String, at address: TransportAddress, sends: Set<MediaKind>, offers: Bool, isPolite: Bool,
+    for participant: String, at address: TransportAddress, sends: Set<MediaKind>,
+    receives: Set<MediaKind> = [.audio, .video], offers: Bool, isPolite: Bool,
     profiles: [SRTPProfile] = SRTPProfile.preferred, using generator: inout SeededGenerator
   ) throws -> PeerEngine {
     var configuration = PeerEngine.Configuration(
       participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address], sending: sends,
       isPolite: isPolite)
+    configuration.receiving = receives
     configuration.protectionProfiles = profiles
     return PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }

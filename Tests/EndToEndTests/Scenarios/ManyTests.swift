@@ -57,6 +57,25 @@ extension EndToEnd {
       }
     }
 
+    @Test("three who are to receive call each other, and each gets what the others send")
+    func receiving() async throws {
+      try await Scenario.run("20c a load that receives") { scenario in
+        let server = try await scenario.server()
+        let load = try await scenario.bot(
+          "load",
+          [
+            "load", "--server", server.address, "--room", "mutual", "--publishers", "3", "--receive", "--play",
+            BuiltProgram.sample.path, "--duration", "3s", "--json", "--quiet",
+          ])
+        #expect(try await load.ending(within: .seconds(20)) == .exit(0))
+        let report = try JSON(parsing: load.output)
+        #expect(report["connected"] == 3)
+        #expect(report["connections"] == 6, "each has two")
+        let frames = report["received"]["frames"].int ?? 0
+        #expect(frames > 6 * 2 * 60, "pictures and sound of two others for two seconds and more")
+      }
+    }
+
     /// 320x240 at 15 pictures a second and 150 kb/s: twenty of them are to be sent, received and decoded by a program that
     /// was not optimised, on two cores.
     private static func smallFile(in folder: URL) throws -> URL {

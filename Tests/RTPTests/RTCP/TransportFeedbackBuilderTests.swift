@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Making transport-wide feedback")
 struct TransportFeedbackBuilderTests {
-  private let epoch = ContinuousClock.now
+  private let epoch = Moment.now
 
   private func builder() -> TransportFeedbackBuilder {
     TransportFeedbackBuilder(senderSSRC: 1, mediaSSRC: 2, epoch: epoch)

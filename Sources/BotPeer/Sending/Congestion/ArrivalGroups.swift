@@ -1,3 +1,5 @@
+import RTP
+
 /// Joins packets that left together into groups, and tells how much longer one group took than the one before it
 /// (draft-ietf-rmcat-gcc-02, 5.2 and 5.3): single packets of one picture queue behind each other whatever the line does.
 package struct ArrivalGroups: Sendable {
@@ -12,8 +14,8 @@ package struct ArrivalGroups: Sendable {
   }
 
   private struct Group: Sendable {
-    var firstSent: ContinuousClock.Instant
-    var lastSent: ContinuousClock.Instant
+    var firstSent: Moment
+    var lastSent: Moment
     var firstArrived: Int64
     var lastArrived: Int64
   }

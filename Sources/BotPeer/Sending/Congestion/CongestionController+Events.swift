@@ -3,7 +3,7 @@ package import RTP
 /// What happens.
 extension CongestionController {
   /// Notes that the source gave a frame.
-  package mutating func offered(size: Int, now: ContinuousClock.Instant) { saturation.offered(size: size, now: now) }
+  package mutating func offered(size: Int, now: Moment) { saturation.offered(size: size, now: now) }
 
   /// Notes that a packet leaves.
   ///
@@ -11,7 +11,7 @@ extension CongestionController {
   ///   - number: its transport-wide number, if it has one.
   ///   - isFiller: whether it is sent for a probe alone.
   package mutating func sent(
-    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: ContinuousClock.Instant
+    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: Moment
   ) {
     if isRepeat { retransmissions.add(bytes: size, now: now) } else { media.add(bytes: size, now: now) }
     guard let number, judgement == .delay else { return }
@@ -20,7 +20,7 @@ extension CongestionController {
     probe.sent(size: size, isFiller: isFiller, now: now)
   }
 
-  package mutating func received(_ feedback: TransportFeedback, now: ContinuousClock.Instant) {
+  package mutating func received(_ feedback: TransportFeedback, now: Moment) {
     guard judgement == .delay else { return }
     let report = log.received(feedback)
     guard report.expected > 0 || !report.arrivals.isEmpty else { return }
@@ -50,7 +50,7 @@ extension CongestionController {
   }
 
   /// Takes in a receiver's report on one of our sources; of use where there is no feedback on each packet.
-  package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: ContinuousClock.Instant) {
+  package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: Moment) {
     if let sample {
       roundTrip = sample
       shortestRoundTrip = min(shortestRoundTrip ?? sample, sample)
@@ -69,12 +69,12 @@ extension CongestionController {
   }
 
   /// Takes the most that the receiver wants (draft-alvestrand-rmcat-remb-03).
-  package mutating func received(maximumBitrate: UInt64, now: ContinuousClock.Instant) {
+  package mutating func received(maximumBitrate: UInt64, now: Moment) {
     receiverLimit = Double(maximumBitrate)
     settle(limits: limits(now: now))
   }
 
-  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: ContinuousClock.Instant) {
+  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: Moment) {
     let before = estimate
     let isUseful = proved > before * Self.usefulProof
     if isUseful {
@@ -91,7 +91,7 @@ extension CongestionController {
     return acknowledged.bitrate.map { $0 / share }
   }
 
-  private mutating func sentRate(now: ContinuousClock.Instant) -> Double {
+  private mutating func sentRate(now: Moment) -> Double {
     media.bitrate(now: now) + retransmissions.bitrate(now: now)
   }
 
@@ -105,12 +105,12 @@ extension CongestionController {
   }
 
   /// The highest estimate is above what may be told where the media itself is more: a recorded file is sent as it is.
-  private mutating func limits(now: ContinuousClock.Instant) -> ClosedRange<Double> {
+  private mutating func limits(now: Moment) -> ClosedRange<Double> {
     let own = media.bitrate(now: now)
     return configuration.minimumBitrate...max(configuration.maximumBitrate, own * 2, configuration.minimumBitrate)
   }
 
-  private func usage(now: ContinuousClock.Instant) -> DelayTrend.Usage {
+  private func usage(now: Moment) -> DelayTrend.Usage {
     // So long a queue is one, whatever its slope.
     if trend.usage == .normal, isWatched, queue.excess > Self.fullQueue / 2 { return .over }
     if queue.excess == .zero, let lastProof, now - lastProof < Self.unrestAfterProof { return .normal }

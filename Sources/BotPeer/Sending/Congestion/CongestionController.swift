@@ -1,3 +1,5 @@
+import RTP
+
 /// How much the line to one participant takes (draft-ietf-rmcat-gcc-02, sender side).
 ///
 /// With transport-wide feedback the delay of packets tells, and loss bounds what it says; a probe now and then shows
@@ -79,18 +81,18 @@ package struct CongestionController: Sendable {
   var queue = QueueDelay()
   var probe = LineProbe()
   var saturation = Saturation()
-  var firstSent: ContinuousClock.Instant?
-  var lastProof: ContinuousClock.Instant?
+  var firstSent: Moment?
+  var lastProof: Moment?
   var receiverLimit: Double?
   var roundTrip: Duration = .milliseconds(100)
   var shortestRoundTrip: Duration?
-  var lastFeedback: ContinuousClock.Instant?
+  var lastFeedback: Moment?
   var feedbackInterval: Duration = .milliseconds(100)
   var media = RateMeter(shortestWindow: .seconds(1))
   var retransmissions = RateMeter(shortestWindow: .seconds(1))
   var lossCounts: [UInt32: (highest: UInt32, lost: Int)] = [:]
   var ceiling: Double
-  var told: (target: Target, time: ContinuousClock.Instant)?
+  var told: (target: Target, time: Moment)?
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration

@@ -1,3 +1,5 @@
+package import RTP
+
 /// Tries for a moment whether the line takes more: a few packets at a higher rate, and how fast they arrive
 /// (draft-ietf-rmcat-gcc-02 leaves it open; libwebrtc's ProbeController and ProbeBitrateEstimator).
 ///
@@ -22,7 +24,7 @@ package struct LineProbe: Sendable {
     var packets = 0
     /// Whether some were sent for the probe alone.
     var isFilled = false
-    var begun: ContinuousClock.Instant
+    var begun: Moment
     var arrivals: [SentPacketLog.Arrival] = []
   }
 
@@ -36,9 +38,9 @@ package struct LineProbe: Sendable {
   private var number = 0
   private var lastWasFilled = false
   private var pause = LineProbe.shortestPause
-  private var next: ContinuousClock.Instant?
+  private var next: Moment?
   /// When the last one was judged, or the line was full.
-  private var last: ContinuousClock.Instant?
+  private var last: Moment?
 
   package init() {}
 
@@ -50,14 +52,14 @@ package struct LineProbe: Sendable {
   /// Whether a probe may begin.
   ///
   /// - Parameter isUrgent: whether more is known to be wanted: then what it costs is well spent.
-  package func isDue(isUrgent: Bool, now: ContinuousClock.Instant) -> Bool {
+  package func isDue(isUrgent: Bool, now: Moment) -> Bool {
     guard case .idle = state else { return false }
     if isUrgent, let last, now - last >= Self.shortestPause { return true }
     return next.map { $0 <= now } ?? true
   }
 
   /// Begins a probe at a rate.
-  package mutating func begin(rate: Double, now: ContinuousClock.Instant) {
+  package mutating func begin(rate: Double, now: Moment) {
     number += 1
     state = .sending(
       Burst(number: number, rate: rate, bytesLeft: Int(rate / 8 * Self.length), begun: now))
@@ -66,7 +68,7 @@ package struct LineProbe: Sendable {
   /// Notes that a packet of the probe leaves.
   ///
   /// - Parameter isFiller: whether it is sent for the probe alone.
-  package mutating func sent(size: Int, isFiller: Bool, now: ContinuousClock.Instant) {
+  package mutating func sent(size: Int, isFiller: Bool, now: Moment) {
     guard case .sending(var burst) = state else { return }
     if isFiller { burst.isFilled = true }
     burst.bytesLeft -= size
@@ -76,7 +78,7 @@ package struct LineProbe: Sendable {
 
   /// Takes in what arrived; gives what goes through, in bits a second, when a probe has come to its end and proved
   /// something.
-  package mutating func received(_ arrivals: [SentPacketLog.Arrival], now: ContinuousClock.Instant) -> Double? {
+  package mutating func received(_ arrivals: [SentPacketLog.Arrival], now: Moment) -> Double? {
     guard case .awaiting(var burst) = state else {
       if case .sending(var burst) = state {
         burst.arrivals += arrivals.filter { $0.probe == burst.number }
@@ -100,20 +102,20 @@ package struct LineProbe: Sendable {
 
   /// What a probe brought: after one that proved more the next may follow at once, after others later and later, unless they
   /// cost nothing because what they were made of had to be sent all the same.
-  package mutating func judged(wasUseful: Bool, now: ContinuousClock.Instant) {
+  package mutating func judged(wasUseful: Bool, now: Moment) {
     pause = wasUseful || !lastWasFilled ? Self.shortestPause : min(pause * 2, Self.longestPause)
     next = wasUseful ? now : now + pause
     last = now
   }
 
   /// No probe for a while: the line has just been full.
-  package mutating func postpone(now: ContinuousClock.Instant) {
+  package mutating func postpone(now: Moment) {
     next = max(next ?? now, now + Self.shortestPause)
     last = now
   }
 
   /// There is nothing left to send: what has left is all there is.
-  package mutating func abandon(now: ContinuousClock.Instant) {
+  package mutating func abandon(now: Moment) {
     guard case .sending(let burst) = state else { return }
     if burst.packets >= Self.leastPackets {
       state = .awaiting(burst)
@@ -123,7 +125,7 @@ package struct LineProbe: Sendable {
     }
   }
 
-  private mutating func giveUp(_ burst: Burst, now: ContinuousClock.Instant) {
+  private mutating func giveUp(_ burst: Burst, now: Moment) {
     guard now - burst.begun > Self.longestWait else { return }
     state = .idle
     judged(wasUseful: false, now: now)

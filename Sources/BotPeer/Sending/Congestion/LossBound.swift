@@ -1,3 +1,5 @@
+package import RTP
+
 /// The rate that loss allows: less when more than a tenth is lost, more when hardly anything is, and otherwise as it was,
 /// for a little loss is what a radio does (draft-ietf-rmcat-gcc-02, 6).
 package struct LossBound: Sendable {
@@ -22,8 +24,8 @@ package struct LossBound: Sendable {
 
   private var expected = 0
   private var lost = 0
-  private var lastJudgement: ContinuousClock.Instant?
-  private var lastDecrease: ContinuousClock.Instant?
+  private var lastJudgement: Moment?
+  private var lastDecrease: Moment?
 
   package init(rate: Double) {
     self.rate = rate
@@ -38,7 +40,7 @@ package struct LossBound: Sendable {
   ///   - isToldLimit: whether the receiver names a limit of its own: then this one need not be as careful.
   package mutating func received(
     expected: Int, lost: Int, isCalm: Bool, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
-    isToldLimit: Bool = false, now: ContinuousClock.Instant
+    isToldLimit: Bool = false, now: Moment
   ) {
     self.expected += max(0, expected)
     self.lost += max(0, lost)
@@ -69,7 +71,7 @@ package struct LossBound: Sendable {
   package mutating func proved(_ rate: Double) { self.rate = max(self.rate, rate) }
 
   /// The round trip tells of a full queue, where nothing finer is known.
-  package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: ContinuousClock.Instant) {
+  package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: Moment) {
     rate = max(min(rate, sent) * 0.85, limits.lowerBound)
     lastDecrease = now
   }

@@ -1,3 +1,5 @@
+package import RTP
+
 /// How long packets wait on their way: how much longer than the fastest of the last seconds the newest ones took.
 ///
 /// The two sides' clocks need not agree; the little by which they drift apart in the window does not matter.
@@ -22,16 +24,16 @@ package struct QueueDelay: Sendable {
   /// The part of the queue that is too much and that we can do something about.
   package private(set) var excess = Duration.zero
 
-  private var drain: (begun: ContinuousClock.Instant, longest: Duration)?
+  private var drain: (begun: Moment, longest: Duration)?
   private var ways = SlidingMinimum(count: QueueDelay.bucketCount)
   private var answers = SlidingMinimum(count: QueueDelay.bucketCount)
-  private var origin: ContinuousClock.Instant?
-  private var bucketEnd: ContinuousClock.Instant?
+  private var origin: Moment?
+  private var bucketEnd: Moment?
 
   package init() {}
 
   /// Takes in the packets of one feedback.
-  package mutating func add(_ arrivals: [SentPacketLog.Arrival], now: ContinuousClock.Instant) {
+  package mutating func add(_ arrivals: [SentPacketLog.Arrival], now: Moment) {
     guard let last = arrivals.last else { return }
     let origin = origin ?? last.sent
     self.origin = origin

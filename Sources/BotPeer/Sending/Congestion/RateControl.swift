@@ -1,3 +1,5 @@
+package import RTP
+
 /// Raises and lowers the rate by what the delay says of the line: up by 8 % a second, by a packet a round trip near the
 /// rate at which the line was full, down to 85 % of what goes through (draft-ietf-rmcat-gcc-02, 5.5).
 package struct RateControl: Sendable {
@@ -12,8 +14,8 @@ package struct RateControl: Sendable {
   /// Bits a second.
   package private(set) var rate: Double
   private var capacity = LineCapacity()
-  private var lastChange: ContinuousClock.Instant?
-  private var lastDecrease: ContinuousClock.Instant?
+  private var lastChange: Moment?
+  private var lastDecrease: Moment?
   /// Whether the line has ever been full.
   package var hasFallen: Bool { lastDecrease != nil }
 
@@ -29,7 +31,7 @@ package struct RateControl: Sendable {
   ///   - limits: the rate never leaves these.
   package mutating func update(
     _ usage: DelayTrend.Usage, acknowledged: Double?, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
-    now: ContinuousClock.Instant
+    now: Moment
   ) {
     switch usage {
     case .over:
@@ -52,7 +54,7 @@ package struct RateControl: Sendable {
     self.rate = min(max(rate, limits.lowerBound), limits.upperBound)
   }
 
-  private mutating func lower(acknowledged: Double?, roundTrip: Duration, now: ContinuousClock.Instant) {
+  private mutating func lower(acknowledged: Double?, roundTrip: Duration, now: Moment) {
     let through = acknowledged ?? rate
     isHolding = true
     lastChange = now
@@ -68,7 +70,7 @@ package struct RateControl: Sendable {
   }
 
   private mutating func raise(
-    acknowledged: Double?, sent: Double, roundTrip: Duration, now: ContinuousClock.Instant
+    acknowledged: Double?, sent: Double, roundTrip: Duration, now: Moment
   ) {
     if let range = capacity.range, let acknowledged, acknowledged > range.upperBound { capacity.reset() }
     guard let acknowledged, let lastChange else { return }

@@ -1,3 +1,5 @@
+import RTP
+
 /// Whether the line was seen not to carry what it is given, and still would not: what justifies leaving pictures out.
 ///
 /// A rising delay alone does not. A way that becomes longer, and packets that overtake each other, look like a full line for a
@@ -13,11 +15,11 @@ struct Saturation: Sendable {
   private static let margin = 1.2
 
   private(set) var isSaturated = false
-  private var since: ContinuousClock.Instant?
+  private var since: Moment?
   private var source = RateMeter(shortestWindow: .seconds(1))
 
   /// Notes that the source gave a frame.
-  mutating func offered(size: Int, now: ContinuousClock.Instant) { source.add(bytes: size, now: now) }
+  mutating func offered(size: Int, now: Moment) { source.add(bytes: size, now: now) }
 
   /// - Parameters:
   ///   - carried: what comes through, in bits a second; nil when that is not known yet.
@@ -25,7 +27,7 @@ struct Saturation: Sendable {
   ///   - sent: what was sent in the last second.
   ///   - lineRate: what the line is believed to take.
   mutating func update(
-    carried: Double?, queueDelay: Duration, sent: Double, lineRate: Double, now: ContinuousClock.Instant
+    carried: Double?, queueDelay: Duration, sent: Double, lineRate: Double, now: Moment
   ) {
     if isSaturated {
       isSaturated = lineRate < source.bitrate(now: now) * Self.margin

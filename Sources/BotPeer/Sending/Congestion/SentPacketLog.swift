@@ -7,7 +7,7 @@ package import RTP
 package struct SentPacketLog: Sendable {
   /// A packet that arrived.
   package struct Arrival: Sendable, Hashable {
-    package var sent: ContinuousClock.Instant
+    package var sent: Moment
     /// When it arrived, in microseconds on the receiver's own clock; only differences mean anything.
     package var arrived: Int64
     /// Bytes of the RTP packet.
@@ -15,7 +15,7 @@ package struct SentPacketLog: Sendable {
     /// The probe that it belonged to.
     package var probe: Int?
 
-    package init(sent: ContinuousClock.Instant, arrived: Int64, size: Int, probe: Int? = nil) {
+    package init(sent: Moment, arrived: Int64, size: Int, probe: Int? = nil) {
       self.sent = sent
       self.arrived = arrived
       self.size = size
@@ -34,7 +34,7 @@ package struct SentPacketLog: Sendable {
 
   private struct Entry: Sendable {
     var number: Int64 = -1
-    var sent: ContinuousClock.Instant
+    var sent: Moment
     var size = 0
     /// All bytes up to this packet, it included.
     var total: Int64 = 0
@@ -61,7 +61,7 @@ package struct SentPacketLog: Sendable {
   package init() {}
 
   /// Bytes that are on their way, as far as is known.
-  package mutating func inFlight(now: ContinuousClock.Instant) -> Int {
+  package mutating func inFlight(now: Moment) -> Int {
     guard let newest, var number = settledNumber else { return 0 }
     number = max(number, newest - Int64(Self.capacity))
     while number < newest {
@@ -75,7 +75,7 @@ package struct SentPacketLog: Sendable {
   }
 
   /// Notes that a packet leaves.
-  package mutating func sent(number: UInt16, size: Int, probe: Int? = nil, now: ContinuousClock.Instant) {
+  package mutating func sent(number: UInt16, size: Int, probe: Int? = nil, now: Moment) {
     let place = unwrapper.unwrap(number)
     total += Int64(size)
     let entry = Entry(number: place, sent: now, size: size, total: total, probe: probe)

@@ -26,10 +26,3 @@ extension TransportAddress {
     }
   }
 }
-
-extension SocketAddress {
-  /// The same address in the words of the socket layer.
-  init?(_ address: TransportAddress) {
-    try? self.init(ipAddress: address.ip.description, port: Int(address.port))
-  }
-}

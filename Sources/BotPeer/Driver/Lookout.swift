@@ -1,0 +1,152 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+
+/// Tells the drivers on one event loop when datagrams have come for them and when something of theirs is due.
+///
+/// To wake up costs more than a packet does. So while datagrams come, one look every few milliseconds serves all drivers: what
+/// comes in between waits in the kernel, which notes when it came. When nothing has come for some time nobody looks, and a thread
+/// waits until the kernel has something.
+///
+/// ```
+///               nothing came for 100 ms
+///      looking ─────────────────────────► resting
+///         ▲                                  │
+///         └─────────── a datagram ───────────┘
+/// ```
+final class Lookout {
+  /// The time between two looks: what a datagram, or what is due and not urgent, may wait.
+  static let interval: Duration = .milliseconds(5)
+  /// The least time between two looks.
+  static let shortestInterval: Duration = .milliseconds(1)
+  /// Looks that find nothing before there is rest.
+  private static let patience = 20
+
+  private let loop: any EventLoop
+  private var drivers: [PeerDriver] = []
+  /// The sockets of all drivers, and whose each is.
+  private var sockets: [pollfd] = []
+  private var owners: [PeerDriver] = []
+  private let watchman: Watchman?
+  private var watchmanIsWaiting = false
+  /// Looks in a row that found nothing.
+  private var emptyLooks = patience
+  private var isInLook = false
+  private var next: (look: Scheduled<Void>, time: ContinuousClock.Instant)?
+
+  // MARK: Whose it is
+
+  private struct Reference {
+    weak var lookout: Lookout?
+  }
+
+  /// The lookout of each event loop's thread, for as long as somebody has it.
+  private static let present = ThreadSpecificVariable<NIOLoopBoundBox<Reference>>()
+
+  /// The lookout of an event loop, which must be the current one.
+  static func of(_ loop: any EventLoop) -> Lookout {
+    if let known = present.currentValue?.value.lookout { return known }
+    let reference = NIOLoopBoundBox(Reference(), eventLoop: loop)
+    let lookout = Lookout(loop) { loop.execute { reference.value.lookout?.watchmanFound() } }
+    reference.value.lookout = lookout
+    present.currentValue = reference
+    return lookout
+  }
+
+  private init(_ loop: any EventLoop, found: @escaping @Sendable () -> Void) {
+    self.loop = loop
+    watchman = Watchman(found: found)
+  }
+
+  deinit {
+    watchman?.dismiss()
+  }
+
+  /// From now on the driver is told, until it leaves.
+  func join(_ driver: PeerDriver, descriptors: some Sequence<Int32>) {
+    drivers.append(driver)
+    for descriptor in descriptors {
+      sockets.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+      owners.append(driver)
+    }
+    socketsChanged()
+  }
+
+  /// The driver's sockets may be closed after this.
+  func leave(_ driver: PeerDriver) {
+    drivers.removeAll { $0 === driver }
+    for place in sockets.indices.reversed() where owners[place] === driver {
+      sockets.remove(at: place)
+      owners.remove(at: place)
+    }
+    socketsChanged()
+  }
+
+  private func socketsChanged() {
+    watchmanIsWaiting = false
+    watchman?.wait(for: [])
+    plan(now: .now)
+  }
+
+  // MARK: Looking
+
+  /// Takes note that a driver has done something, so that something else may be due next.
+  func changed(_ driver: PeerDriver, now: ContinuousClock.Instant) {
+    guard !isInLook, isResting || driver.isUrgent, let deadline = driver.deadline else { return }
+    look(at: max(deadline, now + Self.shortestInterval), now: now)
+  }
+
+  private var isResting: Bool { emptyLooks >= Self.patience && watchman != nil }
+
+  private func watchmanFound() {
+    watchmanIsWaiting = false
+    if isResting { look() }
+  }
+
+  private func look() {
+    let now = ContinuousClock.now
+    next?.look.cancel()
+    next = nil
+    isInLook = true
+    let isNews = poll(&sockets, nfds_t(sockets.count), 0) > 0
+    emptyLooks = isNews ? 0 : min(emptyLooks + 1, Self.patience)
+    var isMore = false
+    for place in sockets.indices where isNews && sockets[place].revents != 0 {
+      if owners[place].receive(at: sockets[place].fd, now: now) { isMore = true }
+    }
+    for driver in drivers where driver.hasNews || driver.isDue(now: now) { driver.carryOutAll(now: now) }
+    isInLook = false
+    plan(now: now, isMore: isMore)
+  }
+
+  /// Decides when to look next.
+  private func plan(now: ContinuousClock.Instant, isMore: Bool = false) {
+    guard !drivers.isEmpty else {
+      next?.look.cancel()
+      next = nil
+      return
+    }
+    // Other work of the loop has its turn in between.
+    if isMore { return look(at: now, now: now) }
+    if isResting, !watchmanIsWaiting {
+      watchmanIsWaiting = true
+      watchman?.wait(for: sockets.map(\.fd))
+    }
+    var time = isResting ? nil : now + Self.interval
+    for driver in drivers where isResting || driver.isUrgent {
+      if let deadline = driver.deadline { time = time.map { min($0, deadline) } ?? deadline }
+    }
+    if let time { look(at: max(time, now + Self.shortestInterval), now: now) }
+  }
+
+  /// Looks at a point in time, unless it does so sooner.
+  private func look(at time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+    if let next, next.time <= time { return }
+    next?.look.cancel()
+    let look = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
+      self?.look()
+      return
+    }
+    next = (look, time)
+  }
+}

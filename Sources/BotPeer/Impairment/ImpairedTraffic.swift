@@ -1,0 +1,134 @@
+internal import ICE
+internal import Media
+internal import NIOCore
+internal import RTP
+
+/// The impaired lines of all participants, with the datagrams that are on their way over them.
+struct ImpairedTraffic {
+  /// A datagram on its way, and between whom.
+  struct Parcel {
+    var datagram: ByteBuffer
+    var local: TransportAddress
+    var remote: TransportAddress
+    var direction: Impairment.Direction
+    var participant: ParticipantID
+  }
+
+  /// Datagrams that one direction of a line holds; more are dropped.
+  static let capacity = 16_384
+
+  private let impairment: Impairment
+  private var lines: [ParticipantID: Line] = [:]
+  private var linesMade: UInt64 = 0
+
+  init(_ impairment: Impairment) {
+    self.impairment = impairment
+  }
+
+  /// Takes a datagram that a participant's engine sends, or is to receive.
+  ///
+  /// - Returns: whether it goes on at once; otherwise it is lost, or comes with ``next(now:)`` later.
+  mutating func passes(_ parcel: Parcel, now: ContinuousClock.Instant) -> Bool {
+    if lines[parcel.participant] == nil {
+      lines[parcel.participant] = Line(impairment, number: linesMade)
+      linesMade += 1
+    }
+    return lines[parcel.participant]?.passes(parcel, now: now) ?? true
+  }
+
+  /// The next datagram that has come to the end of its line by now.
+  mutating func next(now: ContinuousClock.Instant) -> Parcel? {
+    guard let deadline, deadline <= now else { return nil }
+    let due = lines.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
+    guard let participant = due?.key, let parcel = lines[participant]?.next(now: now) else { return nil }
+    if lines[participant]?.isSpent == true { lines[participant] = nil }
+    return parcel
+  }
+
+  /// When ``next(now:)`` gives something; nil when nothing is on its way.
+  var deadline: ContinuousClock.Instant? {
+    lines.values.lazy.compactMap(\.deadline).min()
+  }
+
+  /// The participant's engine is gone; what it said last is still on its way.
+  mutating func ended(_ participant: ParticipantID) {
+    lines[participant]?.hasEnded = true
+    if lines[participant]?.isSpent == true { lines[participant] = nil }
+  }
+
+  /// Takes all that we sent and that is still on its way, in order: for the end, when nobody will be there to carry it.
+  mutating func takeSent() -> [Parcel] {
+    defer { lines.removeAll() }
+    var parcels: [Parcel] = []
+    for participant in lines.keys {
+      while let parcel = lines[participant]?.send.takeFirst() { parcels.append(parcel) }
+    }
+    return parcels
+  }
+
+  /// What was done to a participant's datagrams; nil when there was none.
+  func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
+    lines[participant]?.statistics
+  }
+
+  private static func isEarlier(_ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?) -> Bool {
+    guard let one else { return false }
+    return other.map { one < $0 } ?? true
+  }
+
+  /// Both directions of one participant's line.
+  private struct Line {
+    var send: ImpairedWay
+    var receive: ImpairedWay
+    var hasEnded = false
+
+    init(_ impairment: Impairment, number: UInt64) {
+      send = ImpairedWay(impairment, .send, number: number)
+      receive = ImpairedWay(impairment, .receive, number: number)
+    }
+
+    mutating func passes(_ parcel: Parcel, now: ContinuousClock.Instant) -> Bool {
+      hasEnded = false
+      let kind = Impairment.DatagramKind(PacketKind.of(parcel.datagram))
+      if kind == .rtp {
+        send.link.startClock(now: now)
+        receive.link.startClock(now: now)
+      }
+      switch parcel.direction {
+      case .send: return send.passes(parcel, kind: kind, now: now)
+      case .receive: return receive.passes(parcel, kind: kind, now: now)
+      }
+    }
+
+    mutating func next(now: ContinuousClock.Instant) -> Parcel? {
+      ImpairedTraffic.isEarlier(send.deadline, receive.deadline) ? send.next(now: now) : receive.next(now: now)
+    }
+
+    var deadline: ContinuousClock.Instant? {
+      ImpairedTraffic.isEarlier(send.deadline, receive.deadline) ? send.deadline : receive.deadline
+    }
+
+    /// Whether nothing is lost when the line is forgotten.
+    var isSpent: Bool { hasEnded && deadline == nil }
+
+    var statistics: Impairment.Statistics {
+      var statistics = Impairment.Statistics()
+      statistics.sent = send.link.counts
+      statistics.received = receive.link.counts
+      statistics.clockStart = send.link.clockStart
+      return statistics
+    }
+  }
+}
+
+extension Impairment.DatagramKind {
+  init(_ kind: PacketKind) {
+    switch kind {
+    case .rtp: self = .rtp
+    case .rtcp: self = .rtcp
+    case .stun: self = .stun
+    case .dtls: self = .dtls
+    case .unknown: self = .other
+    }
+  }
+}

@@ -1,0 +1,77 @@
+extension Impairment {
+  /// What can be set, as it is written.
+  public enum Setting: String, Sendable, Hashable, CaseIterable {
+    case loss
+    case burst
+    case delay
+    case jitter
+    case rate
+    case queue
+    case reorder
+
+    /// How it is written.
+    var example: String {
+      switch self {
+      case .loss: "loss=5%"
+      case .burst: "burst=3"
+      case .delay: "delay=80ms"
+      case .jitter: "jitter=20ms"
+      case .rate: "rate=500kbit"
+      case .queue: "queue=200ms"
+      case .reorder: "reorder=1%"
+      }
+    }
+
+    /// What values it can have, as a part of a sentence.
+    var range: String {
+      switch self {
+      case .loss, .reorder: "0% to 100%"
+      case .burst: "1 to 1000 datagrams in a row"
+      case .delay, .jitter, .queue: "0ms to 10s"
+      case .rate: "8kbit to 10Gbit"
+      }
+    }
+
+    /// Why its value needs a unit; nil if it has none.
+    var unit: String? {
+      switch self {
+      case .loss, .reorder: "a share in percent"
+      case .burst: nil
+      case .delay, .jitter, .queue: "a time in ms or s"
+      case .rate: "bits a second in bit, kbit, Mbit or Gbit"
+      }
+    }
+
+    func set(_ text: Substring, in conditions: inout Conditions) throws(ParseError) {
+      switch self {
+      case .loss: conditions.loss = try share(text)
+      case .burst: conditions.burst = try value(text, ["": 1], 1...1_000)
+      case .delay: conditions.delay = try span(text)
+      case .jitter: conditions.jitter = try span(text)
+      case .rate: conditions.rate = try value(text, Quantity.bitrates, 8_000...10_000_000_000)
+      case .queue: conditions.queue = try span(text)
+      case .reorder: conditions.reorder = try share(text)
+      }
+    }
+
+    private func share(_ text: Substring) throws(ParseError) -> Double {
+      try value(text, ["%": 1], 0...100) / 100
+    }
+
+    private func span(_ text: Substring) throws(ParseError) -> Duration {
+      .nanoseconds(Int64((try value(text, ["ms": 1e6, "s": 1e9], 0...1e10)).rounded()))
+    }
+
+    private func value(
+      _ text: Substring, _ units: [String: Double], _ range: ClosedRange<Double>
+    ) throws(ParseError) -> Double {
+      guard let quantity = Quantity(text) else { throw .notReadable(self, String(text)) }
+      guard let factor = units[quantity.unit.lowercased()] else {
+        throw quantity.unit.isEmpty ? .noUnit(self, String(text)) : .notReadable(self, String(text))
+      }
+      let value = quantity.number * factor
+      guard range.contains(value) else { throw .outOfRange(self, String(text)) }
+      return value
+    }
+  }
+}

@@ -1,0 +1,35 @@
+extension Impairment: CustomStringConvertible {
+  /// As it can be read again: reading it gives the same impairment.
+  public var description: String {
+    let times = Set((send + receive).map(\.time)).sorted()
+    let parts = times.map { time in
+      let (sent, received) = (conditions(of: send, at: time), conditions(of: receive, at: time))
+      let text =
+        if sent == received {
+          sent ?? ""
+        } else {
+          [sent.map { "send: \($0)" }, received.map { "receive: \($0)" }].compactMap(\.self).joined(separator: ", ")
+        }
+      return times == [.zero] ? text : "\(Quantity.text(time)): \(text)"
+    }
+    return parts.isEmpty ? "none" : parts.joined(separator: "; ")
+  }
+
+  private func conditions(of steps: [Step], at time: Duration) -> String? {
+    steps.first { $0.time == time }?.conditions.description
+  }
+}
+
+extension Impairment.Conditions: CustomStringConvertible {
+  public var description: String {
+    var settings: [String] = []
+    if loss > 0 || burst != nil { settings.append("loss=\(Quantity.percent(loss))") }
+    if let burst { settings.append("burst=\(Quantity.number(burst))") }
+    if delay > .zero { settings.append("delay=\(Quantity.text(delay))") }
+    if jitter > .zero { settings.append("jitter=\(Quantity.text(jitter))") }
+    if let rate { settings.append("rate=\(Quantity.bitrate(rate))") }
+    if queue != Self.usualQueue { settings.append("queue=\(Quantity.text(queue))") }
+    if reorder > 0 { settings.append("reorder=\(Quantity.percent(reorder))") }
+    return settings.isEmpty ? "none" : settings.joined(separator: ",")
+  }
+}

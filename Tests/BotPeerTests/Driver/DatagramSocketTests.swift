@@ -1,0 +1,93 @@
+import ICE
+import NIOCore
+import Testing
+
+@testable import BotPeer
+
+extension RealTime {
+  @Suite("A socket for all participants")
+  struct DatagramSocketTests {
+    private static let loopback: [IPAddress] = [.v4(0x7F00_0001), .v6(high: 0, low: 1)]
+
+    /// All that has come, waiting a moment for it.
+    private func receive(
+      _ socket: DatagramSocket, atLeast count: Int
+    ) async throws -> [(datagram: ByteBuffer, from: TransportAddress, arrival: ContinuousClock.Instant)] {
+      var all: [(ByteBuffer, TransportAddress, ContinuousClock.Instant)] = []
+      for _ in 0..<200 where all.count < count {
+        _ = socket.receive(now: .now) { all.append(($0, $1, $2)) }
+        if all.count < count { try await Task.sleep(for: .milliseconds(5)) }
+      }
+      return all
+    }
+
+    @Test("carries datagrams with their senders, over IPv4 and IPv6", arguments: loopback)
+    func carries(ip: IPAddress) async throws {
+      let one = try DatagramSocket(ip: ip, port: 0)
+      let other = try DatagramSocket(ip: ip, port: 0)
+      for size in [1, 100, 1_500] {
+        one.write(ByteBuffer(repeating: UInt8(truncatingIfNeeded: size), count: size), to: other.address)
+      }
+      let received = try await receive(other, atLeast: 3)
+      #expect(received.map(\.datagram.readableBytes) == [1, 100, 1_500])
+      #expect(received.allSatisfy { $0.from == one.address })
+      #expect(received.last?.datagram.readableBytesView.allSatisfy { $0 == 220 } == true)
+      // What is kept has bytes of its own.
+      var first = received[1].datagram
+      first.setInteger(UInt8(7), at: first.readerIndex)
+      #expect(received[2].datagram.getInteger(at: 0, as: UInt8.self) == 220)
+    }
+
+    @Test("each datagram has the time of its own arrival, though they are taken together")
+    func arrivals() async throws {
+      let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      let other = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      var sent: [ContinuousClock.Instant] = []
+      for number in 0..<3 {
+        sent.append(.now)
+        one.write(ByteBuffer(integer: UInt8(number)), to: other.address)
+        try await Task.sleep(for: .milliseconds(30))
+      }
+      let received = try await receive(other, atLeast: 3)
+      for (sent, received) in zip(sent, received) {
+        #expect(received.arrival - sent > .milliseconds(-5))
+        #expect(received.arrival - sent < .milliseconds(25))
+      }
+    }
+
+    @Test("what cannot be sent harms nothing: no route, nobody there, too long, another family")
+    func unreachable() async throws {
+      let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      let other = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      let gone = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      gone.close()
+      for address in [
+        TransportAddress(ip: .v4(0xCB00_7109), port: 9), TransportAddress(ip: .v4(0xFFFF_FFFF), port: 9),
+        TransportAddress(ip: .v6(high: 0, low: 1), port: 9), TransportAddress(ip: .v4(0), port: 0), gone.address,
+      ] {
+        one.write(ByteBuffer(string: "nobody"), to: address)
+        _ = one.receive(now: .now) { _, _, _ in }
+      }
+      one.write(ByteBuffer(repeating: 1, count: 100_000), to: other.address)
+      one.write(ByteBuffer(repeating: 1, count: 3_000), to: other.address)
+      one.write(ByteBuffer(string: "hello"), to: other.address)
+      one.flush()
+      let received = try await receive(other, atLeast: 1)
+      // A datagram that is longer than any packet of ours is not taken.
+      #expect(received.map(\.datagram) == [ByteBuffer(string: "hello")])
+      #expect(one.datagramsDropped == 0)
+    }
+
+    @Test("a port that is taken is told in the system's words")
+    func taken() throws {
+      let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
+      #expect(throws: DatagramSocket.Failure.self) { try DatagramSocket(ip: .v4(0x7F00_0001), port: one.address.port) }
+      do {
+        _ = try DatagramSocket(ip: .v4(0xCB00_7109), port: 0)
+        Issue.record("An address of another machine was bound.")
+      } catch {
+        #expect(error.description == "Cannot assign requested address")
+      }
+    }
+  }
+}

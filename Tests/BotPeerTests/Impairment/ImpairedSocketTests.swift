@@ -1,0 +1,56 @@
+import Media
+import NIOPosix
+import Testing
+
+@testable import BotPeer
+
+extension RealTime {
+  @Suite("An impaired peer with real sockets", .serialized)
+  struct ImpairedSocketTests {
+    @Test("what the configuration says is done to all datagrams, and the statistics tell it")
+    func configured() async throws {
+      let group = MultiThreadedEventLoopGroup.singleton
+      var configuration = LoopbackCall.configuration(sending: [.audio, .video])
+      configuration.impairment = try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3)
+      configuration.act = .secondOffer
+      let alice = try await BotPeer.start(configuration, on: group.next())
+      let bob = try await BotPeer.start(LoopbackCall.configuration(sending: []), on: group.next())
+      let told = Task {
+        for await happening in alice.events {
+          if case .signal(let message) = happening.event { bob.receive(message, from: LoopbackCall.aliceID) }
+        }
+      }
+      let limit = Task {
+        try await Task.sleep(for: .seconds(20))
+        await bob.close(reason: "The test took too long.")
+      }
+      alice.offer(to: LoopbackCall.bobID)
+      var media = MadeUpMedia(seed: 1, start: .now)
+      var (heard, offers) = (0, 0)
+      for await happening in bob.events {
+        if case .signal(let message) = happening.event { alice.receive(message, from: LoopbackCall.bobID) }
+        if case .signal(.answer) = happening.event { offers += 1 }
+        if case .stateChanged(.connected) = happening.event { for _ in 0..<10 { alice.send(media.sound()) } }
+        if case .media(.frame) = happening.event { heard += 1 }
+        if heard == 10, offers == 2 { break }
+      }
+      limit.cancel()
+      let statistics = try #require(await alice.statistics().first)
+      await alice.close(reason: "The test is over.")
+      await bob.close(reason: "The test is over.")
+      _ = await told.value
+      #expect(heard == 10 && offers == 2)
+      #expect(statistics.actsPerformed == 1)
+      let impairment = try #require(statistics.impairment)
+      #expect(impairment.clockStart != nil)
+      for kind in [Impairment.DatagramKind.stun, .dtls, .rtp, .rtcp] {
+        let sent = try #require(impairment.sent.byKind[kind])
+        #expect(sent.delayed == sent.datagrams && sent.delay >= .milliseconds(40) * Int(sent.datagrams))
+      }
+      #expect(impairment.received.total.delayed > 0)
+      // There and back.
+      print("measured: delay=40ms makes a round trip of \((statistics.roundTripTime ?? 0) * 1_000) ms on this machine")
+      #expect(statistics.roundTripTime.map { $0 > 0.079 && $0 < 0.3 } == true)
+    }
+  }
+}

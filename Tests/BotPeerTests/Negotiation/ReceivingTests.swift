@@ -1,0 +1,68 @@
+import BotPeer
+import Media
+import SDP
+import Testing
+
+@Suite("What is received")
+struct ReceivingTests {
+  @Test(
+    "a kind that is not wanted is offered without being asked for",
+    arguments: [
+      (sent: true, wanted: true, direction: "sendrecv"), (true, false, "sendonly"), (false, true, "recvonly"),
+      (false, false, "inactive"),
+    ])
+  func offered(sent: Bool, wanted: Bool, direction: String) throws {
+    var negotiator = Negotiator.seeded(
+      sending: sent ? [.audio, .video] : [.audio], receiving: wanted ? [.audio, .video] : [.audio])
+    // The first offer, and one that says it again.
+    for _ in 0..<2 {
+      let offer = try SessionDescription(parsing: negotiator.createOffer())
+      #expect(offer.sections.map { $0.direction?.rawValue } == ["sendrecv", direction])
+    }
+  }
+
+  @Test(
+    "a kind that is not wanted is answered without being taken",
+    arguments: [
+      ("sendrecv", true, "sendonly"), ("sendrecv", false, "inactive"), ("sendonly", true, "inactive"),
+      ("recvonly", true, "sendonly"), ("inactive", true, "inactive"),
+    ])
+  func answered(offered: String, sending: Bool, answered: String) throws {
+    var negotiator = Negotiator.seeded(sending: sending ? [.audio, .video] : [], receiving: [])
+    let offer = try recorded("chromium156_offer").changing("a=sendrecv", to: "a=\(offered)")
+    let (answer, session) = try negotiator.answer(to: offer)
+    #expect(session.media.count == 2)
+    for media in session.media {
+      #expect(answer.sections[media.index].direction?.rawValue == answered)
+      #expect(!media.receives)
+    }
+  }
+
+  @Test("a kind that is not wanted stays so in later exchanges, whoever offers")
+  func later() throws {
+    var ours = Negotiator.seeded(1, receiving: [.audio])
+    var theirs = Negotiator.seeded(2)
+    for round in 0..<4 {
+      let session: NegotiatedSession
+      if round.isMultiple(of: 2) {
+        let reply = try #require(try theirs.receivedOffer(ours.createOffer()))
+        session = try #require(try ours.receivedAnswer(reply.answer))
+      } else {
+        let reply = try #require(try ours.receivedOffer(theirs.createOffer()))
+        #expect(try theirs.receivedAnswer(reply.answer) != nil)
+        session = reply.session
+      }
+      #expect(session.media.map(\.receives) == [true, false])
+      #expect(session.media.map(\.sends) == [true, true])
+      #expect(!ours.needsOffer)
+    }
+  }
+
+  @Test("of streams that are not wanted none is named")
+  func simulcast() throws {
+    var negotiator = Negotiator.seeded(receiving: [.audio])
+    let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer_simulcast"))
+    #expect(session.media[1].remoteStreamIDs.isEmpty)
+    #expect(!answer.sections[1].hasAttribute("simulcast") && !answer.sections[1].hasAttribute("rid"))
+  }
+}
