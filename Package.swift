@@ -42,6 +42,7 @@ let package = Package(
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
+    .library(name: "CallCheck", targets: ["CallCheck"]),
     .library(name: "SkyRTC", targets: ["SkyRTC"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
@@ -76,6 +77,7 @@ let package = Package(
     room("SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.embedInCode("Page")]),
     room("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     room("Pattern", ["Media", "Codecs"]),
+    room("CallCheck", ["Media", "Codecs", "Pattern", byteBuffer], resources: [.embedInCode("HTML/Page")]),
     room("BotPeer", ["Media", "RTP", "SDP", "ICE", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
     room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
     room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -85,7 +87,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "BotPeer", "Recorder", "FileSource", "LiveSource", "SkyRTC", "Media", byteBuffer, sockets, logging, arguments,
+        "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Media", byteBuffer, sockets, logging,
+        arguments,
       ],
       swiftSettings: rules),
 
@@ -101,9 +104,16 @@ let package = Package(
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Media", "Codecs", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
+    tests(of: "CallCheck", ["Media", "Codecs", "Pattern", byteBuffer]),
     tests(of: "FileSource", ["Media", byteBuffer]),
     tests(of: "LiveSource", ["Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
-    tests(of: "chatbot", ["Media", "BotPeer", "LiveSource", byteBuffer, arguments]),
+    tests(
+      of: "chatbot",
+      [
+        "Media", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Pattern", "RTP", "Recorder",
+        "SDP",
+        byteBuffer, arguments,
+      ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["TestSupport", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging],

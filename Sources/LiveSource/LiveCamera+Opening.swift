@@ -18,7 +18,9 @@ extension LiveCamera {
 
   /// The file, if it can be played as it lies and nothing else is asked for.
   private static func carried(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
-    guard !options.live, options.size == nil, options.fps == nil, options.audio == nil else { return nil }
+    guard !options.live, options.size == nil, options.fps == nil, options.audio == nil, options.sizeChange == nil else {
+      return nil
+    }
     do throws(MediaFile.OpeningError) {
       return try MediaFile(opening: path)
     } catch {

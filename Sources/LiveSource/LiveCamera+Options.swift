@@ -25,6 +25,8 @@ extension LiveCamera {
     public var live: Bool
     /// What pictures and sound may have together, in bits a second.
     public var maximumBitrate: Int
+    /// How often the picture's size changes, between its own and half of it, each time with a keyframe; nil for never.
+    public var sizeChange: Duration?
     /// Whose frames these are.
     public var owner: ParticipantID
 

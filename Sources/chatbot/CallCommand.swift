@@ -12,13 +12,24 @@ struct CallCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
     do {
-      try await Call(options: options, console: console, log: log).run()
+      let roster = try await Call(plan: options.plan, console: console, log: log).run()
+      if options.record != nil { try report(roster, on: console) }
     } catch let failure as CallFailure {
       console.report(failure.sentence)
       throw failure.code.exitCode
     } catch {
       console.report("\(error)")
       throw ExitCodes.unexpected.exitCode
+    }
+  }
+
+  /// Lists what was recorded, and says what could not be.
+  private func report(_ roster: Roster, on console: Console) throws(CallFailure) {
+    let recordings = roster.recordings
+    for summary in recordings { console.result(RecordingReport(summary).text) }
+    if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }
+    guard !recordings.isEmpty else {
+      throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
     }
   }
 }

@@ -11,11 +11,13 @@ struct Chatbot: AsyncParsableCommand {
       chatbot --play samples/test.webm          be a camera in the default room
       chatbot load --room 100 --publishers 50 --play samples/test.webm
                                                 fill a room with publishers
+      chatbot check --room 100 --html report.html
+                                                say whether the call of room 100 works
       chatbot repair out/                       mend what a crash left unfinished
       chatbot serve                             run a room server with its web page
 
       \(ExitCodes.table)
       """,
-    subcommands: [CallCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self],
+    subcommands: [CallCommand.self, CheckCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self],
     defaultSubcommand: CallCommand.self)
 }

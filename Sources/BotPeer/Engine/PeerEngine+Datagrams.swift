@@ -57,6 +57,10 @@ extension PeerEngine {
     if isControl {
       media.receivedRTCP(packet, now: now)
     } else {
+      if !hasMedia {
+        hasMedia = true
+        reach(.firstPacket)
+      }
       media.receivedRTP(packet, now: now)
     }
   }

@@ -51,6 +51,7 @@ extension PeerEngine {
       }
     }
     followAgent(now: now)
+    followMilestones()
     agentIsTouched = false
     validPath = nil
     agentDeadline = agent.deadline

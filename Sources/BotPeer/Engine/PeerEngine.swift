@@ -74,6 +74,10 @@ package final class PeerEngine {
   var hasExchangedDescriptions = false
   /// Whether the switchboard has noted that it is to be asked.
   var isInTurn = false
+  /// Steps of connecting that have been told of.
+  var milestones: Set<ConnectionMilestone> = []
+  /// Whether an authentic RTP packet has come.
+  var hasMedia = false
   /// When connecting has taken too long.
   var connectingDeadline: ContinuousClock.Instant?
   /// The media section that trickled candidates are said to belong to: the one that carries the bundle.

@@ -5,6 +5,8 @@ public enum PeerEvent: Sendable, Hashable {
   /// To be carried to the participant.
   case signal(SignallingMessage)
   case stateChanged(ConnectionState)
+  /// A step on the way to a connection was taken for the first time.
+  case reached(ConnectionMilestone)
   /// What the participant sends.
   case media(MediaEvent)
   /// The participant needs a keyframe of what we send.

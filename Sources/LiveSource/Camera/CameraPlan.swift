@@ -12,6 +12,8 @@ struct CameraPlan: Sendable {
   /// The even rate; nil for the pictures' own times.
   var rate: PictureRate?
   var maximumBitrate: Int
+  /// How often the pictures' size changes; nil for never.
+  var sizeChange: Duration?
   var owner: ParticipantID
 
   var tracks: Int { (pictures == nil ? 0 : 1) + (sound == nil ? 0 : 1) }

@@ -24,6 +24,7 @@ struct PictureThread {
     split = { BitrateSplit(total: min($0, plan.maximumBitrate), hasSound: hasSound, hasVideo: true).video }
     var settings = LiveVideoEncoder.Settings(size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
     settings.bitrate = min(settings.bitrate, split(plan.maximumBitrate))
+    settings.sizeChange = plan.sizeChange
     encoder = try coding { () throws(CodecFailure) in try LiveVideoEncoder(settings) }
     outlet = run.outlet()
   }

@@ -18,6 +18,8 @@ package final class LiveVideoEncoder {
     /// 0 (best) to 16 (fastest).
     package var speed = 8
     package var threads = 1
+    /// How often the size changes, between that of the line and half of it; nil for a size that only the line changes.
+    package var sizeChange: Duration?
 
     package init(size: PictureSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
       self.size = size
@@ -38,6 +40,7 @@ package final class LiveVideoEncoder {
   private var encoderBitrate: Int
   private var sinceEncoded = 0
   private var standing: Picture?
+  private var firstPicture: ContinuousClock.Instant?
 
   /// The share of the bitrate that the encoder is set to; the rest is for keyframes.
   private static let share = 0.95
@@ -112,6 +115,7 @@ package final class LiveVideoEncoder {
   private func make(
     of picture: Picture, time: Int64, keyframe: Bool, now: ContinuousClock.Instant
   ) throws(CodecFailure) -> EncodedFrame? {
+    firstPicture = firstPicture ?? now
     let isNew = try adjust(now: now)
     let scaled = try picture.scaled(to: rung.size)
     let output = try encoder.encode(scaled, time: encoderTime, duration: frameDuration, keyframe: keyframe || isNew)
@@ -134,9 +138,10 @@ package final class LiveVideoEncoder {
   ///
   /// - Returns: whether the encoder is a new one.
   private func adjust(now: ContinuousClock.Instant) throws(CodecFailure) -> Bool {
-    if ladder.rung.size != rung.size, requests.allows(now: now) {
-      encoder = try Self.encoder(for: ladder.rung, settings, bitrate: budget.bitrate)
-      rung = ladder.rung
+    let wanted = QualityLadder.Rung(divisor: ladder.rung.divisor, size: wantedSize(now: now))
+    if wanted.size != rung.size, requests.allows(now: now) {
+      encoder = try Self.encoder(for: wanted, settings, bitrate: budget.bitrate)
+      rung = wanted
       encoderBitrate = budget.bitrate
       return true
     }
@@ -147,6 +152,15 @@ package final class LiveVideoEncoder {
       encoderBitrate = budget.bitrate
     }
     return false
+  }
+
+  /// What size pictures are to have now: the ladder's, or half of it in every other turn of a size that is to change by itself.
+  private func wantedSize(now: ContinuousClock.Instant) -> PictureSize {
+    let size = ladder.rung.size
+    guard let turn = settings.sizeChange, turn > .zero, let firstPicture,
+      Int((now - firstPicture) / turn) % 2 == 1
+    else { return size }
+    return PictureSize(width: max(2, size.width / 4 * 2), height: max(2, size.height / 4 * 2))
   }
 
   /// A frame's share of a second, in ticks of 90 kHz.

@@ -56,7 +56,8 @@ struct CameraInputs {
     plan = CameraPlan(
       name: parts.joined(separator: " with "), pictures: main.pictures, sound: main.sound,
       rounds: Rounds(period: CameraPlan.period(main.pictures?.extent, main.sound?.extent), loops: options.loops),
-      fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, owner: options.owner)
+      fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, sizeChange: options.sizeChange,
+      owner: options.owner)
     let found = [main.pictures?.summary, main.sound?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
     summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live"

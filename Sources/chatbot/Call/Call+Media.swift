@@ -1,4 +1,5 @@
 import BotPeer
+import LiveSource
 import Logging
 import Media
 import Recorder
@@ -13,6 +14,7 @@ extension Call {
     for await happening in parts.peer.events {
       let participant = happening.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
+      observer?.happened(happening.event, with: participant, at: .now)
       switch happening.event {
       case .signal(.offer(let sdp)):
         parts.client.sendOffer(sdp, to: participant.text)
@@ -29,6 +31,8 @@ extension Call {
         if state == .connected { parts.roster.connected() }
         // How it ended is told by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
+      case .reached(let milestone):
+        log.debug("user \(milestone.rawValue)", metadata: user)
       case .media(let event):
         if case .frame(let frame) = event { parts.loopback?.give(back: frame, to: participant) }
         parts.recorder?.receive(event, of: participant, now: .now)
@@ -53,8 +57,11 @@ extension Call {
 
   /// Feeds the camera's frames to the peer. A file that is played once waits for its first viewer.
   func play(_ source: any FrameSource, _ parts: Parts) async {
-    if !options.playing.loops { await parts.roster.firstConnection() }
-    for await frame in await source.frames() { parts.peer.send(frame) }
+    if plan.camera?.loops == false { await parts.roster.firstConnection() }
+    for await frame in await source.frames() {
+      parts.peer.send(frame)
+      observer?.sent(frame, at: .now)
+    }
     // What was sent last is still on its way.
     try? await Task.sleep(for: .milliseconds(300))
   }

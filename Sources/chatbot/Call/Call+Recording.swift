@@ -4,10 +4,10 @@ import Recorder
 /// What is recorded.
 extension Call {
   func openRecorder() throws(CallFailure) -> Recorder? {
-    guard let folder = options.record else { return nil }
-    var configuration = Recorder.Configuration(folder: folder, room: options.room ?? CallOptions.defaultRoom)
-    configuration.verifies = options.verifies
-    configuration.segment = options.segmentLimit
+    guard let folder = plan.record else { return nil }
+    var configuration = Recorder.Configuration(folder: folder, room: plan.roomName)
+    configuration.verifies = plan.verifies
+    configuration.segment = plan.segment
     do {
       let recorder = try Recorder(configuration)
       tellUnfinished(in: folder)
@@ -45,16 +45,6 @@ extension Call {
         log.error("\(problem)", metadata: user)
         parts.roster.recordingFailed(problem.sentence)
       }
-    }
-  }
-
-  /// Lists what was recorded, and says what could not be.
-  func report(_ roster: Roster) throws(CallFailure) {
-    let recordings = roster.recordings
-    for summary in recordings { console.result(RecordingReport(summary).text) }
-    if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }
-    guard !recordings.isEmpty else {
-      throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
     }
   }
 }

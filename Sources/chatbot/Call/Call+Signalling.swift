@@ -10,6 +10,7 @@ extension Call {
   func followSignalling(_ parts: Parts) async -> Ending {
     var hasJoined = false
     for await event in parts.client.events {
+      observer?.heard(event, at: .now)
       switch event {
       case .joined(let you, let others):
         hasJoined = true

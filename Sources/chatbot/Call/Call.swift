@@ -9,9 +9,11 @@ import SkyRTC
 
 /// One stay in one room: signalling, peer, recorder and camera joined together. Wiring only; each of them does its own work.
 struct Call {
-  let options: CallOptions
+  let plan: CallPlan
   let console: Console
   let log: Logger
+  /// Who looks on, and ends the call; nil for nobody.
+  var observer: (any CallObserver)?
 
   /// What the tasks of a call share.
   struct Parts: Sendable {
@@ -29,20 +31,25 @@ struct Call {
     case timeIsUp
     case fileEnded
     case signallingEnded
+    /// Who looks on has seen enough.
+    case enoughSeen
     /// The server never let us in.
     case notAdmitted(String)
   }
 
-  func run() async throws {
-    let interruption = Interruption()
+  /// Takes part until something ends it.
+  ///
+  /// - Returns: what is known at the end of who was there and what was recorded.
+  @discardableResult
+  func run(interruption: Interruption = Interruption()) async throws -> Roster {
     // What can be wrong without a network is found before anybody is disturbed.
     let source = try openSource()
     let recorder = try openRecorder()
     let roster = Roster()
     let peer = try await startPeer(source: source, roster: roster)
-    let connection = try await ServerFinder(options: options, console: console, log: log).connect()
+    let connection = try await ServerFinder(plan: plan, console: console, log: log).connect()
     interruption.beginOrderly()
-    let loopback = options.loopback ? Loopback(peer: peer, delay: options.delay?.duration ?? .zero) : nil
+    let loopback = plan.loopback ? Loopback(peer: peer, delay: plan.delay) : nil
     let parts = Parts(
       client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
@@ -51,6 +58,7 @@ struct Call {
     async let summaries: Void = followSummaries(parts)
     async let problems: Void = followProblems(parts)
     let ending = await untilEnd(parts, interruption: interruption)
+    observer?.leaving(at: .now)
     log.info("leaving", metadata: ["reason": "\(ending)"])
     await peer.close(reason: "The bot left the room.")
     await media
@@ -61,20 +69,20 @@ struct Call {
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
-      throw CallFailure(.serverNotReached, "\(options.serverURL) did not let us in: \(reason)")
+      throw CallFailure(.serverNotReached, "\(plan.server) did not let us in: \(reason)")
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
-    if recorder != nil { try report(roster) }
+    return roster
   }
 
   // MARK: Setting up
 
   private func openSource() throws(CallFailure) -> (any FrameSource)? {
-    guard let camera = options.playing.camera else { return nil }
+    guard let camera = plan.camera else { return nil }
     do {
       let source = try LiveCamera.open(camera, logger: log)
       log.info("camera", metadata: ["content": "\(source.summary)"])
-      for remark in source.remarks { log.warning("\(remark)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
+      for remark in source.remarks { log.warning("\(remark)", metadata: ["camera": "\(plan.cameraName)"]) }
       return source
     } catch {
       throw CallFailure(.fileNotPlayable, error.description)
@@ -83,15 +91,17 @@ struct Call {
 
   private func startPeer(source: (any FrameSource)?, roster: Roster) async throws -> BotPeer {
     var configuration = BotPeer.Configuration()
-    configuration.bindAddresses = options.bindAddress.map { [$0] } ?? []
-    let host = (try? WebSocketURL(options.serverURL))?.host ?? ""
+    configuration.bindAddresses = plan.bindAddress.map { [$0] } ?? []
+    let host = (try? WebSocketURL(plan.server))?.host ?? ""
     configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
-    configuration.udpPort = options.udpPort
-    configuration.iceServers = options.iceServer
-    configuration.sending = options.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
+    configuration.udpPort = plan.udpPort
+    configuration.iceServers = plan.iceServers
+    configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot make a keyframe; an encoder can, and so can whoever looks into a mirror.
-    configuration.keyframeAnswer = options.loopback || source?.isLive == true ? .source : .replay
-    configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
+    configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
+    configuration.maximumSendBitrate = plan.maximumBitrate
+    configuration.impairment = plan.impairment
+    configuration.act = plan.act
     configuration.isPolite = { roster.isPolite(towards: $0) }
     do {
       return try await BotPeer.start(configuration, on: MediaThread.loop, log: log)
@@ -113,7 +123,7 @@ struct Call {
         let ending = await followSignalling(parts)
         return Task.isCancelled ? nil : ending
       }
-      if let duration = options.duration?.duration {
+      if let duration = plan.duration {
         group.addTask {
           try? await Task.sleep(for: duration)
           return Task.isCancelled ? nil : .timeIsUp
@@ -131,9 +141,14 @@ struct Call {
           return nil
         }
       }
-      if console.isTerminal {
+      if let observer {
         group.addTask {
-          await StatusTask(parts: parts, console: console, room: options.room ?? CallOptions.defaultRoom).run()
+          await observer.watch(parts.peer)
+          return Task.isCancelled ? nil : .enoughSeen
+        }
+      } else if console.isTerminal {
+        group.addTask {
+          await StatusTask(parts: parts, console: console, room: plan.roomName).run()
           return nil
         }
       }

@@ -30,6 +30,13 @@ struct Interruption: Sendable {
     watcher.start()
   }
 
+  /// One that no signal reaches: for a call whose end somebody else sees to.
+  static var never: Interruption { Interruption(signals: AsyncStream { _ in }) }
+
+  private init(signals: AsyncStream<Int32>) {
+    self.signals = signals
+  }
+
   /// From now on the first signal asks for an orderly end.
   func beginOrderly() {
     Self.isOrderly.store(true, ordering: .sequentiallyConsistent)

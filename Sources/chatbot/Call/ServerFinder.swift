@@ -4,7 +4,7 @@ import SkyRTC
 
 /// Reaches the signalling server, and starts the embedded one where none is named and none is there.
 struct ServerFinder {
-  let options: CallOptions
+  let plan: CallPlan
   let console: Console
   let log: Logger
 
@@ -17,12 +17,12 @@ struct ServerFinder {
   private static let embeddedPort = 3000
 
   func connect() async throws(CallFailure) -> Connection {
-    let client = try makeClient(url: options.serverURL)
+    let client = try makeClient(url: plan.server)
     do {
       try await client.connect()
       return Connection(client: client, embedded: nil)
     } catch {
-      guard options.mayStartServer, case .unreachable = error else {
+      guard plan.mayStartServer, case .unreachable = error else {
         throw CallFailure(.serverNotReached, error.description)
       }
     }
@@ -37,7 +37,7 @@ struct ServerFinder {
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
-      let room = options.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
+      let room = plan.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
       console.say(
         "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)"
       )
@@ -63,7 +63,7 @@ struct ServerFinder {
 
   private func makeClient(url: String) throws(CallFailure) -> SkyRTCClient {
     do {
-      return try SkyRTCClient(url: url, room: options.room ?? "", logger: log)
+      return try SkyRTCClient(url: url, room: plan.room ?? "", logger: log)
     } catch {
       throw CallFailure(.usage, "\(error)")
     }

@@ -107,7 +107,7 @@ struct LoadPublisher: Sendable {
       case .stateChanged(let state):
         if state == .connected { crew.connected(index, participant) }
         log.debug("user \(state.rawValue)", metadata: names)
-      case .media:
+      case .media, .reached:
         break
       case .keyframeRequested:
         crew.source.requestKeyframe()

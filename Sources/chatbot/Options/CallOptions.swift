@@ -93,6 +93,25 @@ struct CallOptions: ParsableArguments {
     segment.isEmpty ? nil : SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
   }
 
+  /// The call that is asked for.
+  var plan: CallPlan {
+    var plan = CallPlan(server: serverURL)
+    plan.room = room
+    plan.mayStartServer = mayStartServer
+    plan.camera = playing.camera
+    plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
+    plan.loopback = loopback
+    plan.delay = delay?.duration ?? .zero
+    plan.record = record
+    plan.segment = segmentLimit
+    plan.verifies = verifies
+    plan.duration = duration?.duration
+    plan.iceServers = iceServer
+    plan.udpPort = udpPort
+    plan.bindAddress = bindAddress
+    return plan
+  }
+
   func validate() throws {
     guard playing.play != nil || record != nil || loopback else {
       throw ValidationError("There is nothing to do: give --record FOLDER, and --play FILE or --loopback.")

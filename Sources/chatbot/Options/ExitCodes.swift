@@ -1,9 +1,11 @@
 import ArgumentParser
 
-/// What chatbot exits with. The numbers are those of sysexits.h where one fits; 1 and 2 are left to shells and crashes.
+/// What chatbot exits with. The numbers are those of sysexits.h where one fits, and 1 for a verdict, as of other checkers.
 enum ExitCodes: Int32, CaseIterable, Sendable {
   /// All went well. Also after SIGINT, SIGTERM or the end of `--duration`, when every file was finished.
   case fine = 0
+  /// `check`, `inspect`: a rule does not hold, or could not be measured.
+  case ruleFailed = 1
   /// The command line cannot be understood (EX_USAGE). The argument parser's own code.
   case usage = 64
   /// `--record` was given, and at the end there was no recording (EX_DATAERR).
@@ -27,6 +29,7 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   var meaning: String {
     switch self {
     case .fine: "all went well"
+    case .ruleFailed: "check, inspect: a rule does not hold"
     case .usage: "the command line cannot be understood"
     case .nothingRecorded: "nothing was recorded"
     case .fileNotPlayable: "the file cannot be played"

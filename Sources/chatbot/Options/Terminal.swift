@@ -9,4 +9,14 @@ enum Terminal {
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
+
+  /// Whether text is shown in UTF-8: what the locale says (POSIX, Base Definitions 8.2); where it says nothing, yes.
+  static var isUnicode: Bool {
+    for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+      guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
+      let upper = value.uppercased()
+      return upper.contains("UTF-8") || upper.contains("UTF8")
+    }
+    return true
+  }
 }

@@ -65,6 +65,25 @@ struct LiveVideoEncoderTests {
     sent.filter { range.contains($0.time) }.map(\.bits).reduce(0, +) * 1_000 / range.count
   }
 
+  @Test("a size that is to change by itself does so every 2 s, with a keyframe, and every picture decodes")
+  func changesSize() throws {
+    let painter = PatternPainter(size: Self.vga)
+    var settings = LiveVideoEncoder.Settings(size: Self.vga, framesPerSecond: 30)
+    settings.sizeChange = .seconds(2)
+    let sent = try play(
+      try LiveVideoEncoder(settings), pictures: 300, target: { _ in 2_000_000 }, request: { $0 % 97 == 96 }
+    ) {
+      painter.picture(frame: UInt32($0), time: UInt64($0) * 100 / 3)
+    }
+    let half = PictureSize(width: 320, height: 240)
+    for picture in sent {
+      #expect(picture.size == (picture.time / 2_000 % 2 == 0 ? Self.vga : half), "at \(picture.time) ms")
+    }
+    let changes = zip(sent, sent.dropFirst()).filter { $0.size != $1.size }.map(\.1)
+    #expect(changes.map(\.isKeyframe) == [true, true, true, true])
+    #expect(changes.map { $0.time / 100 } == [20, 40, 60, 80])
+  }
+
   @Test("the pattern follows a line of 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included")
   func patternFollows() throws {
     let painter = PatternPainter(size: Self.vga)

@@ -168,17 +168,18 @@ struct ServeOptionsTests {
 
 @Suite("exit codes")
 struct ExitCodesTests {
-  @Test("each has a number of its own, none of them 1 or 2, and bad usage is the parser's own")
+  @Test("each has a number of its own, none of them 2, 1 is a verdict's, and bad usage is the parser's own")
   func numbers() {
-    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 8)
-    #expect(!ExitCodes.allCases.contains { $0.rawValue == 1 || $0.rawValue == 2 })
+    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 9)
+    #expect(!ExitCodes.allCases.contains { $0.rawValue == 2 })
+    #expect(ExitCodes.ruleFailed.rawValue == 1)
     #expect(ExitCodes.usage.exitCode == ExitCode.validationFailure)
     #expect(ExitCodes.fine.exitCode == ExitCode.success)
   }
 
   @Test("the table has a line for each")
   func table() {
-    #expect(ExitCodes.table.split(separator: "\n").count == 9)
+    #expect(ExitCodes.table.split(separator: "\n").count == 10)
     #expect(ExitCodes.table.contains("  69  the server was not reached"))
   }
 }

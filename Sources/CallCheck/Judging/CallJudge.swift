@@ -1,0 +1,185 @@
+import Codecs
+public import Media
+package import Pattern
+
+/// Judges a call: is told what happens in it and when, decodes every frame, and says at any time what it all comes to.
+///
+/// It does no I/O, reads no clock and waits for nothing, so that the same happenings always come to the same report. It is used from
+/// one thread; decoding takes some hundredths of that thread's time for each peer.
+public final class CallJudge {
+  /// What a check is told beforehand.
+  public struct Options: Sendable {
+    /// When the check began. All times of the report count from it.
+    public var start: ContinuousClock.Instant
+    /// What the wall clock read at `start`, in milliseconds since 1970; without it the pattern's delay is not measured.
+    public var wallClock: Double?
+    public var room: String
+    public var subject = CheckSubject.call
+    public var expected = CheckExpectation()
+    /// The rules; nil for the program's own.
+    public var rules: [Rule]?
+    /// The step of the time line.
+    public var step = Duration.milliseconds(200)
+    /// How many thumbnails of each peer are kept.
+    public var thumbnails = 12
+    /// Peers beyond so many are not judged: a room must not fill the memory.
+    public var mostPeers = 100
+
+    public init(start: ContinuousClock.Instant, room: String) {
+      self.start = start
+      self.room = room
+    }
+  }
+
+  public let options: Options
+  private var peers: [PeerJudge] = []
+  private var places: [ParticipantID: Int] = [:]
+  private var joinedAt: Double?
+  private var failure: String?
+  private var mediaFrom: Double?
+  private var ours = SentPictures()
+  private var ownDecoder: VP8Decoder?
+  private let reader = PatternReader()
+
+  public init(_ options: Options) {
+    self.options = options
+  }
+
+  // MARK: What happens
+
+  /// The server let us into the room.
+  public func joined(at now: ContinuousClock.Instant) {
+    joinedAt = joinedAt ?? seconds(now)
+  }
+
+  /// The room was not joined, or the check could not go on.
+  ///
+  /// - Parameter sentence: why.
+  public func failed(_ sentence: String) {
+    failure = failure ?? sentence
+  }
+
+  /// Any of what follows.
+  public func take(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+    switch event {
+    case .step(let step): self.step(step, of: peer, at: now)
+    case .frame(let frame): receive(frame, from: peer, at: now)
+    case .clock(let report): clock(report, of: peer)
+    case .sample(let sample): self.sample(sample, of: peer, at: now)
+    }
+  }
+
+  public func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+    let time = seconds(now)
+    change(peer) { $0.step(step, at: time) }
+  }
+
+  /// A frame of a peer, in decoding order within its track. When it came is told by its `arrival`.
+  public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
+    let arrived = seconds(frame.arrival)
+    change(peer) { $0.take(frame, arrived: arrived, sent: ours) }
+    if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
+  }
+
+  /// A peer's clock at a media time.
+  public func clock(_ report: ClockReport, of peer: ParticipantID) {
+    change(peer) { $0.take(report) }
+  }
+
+  /// What has been counted of the connection to a peer; once a second and once at the end.
+  public func sample(_ sample: ConnectionSample, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+    let time = seconds(now)
+    change(peer) { $0.take(sample, at: time) }
+  }
+
+  /// A frame that we send to everybody. Where it shows the pattern, what comes back is held against it.
+  public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
+    guard frame.codec == .vp8 else { return }
+    ownDecoder = ownDecoder ?? (try? VP8Decoder())
+    guard let ownDecoder,
+      let (size, reading) = try? ownDecoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),
+      let reading
+    else { return }
+    sent(reading, size: size, at: now)
+  }
+
+  /// A picture of the pattern that we send to everybody, by who knows what is painted on it.
+  package func sent(_ reading: PatternReading, size: PictureSize, at now: ContinuousClock.Instant) {
+    let picture = SentPicture(reading: reading, time: seconds(now))
+    ours.add(picture)
+    for index in peers.indices { peers[index].sent(picture, size: size) }
+  }
+
+  private func seconds(_ now: ContinuousClock.Instant) -> Double { (now - options.start).seconds }
+
+  private func change(_ id: ParticipantID, _ change: (inout PeerJudge) -> Void) {
+    if let place = places[id] { return change(&peers[place]) }
+    guard peers.count < options.mostPeers else { return }
+    var judge = PeerJudge(
+      id: id, wallClock: options.wallClock.map { $0 / 1_000 }, step: options.step.seconds,
+      thumbnails: options.thumbnails)
+    change(&judge)
+    places[id] = peers.count
+    peers.append(judge)
+  }
+
+  // MARK: What it comes to
+
+  private func hasExpectedMedia(_ peer: PeerJudge) -> Bool {
+    let steps = peer.notes.steps
+    let hasVideo = steps.firstFrame != nil
+    let hasAudio = steps.firstSound != nil
+    return (hasVideo || hasAudio) && (hasVideo || !options.expected.video) && (hasAudio || !options.expected.audio)
+  }
+
+  private var hasAllMedia: Bool { peers.count(where: hasExpectedMedia) >= max(1, options.expected.peers) }
+
+  /// A glance at the check while it lasts.
+  public func status(at now: ContinuousClock.Instant) -> CheckStatus {
+    let time = seconds(now)
+    var awaited: [String] = []
+    if joinedAt == nil, options.subject == .call, peers.isEmpty { awaited.append("the room") }
+    let missing = options.expected.peers - peers.count { $0.notes.departure == nil }
+    if missing > 0 { awaited.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
+    for peer in peers where peer.notes.departure == nil && !hasExpectedMedia(peer) {
+      let progress = Diagnosis.progress(peer.notes.steps)
+      if progress < .dtlsConnected {
+        awaited.append("a connection to \(peer.id)")
+      } else {
+        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("pictures of \(peer.id)") }
+        if options.expected.audio, peer.notes.steps.firstSound == nil { awaited.append("sound of \(peer.id)") }
+      }
+    }
+    return CheckStatus(
+      elapsed: time, mediaElapsed: mediaFrom.map { max(0, time - $0) }, peers: peers.map { $0.status(at: time) },
+      awaited: awaited)
+  }
+
+  /// What it all comes to, if the check ends now. It can go on afterwards.
+  public func report(at now: ContinuousClock.Instant) -> CheckReport {
+    let end = max(0, seconds(now))
+    let reports = peers.map { $0.report(until: end) }
+    let room = CheckReport.RoomReport(
+      joined: joinedAt.map(tidy), peersSeen: peers.count, peersAtOnce: peersAtOnce(until: end))
+    let diagnosis = Diagnosis.ofCall(
+      joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
+    let own = DefaultRules.rules(for: options.expected, subject: options.subject)
+    let rules = options.rules ?? own.map(\.rule)
+    let judgement = RuleJudgement(room: room, peers: reports, diagnosis: diagnosis)
+    let results = rules.flatMap(judgement.results)
+    let (verdict, summary) = RuleJudgement.verdict(
+      of: results, rules: rules.count, peers: peers.count, diagnosis: diagnosis)
+    return CheckReport(
+      start: nil, subject: options.subject, room: options.room, expected: options.expected, duration: tidy(end),
+      mediaFrom: mediaFrom.map(tidy), verdict: verdict, summary: summary, diagnosis: diagnosis,
+      rulesAreDefault: options.rules == nil,
+      rules: options.rules?.map { .init(rule: $0.text, reason: nil) }
+        ?? own.map { .init(rule: $0.rule.text, reason: $0.reason) },
+      results: results, roomReport: room, peers: reports, comparison: nil)
+  }
+
+  private func peersAtOnce(until end: Double) -> Int {
+    let ranges = peers.compactMap { $0.presence(until: end) }
+    return ranges.map { range in ranges.count { $0.contains(range.lowerBound) } }.max() ?? 0
+  }
+}

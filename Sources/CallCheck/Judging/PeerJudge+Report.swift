@@ -1,0 +1,87 @@
+import Codecs
+import Media
+
+/// What it all comes to.
+extension PeerJudge {
+  /// How a live display shows it.
+  func status(at time: Double) -> CheckStatus.Peer {
+    let recent = (1...max(1, Int(1 / buckets.step))).map { buckets[max(0, time - Double($0) * buckets.step)] }
+    let length = Double(recent.count) * buckets.step
+    let energy = recent.reduce(into: BucketLine.Mean()) { $0 += $1.energy }
+    return CheckStatus.Peer(
+      id: id.text, reached: Diagnosis.progress(notes.steps), progress: Diagnosis.sentence(notes),
+      isGone: notes.departure != nil,
+      fps: tidy(Double(recent.reduce(0) { $0 + $1.frames }) / length),
+      bitrate: tidy(Double(recent.reduce(0) { $0 + $1.videoBytes + $1.audioBytes } * 8) / length),
+      level: energy.value.map { tidy(decibels(amplitude: $0.squareRoot())) })
+  }
+
+  /// From when to when media came; nil when none did.
+  func presence(until end: Double) -> ClosedRange<Double>? {
+    let steps = notes.steps
+    guard let first = [steps.firstFrame, steps.firstSound].compactMap({ $0 }).min() else { return nil }
+    return first...max(first, self.end(until: end))
+  }
+
+  /// When the peer's media ended: with its last frame, where it has left.
+  private func end(until end: Double) -> Double {
+    guard let departure = notes.departure else { return end }
+    let last = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }.max()
+    return min(end, departure.time, last ?? departure.time)
+  }
+
+  /// Everything that was measured. What goes on is taken to end now, but can go on afterwards.
+  func report(until checkEnd: Double) -> PeerReport {
+    var judge = self
+    return judge.finish(until: checkEnd)
+  }
+
+  private mutating func finish(until checkEnd: Double) -> PeerReport {
+    let end = end(until: checkEnd)
+    if let freeze = video.end(at: end) { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
+    for mark in audio.end(at: end) { note(mark) }
+    for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
+    let steps = notes.steps
+    let seen = steps.firstFrame.map { $0...max($0, end) }
+    let heard = steps.firstSound.map { $0...max($0, end) }
+    let departed = notes.departure.map { $0.cause != .closedByUs } ?? false
+    return PeerReport(
+      id: id.text, reached: Diagnosis.progress(steps), progress: Diagnosis.sentence(notes), steps: steps,
+      departure: notes.departure, absent: departed ? tidy(max(0, checkEnd - end)) : 0, connection: tally.report,
+      video: seen.map(videoReport), audio: heard.map(audioReport), skew: skew.report, pattern: patternReport,
+      returned: returns.report(end: end),
+      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard), thumbnails: video.thumbnails.chosen)
+  }
+
+  private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
+    let duration = range.upperBound - range.lowerBound
+    return VideoReport(
+      start: tidy(range.lowerBound), duration: tidy(duration), frames: video.decoded,
+      fps: duration > 0 ? tidy(Double(video.decoded) / duration) : 0, fpsMinimum: buckets.fewestFrames(in: range),
+      bitrate: duration > 0 ? tidy(Double(videoBytes * 8) / duration) : 0, keyframes: video.keyframes,
+      decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
+      sizeChanges: video.sizeChanges, brightness: tidy(video.meanBrightness),
+      freezes: video.freezes.stretches(of: duration), black: video.blackStretches.stretches(of: duration),
+      frozen: video.frozen.stretches(of: duration))
+  }
+
+  private func audioReport(_ range: ClosedRange<Double>) -> AudioReport {
+    let duration = range.upperBound - range.lowerBound
+    return AudioReport(
+      start: tidy(range.lowerBound), duration: tidy(duration), packets: audio.decoded,
+      bitrate: duration > 0 ? tidy(Double(audioBytes * 8) / duration) : 0, channels: audio.channels,
+      decodeErrors: audio.decodeErrors, level: tidy(audio.meter.level), peak: tidy(audio.meter.peak),
+      concealed: tidy(audio.concealed), silence: audio.meter.silences(of: duration),
+      clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.stretches(of: duration))
+  }
+
+  private var patternReport: PatternReport? {
+    guard picturesRead > 0 || audio.marksFound > 0 else { return nil }
+    return PatternReport(
+      streamID: Int(numbers.streamID), picturesRead: picturesRead, picturesUnreadable: video.unreadable,
+      numbersPainted: numbers.numbersPainted, missing: numbers.numbersPainted - numbers.numbersSeen,
+      doubled: numbers.doubled, reordered: numbers.reordered, restarts: numbers.restarts, marksFound: audio.marksFound,
+      marksExpected: audio.marksExpected, videoDelay: videoDelays.spread, audioDelay: audioDelays.spread,
+      quality: video.quality)
+  }
+}

@@ -1,0 +1,191 @@
+import Codecs
+import Media
+import NIOCore
+import Pattern
+
+/// Judges one peer: takes what happens to it in order, and tells at any time what it comes to.
+struct PeerJudge {
+  let id: ParticipantID
+  private let wallClock: Double?
+  private(set) var notes = Diagnosis.Notes()
+  var tally = ConnectionTally()
+  var video: VideoJudge
+  var audio = SoundJudge()
+  var buckets: BucketLine
+  var numbers = NumberLedger()
+  var picturesRead = 0
+  var returns = ReturnLedger()
+  private var clock = SenderClock()
+  var skew = SkewGauge()
+  var videoDelays = Samples()
+  var audioDelays = Samples()
+  var videoBytes = 0
+  var audioBytes = 0
+  /// When the last frame of each track could be seen or heard: a frame waits for those before it.
+  var lastShown: [MediaKind: Double] = [:]
+  /// The newest time that the pattern's pictures told, in seconds, and when that was.
+  private var lastContent: (content: Double, at: Double)?
+
+  /// Delays beyond this are those of a pattern that was recorded earlier.
+  private static let longestDelay = 3_600.0
+
+  /// - Parameters:
+  ///   - wallClock: seconds since 1970 at the check's start; nil where that is not known.
+  ///   - step: of the time line, in seconds.
+  init(id: ParticipantID, wallClock: Double?, step: Double, thumbnails: Int) {
+    self.id = id
+    self.wallClock = wallClock
+    video = VideoJudge(thumbnails: thumbnails)
+    buckets = BucketLine(step: step)
+  }
+
+  // MARK: What happens
+
+  mutating func step(_ step: CallStep, at time: Double) {
+    func first(_ place: WritableKeyPath<CallSteps, Double?>) {
+      notes.steps[keyPath: place] = notes.steps[keyPath: place] ?? tidy(time)
+    }
+    if case .gone(let cause, let sentence) = step {
+      notes.departure = notes.departure ?? .init(time: tidy(time), cause: cause, sentence: sentence)
+      return
+    }
+    switch step {
+    case .seen:
+      // Somebody who comes back is there again.
+      notes.departure = nil
+    case .offerSent: first(\.offerSent)
+    case .offerReceived: first(\.offerReceived)
+    case .answerSent: first(\.answerSent)
+    case .answerReceived: first(\.answerReceived)
+    case .localCandidate(let kind):
+      first(\.firstLocalCandidate)
+      notes.steps.localCandidates[kind.rawValue, default: 0] += 1
+    case .remoteCandidate(let kind):
+      first(\.firstRemoteCandidate)
+      notes.steps.remoteCandidates[kind.rawValue, default: 0] += 1
+    case .checksBegun: first(\.checksBegun)
+    case .checkAnswered: first(\.firstCheckAnswered)
+    case .iceConnected: first(\.iceConnected)
+    case .dtlsConnected:
+      first(\.iceConnected)
+      first(\.dtlsConnected)
+    case .firstPacket: first(\.firstPacket)
+    case .gone: break
+    }
+    // Whatever happens first, by then the call had begun.
+    first(\.seen)
+  }
+
+  mutating func take(_ report: ClockReport) { clock.take(report) }
+
+  mutating func take(_ sample: ConnectionSample, at time: Double) {
+    let change = tally.take(sample, at: time)
+    buckets[time].packets += Double(change.packets)
+    buckets[time].missing += Double(change.missing)
+    buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
+    if let bitrate = change.sentBitrate { buckets[time].sentBitrate.add(bitrate) }
+    if let target = sample.targetBitrate { buckets[time].targetBitrate.add(Double(target)) }
+    if sample.checksSent > 0 { step(.checksBegun, at: time) }
+    if sample.checksAnswered > 0 { step(.checkAnswered, at: time) }
+  }
+
+  /// We sent a picture of the pattern.
+  mutating func sent(_ picture: SentPicture, size: PictureSize) {
+    returns.sent(picture)
+    video.learn(size)
+  }
+
+  mutating func take(_ frame: EncodedFrame, arrived: Double, sent: SentPictures) {
+    let kind = frame.codec.kind
+    let shown = max(arrived, lastShown[kind] ?? arrived)
+    lastShown[kind] = shown
+    // Who is heard of again is there again.
+    if let departure = notes.departure, arrived > departure.time { notes.departure = nil }
+    notes.steps.firstPacket = notes.steps.firstPacket ?? tidy(arrived)
+    let bytes = frame.payload.readableBytes
+    switch kind {
+    case .video:
+      videoBytes += bytes
+      buckets[shown].videoBytes += bytes
+      if frame.isKeyframe { buckets[shown].keyframes += 1 }
+      takePicture(frame, shown: shown, arrived: arrived, sent: sent)
+    case .audio:
+      audioBytes += bytes
+      buckets[shown].audioBytes += bytes
+      takeSound(frame, heard: shown, arrived: arrived)
+    }
+  }
+
+  private mutating func takePicture(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentPictures) {
+    let outcome = video.take(frame, at: shown)
+    notes.hasUndecodable = video.decodeErrors > 0
+    notes.waitsForKeyframe = video.beforeKeyframe > 0
+    guard outcome.isSeen else { return }
+    buckets[shown].frames += 1
+    notes.steps.firstFrame = notes.steps.firstFrame ?? tidy(shown)
+    if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
+    let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
+    let found = skew.picture(
+      .init(heard: shown, arrived: arrived, stamped: clock.seconds(at: frame.time, .video), content: content))
+    for skew in found { buckets[skew.time].skew.add(skew.skew) }
+  }
+
+  /// Accounts for a picture of the pattern.
+  ///
+  /// - Returns: the time that it tells, in seconds; nil when the same picture was there before, because what is shown again tells
+  ///   no delay.
+  private mutating func note(_ reading: PatternReading, at time: Double, sent: SentPictures) -> Double? {
+    picturesRead += 1
+    let place = numbers.add(reading)
+    returns.came(reading, at: time, sent: sent)
+    if place == .doubled { return nil }
+    let content = Double(reading.time) / 1_000
+    lastContent = (content, time)
+    if let delay = delay(of: content, at: time) {
+      videoDelays.add(delay)
+      buckets[time].videoDelay.add(delay)
+    }
+    return content
+  }
+
+  private mutating func takeSound(_ frame: EncodedFrame, heard: Double, arrived: Double) {
+    let outcome = audio.take(frame, heard: heard, arrived: arrived)
+    guard let energy = outcome.energy else {
+      notes.hasUndecodable = true
+      return
+    }
+    notes.steps.firstSound = notes.steps.firstSound ?? tidy(heard)
+    buckets[heard].energy.add(energy)
+    for mark in outcome.marks { note(mark) }
+    let found = skew.sound(
+      .init(heard: heard, arrived: arrived, stamped: clock.seconds(at: frame.time, .audio), content: nil))
+    for skew in found { buckets[skew.time].skew.add(skew.skew) }
+  }
+
+  mutating func note(_ mark: SoundJudge.Mark) {
+    guard let content = second(of: mark) else { return }
+    if let delay = delay(of: content, at: mark.heard) {
+      audioDelays.add(delay)
+      buckets[mark.heard].audioDelay.add(delay)
+    }
+    skew.mark(
+      .init(
+        heard: mark.heard, arrived: mark.arrived, stamped: clock.seconds(at: mark.time, .audio), content: content))
+  }
+
+  /// The second since 1970 that a mark stands for: of all that leave the same rest, the one that is nearest to what the
+  /// pictures told, or else to our clock.
+  private func second(of mark: SoundJudge.Mark) -> Double? {
+    let near = lastContent.map { $0.content + mark.heard - $0.at } ?? wallClock.map { $0 + mark.heard }
+    guard let near, abs(near) < 1e12 else { return nil }
+    let whole = Int64(near.rounded(.down))
+    let rest = (Int64(mark.second) - whole % 256 + 512) % 256
+    return Double(whole + (rest < 128 ? rest : rest - 256))
+  }
+
+  private func delay(of content: Double, at time: Double) -> Double? {
+    guard let wallClock else { return nil }
+    let delay = wallClock + time - content
+    return abs(delay) < Self.longestDelay ? delay : nil
+  }
+}

@@ -1,0 +1,30 @@
+import Pattern
+
+/// The pictures that were sent of late, to know them again.
+struct SentPictures: Sendable {
+  /// How many are remembered: half a minute and more.
+  static let memory = 2_048
+
+  private(set) var recent: [SentPicture] = []
+  private var times: [UInt64: Int] = [:]
+  private var removed = 0
+
+  mutating func add(_ picture: SentPicture) {
+    times[picture.reading.time] = removed + recent.count
+    recent.append(picture)
+    if recent.count < 2 * Self.memory { return }
+    for old in recent.prefix(Self.memory) where times[old.reading.time].map({ $0 < removed + Self.memory }) == true {
+      times[old.reading.time] = nil
+    }
+    recent.removeFirst(Self.memory)
+    removed += Self.memory
+  }
+
+  /// The pictures that were sent from this one on; empty when it is not ours.
+  func from(_ reading: PatternReading) -> ArraySlice<SentPicture> {
+    guard let place = times[reading.time].map({ $0 - removed }), recent.indices.contains(place),
+      recent[place].reading == reading
+    else { return [] }
+    return recent[place...]
+  }
+}

@@ -1,0 +1,47 @@
+import Codecs
+import Media
+
+/// Keeps a few pictures small, evenly spread however long the call lasts.
+struct ThumbnailStrip: Sendable {
+  /// How wide one is at most.
+  private static let width = 160
+  /// The distance at first.
+  private static let firstDistance = 0.5
+
+  private let most: Int
+  private var distance = firstDistance
+  private var next = 0.0
+  private var kept: [Thumbnail] = []
+
+  /// - Parameter most: how many are told of in the end; twice as many are kept.
+  init(most: Int) {
+    self.most = max(0, most)
+  }
+
+  /// Whether a picture is wanted now.
+  func wants(at time: Double) -> Bool { most > 0 && time >= next }
+
+  mutating func add(_ view: PictureView, at time: Double) {
+    next = time + distance
+    guard let small = Self.small(view) else { return }
+    kept.append(Thumbnail(time: tidy(time), picture: small))
+    if kept.count >= 2 * most {
+      kept = stride(from: 0, to: kept.count, by: 2).map { kept[$0] }
+      distance *= 2
+      next = (kept.last?.time ?? time) + distance
+    }
+  }
+
+  /// The pictures, evenly chosen.
+  var chosen: [Thumbnail] {
+    if kept.count <= most { return kept }
+    return (0..<most).map { kept[$0 * (kept.count - 1) / max(1, most - 1)] }
+  }
+
+  private static func small(_ view: PictureView) -> Picture? {
+    let size = view.size
+    guard size.width > width else { return view.copy }
+    let height = max(2, size.height * width / size.width / 2 * 2)
+    return try? view.copy.scaled(to: PictureSize(width: width, height: min(height, 640)))
+  }
+}

@@ -1,0 +1,148 @@
+import Codecs
+import Media
+import Pattern
+
+/// Decodes a peer's pictures and measures what is seen.
+struct VideoJudge {
+  /// What a frame brought.
+  struct Outcome {
+    /// Whether a picture came out of it.
+    var isSeen = false
+    /// The pattern's code on it.
+    var reading: PatternReading?
+    /// A freeze that it ended.
+    var freeze: FreezeWatch.Freeze?
+  }
+
+  /// Sizes that are listed.
+  private static let longestList = 200
+  /// How far apart, in seconds, pictures are that are compared with the painted ones.
+  private static let distanceOfComparisons = 0.5
+  /// Until the pattern was found, every so many pictures are searched for it.
+  private static let searched = 5
+  /// So many pictures at the start are all searched.
+  private static let searchedAtStart = 30
+
+  private var decoder: VP8Decoder?
+  private var gauge = PictureGauge()
+  private var likeness = PictureLikeness()
+  private let reader = PatternReader()
+  private var watch = FreezeWatch()
+  private var black = StretchWatch()
+  private var lastTime: MediaTime?
+  private var lastSeen: Double?
+  private var nextComparison = 0.0
+  private var hasUndecodable = false
+  private var brightness = 0.0
+  private(set) var hasPattern = false
+  private(set) var thumbnails: ThumbnailStrip
+  private(set) var decoded = 0
+  private(set) var keyframes = 0
+  private(set) var decodeErrors = 0
+  private(set) var beforeKeyframe = 0
+  private(set) var unreadable = 0
+  private(set) var sizes: [VideoReport.Size] = []
+  private(set) var sizeChanges = 0
+  private var size: PictureSize?
+
+  init(thumbnails: Int) {
+    self.thumbnails = ThumbnailStrip(most: thumbnails)
+  }
+
+  /// Takes the next frame in decoding order.
+  ///
+  /// - Parameter time: when it could be seen.
+  mutating func take(_ frame: EncodedFrame, at time: Double) -> Outcome {
+    if frame.isKeyframe { keyframes += 1 }
+    if decoded == 0 && !frame.isKeyframe {
+      beforeKeyframe += 1
+      return Outcome()
+    }
+    do {
+      let decoder = try self.decoder ?? VP8Decoder()
+      self.decoder = decoder
+      // A frame that is not to be shown is no error, and nothing to be seen.
+      return try decoder.decode(frame.payload) { view in look(at: view, of: frame, at: time) } ?? Outcome()
+    } catch {
+      decodeErrors += 1
+      hasUndecodable = true
+      return Outcome()
+    }
+  }
+
+  private mutating func look(at view: PictureView, of frame: EncodedFrame, at time: Double) -> Outcome {
+    var outcome = Outcome(isSeen: true)
+    decoded += 1
+    note(view.size, at: time)
+    let look = gauge.look(at: view)
+    brightness += look.brightness
+    black.set(look.isBlack, at: time)
+    outcome.reading = read(view, at: time)
+    if thumbnails.wants(at: time) { thumbnails.add(view, at: time) }
+    outcome.freeze = watch.picture(
+      at: time, isSame: look.isSame && !look.isBlack, reason: reason(of: frame, at: time))
+    hasUndecodable = false
+    lastTime = frame.time
+    lastSeen = time
+    return outcome
+  }
+
+  private mutating func note(_ now: PictureSize, at time: Double) {
+    guard size != now else { return }
+    if size != nil { sizeChanges += 1 }
+    size = now
+    if sizes.count < Self.longestList {
+      sizes.append(.init(time: tidy(time), width: now.width, height: now.height))
+    }
+  }
+
+  /// The pattern was sent by us in this size.
+  mutating func learn(_ size: PictureSize) { likeness.learn(size) }
+
+  private mutating func read(_ view: PictureView, at time: Double) -> PatternReading? {
+    guard hasPattern || decoded <= Self.searchedAtStart || decoded.isMultiple(of: Self.searched) else { return nil }
+    guard case .success(let reading) = reader.read(view) else {
+      if hasPattern { unreadable += 1 }
+      return nil
+    }
+    hasPattern = true
+    likeness.learn(view.size)
+    if time >= nextComparison {
+      nextComparison = time + Self.distanceOfComparisons
+      likeness.compare(view, with: reading)
+    }
+    return reading
+  }
+
+  /// Where a hole before a frame would come from.
+  private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason {
+    if hasUndecodable { return .undecodable }
+    if let gap = frame.gap {
+      return switch gap.reason {
+      case .lost: .lost
+      case .recoveredLate: .recoveredLate
+      case .waitingForKeyframe: .waitingForKeyframe
+      case .senderPaused, .dtx: .senderPaused
+      case .muted: .muted
+      case .reconnect: .reconnect
+      case .diskStalled: .receiverStalled
+      }
+    }
+    guard let lastTime, let lastSeen else { return .senderPaused }
+    // Pictures that were made soon after each other, but came far apart, were held up.
+    let atSender = frame.time.duration(since: lastTime).seconds
+    return atSender >= 0 && atSender < (time - lastSeen) * 0.6 ? .late : .senderPaused
+  }
+
+  /// The peer's media has ended.
+  mutating func end(at time: Double) -> FreezeWatch.Freeze? {
+    black.set(false, at: time)
+    return watch.end(at: time)
+  }
+
+  var freezes: StretchLog { watch.freezes }
+  var frozen: StretchLog { watch.frozen }
+  var blackStretches: StretchLog { black.log }
+  var quality: PatternReport.PictureQuality? { likeness.quality }
+  var meanBrightness: Double { brightness / Double(max(1, decoded)) }
+}

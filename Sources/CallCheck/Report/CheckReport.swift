@@ -1,0 +1,92 @@
+/// What a call, or a recording of one, was found to be: everything that a check knows at its end.
+///
+/// Times are seconds with four decimals, counted from the check's start; shares are 0 to 1; bitrates are bits a second. What was
+/// not measured is nil, and missing in JSON.
+public struct CheckReport: Sendable, Hashable, Codable {
+  /// The version that this program writes. It goes up when the meaning of a field changes, not when one is added.
+  public static let currentVersion = 1
+
+  public var version = CheckReport.currentVersion
+  /// The program that wrote it.
+  public var writer = "chatbot"
+  /// The wall clock at the check's start, ISO 8601 in UTC with milliseconds; whoever knows it fills it in.
+  public var start: String?
+  public var subject: CheckSubject
+  public var room: String
+  /// What the check was told to expect.
+  public var expected: CheckExpectation
+  /// How long was judged: from the check's start to its end.
+  public var duration: Double
+  /// When as many peers as expected had begun to send media; nil when that never happened.
+  public var mediaFrom: Double?
+  /// `held` when every rule held, else `failed`.
+  public var verdict: Verdict
+  /// The verdict as a sentence, for example "1 of 9 rules failed for 1 of 2 peers."
+  public var summary: String
+  /// For a call that never came about: which step was reached, as a sentence; nil when media flowed.
+  public var diagnosis: String?
+  /// Whether the rules are the program's own because none were given.
+  public var rulesAreDefault: Bool
+  /// The rules in the order in which they were given.
+  public var rules: [RuleNote]
+  /// What was found for each rule: of the room once, of a peer once for each.
+  public var results: [RuleResult]
+  /// What concerns nobody alone.
+  public var roomReport: RoomReport
+  /// Everyone who was seen, in the order in which they came.
+  public var peers: [PeerReport]
+  /// What was done to packets on purpose, and when; whoever asked for it fills it in.
+  public var impairment: [ImpairmentNote] = []
+  /// Against an earlier report; nil when there was none.
+  public var comparison: CheckComparison?
+
+  enum CodingKeys: String, CodingKey {
+    case version, writer, start, subject, room, expected, duration, mediaFrom, verdict, summary, diagnosis,
+      rulesAreDefault
+    case rules, results
+    case roomReport = "roomMeasured"
+    case peers, impairment, comparison
+  }
+
+  /// Whether everything was as it is to be.
+  public enum Verdict: String, Sendable, Hashable, Codable {
+    case held
+    case failed
+  }
+
+  /// A rule as it was given, and why a rule of the program's own is there.
+  public struct RuleNote: Sendable, Hashable, Codable {
+    /// For example `video.fps >= 24`.
+    public var rule: String
+    /// Why the program has it among its own; nil for a rule that was given.
+    public var reason: String?
+  }
+
+  /// What was done to packets on purpose for a while.
+  public struct ImpairmentNote: Sendable, Hashable, Codable {
+    public var start: Double
+    /// Nil where it lasted to the end.
+    public var end: Double?
+    /// `send` or `receive`; nil for both.
+    public var direction: String?
+    /// As it was given, for example `loss=5%,delay=80ms`.
+    public var text: String
+
+    public init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
+      self.start = start
+      self.end = end
+      self.direction = direction
+      self.text = text
+    }
+  }
+
+  /// What was measured of the room as a whole.
+  public struct RoomReport: Sendable, Hashable, Codable {
+    /// When the server had let us in.
+    public var joined: Double?
+    /// Everyone who was seen.
+    public var peersSeen: Int
+    /// The most peers from which media came at the same time.
+    public var peersAtOnce: Int
+  }
+}

@@ -1,0 +1,39 @@
+/// Why no new picture was to be seen.
+public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Packets never came.
+  case lost
+  /// Packets came only after they were asked for again.
+  case recoveredLate
+  /// Pictures came that depend on a missing one.
+  case waitingForKeyframe
+  /// The sender sent nothing.
+  case senderPaused
+  /// The sender had said that it does not send.
+  case muted
+  /// The connection was broken, or the sender began anew.
+  case reconnect
+  /// Pictures were sent in time and came late.
+  case late
+  /// Pictures came that could not be decoded.
+  case undecodable
+  /// Whoever took the frames did not keep up, on our side.
+  case receiverStalled
+  /// Nothing came until the end of the check.
+  case untilEnd
+
+  /// For a sentence that ends in "because …".
+  public var clause: String {
+    switch self {
+    case .lost: "packets were lost"
+    case .recoveredLate: "lost packets came only after they were asked for again"
+    case .waitingForKeyframe: "a keyframe was waited for after a loss"
+    case .senderPaused: "the sender sent nothing"
+    case .muted: "the sender had muted its track"
+    case .reconnect: "the connection was broken"
+    case .late: "packets were held up on their way"
+    case .undecodable: "pictures came that could not be decoded"
+    case .receiverStalled: "this machine did not keep up"
+    case .untilEnd: "nothing came any more until the end"
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// The test pattern in what a peer sends.
+public struct PatternReport: Sendable, Hashable, Codable {
+  /// The pattern's stream id; of several the last.
+  public var streamID: Int
+  /// Pictures that were read.
+  public var picturesRead: Int
+  /// Pictures between read ones that could not be read.
+  public var picturesUnreadable: Int
+  /// Numbers that the sender painted, from the first read to the last.
+  public var numbersPainted: Int
+  /// Those of them that were never seen: left out by the sender's encoder or lost.
+  public var missing: Int
+  /// Pictures that came with a number that had been there.
+  public var doubled: Int
+  /// Pictures that came after one with a higher number, and had not been there.
+  public var reordered: Int
+  /// How often the pattern began anew.
+  public var restarts: Int
+  /// Marks of the sound that were found, and that should have been there between the first and the last.
+  public var marksFound: Int
+  public var marksExpected: Int
+  /// From the picture's time to its arrival, by both wall clocks, in seconds. Nil when our wall clock is not known.
+  public var videoDelay: Spread?
+  /// From the sound's time to when it could be heard, in the same way.
+  public var audioDelay: Spread?
+  /// How like the pictures are to those that were painted.
+  public var quality: PictureQuality?
+
+  /// The likeness of decoded pictures to painted ones, by luma, of a picture about twice a second.
+  public struct PictureQuality: Sendable, Hashable, Codable {
+    /// Pictures that were compared.
+    public var pictures: Int
+    /// Peak signal-to-noise ratio in dB: the mean, and the worst picture; 60 at most.
+    public var psnr: Double
+    public var psnrWorst: Double
+    /// Structural similarity, to 1: the mean, and the worst picture. Windows of 8x8 every 4 pixels, as libvpx has it.
+    public var ssim: Double
+    public var ssimWorst: Double
+  }
+}

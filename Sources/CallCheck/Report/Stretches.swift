@@ -1,0 +1,26 @@
+/// The stretches of a track in which something was wrong, or not to be heard or seen.
+public struct Stretches: Sendable, Hashable, Codable {
+  /// How many there were.
+  public var count = 0
+  /// Seconds in all.
+  public var total = 0.0
+  /// The longest, in seconds; 0 when there was none.
+  public var longest = 0.0
+  /// Of the time that the track lasted, 0 to 1.
+  public var ratio = 0.0
+  /// Each of them in order, the first 200; the longest is always among them.
+  public var list: [Stretch] = []
+
+  public init() {}
+
+  /// The longest with its place.
+  public var worst: Stretch? { list.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
+}
+
+/// One stretch of time.
+public struct Stretch: Sendable, Hashable, Codable {
+  public var start: Double
+  public var duration: Double
+  /// Why, where that is known: one of ``FreezeReason`` for a freeze, one of ``SoundGapReason`` for a hole in the sound.
+  public var reason: String?
+}

@@ -1,0 +1,38 @@
+/// A peer's pictures.
+public struct VideoReport: Sendable, Hashable, Codable {
+  /// When the first picture was there, and how long it went on from there to the peer's end.
+  public var start: Double
+  public var duration: Double
+  /// Pictures that were decoded.
+  public var frames: Int
+  /// Pictures a second, over the whole duration.
+  public var fps: Double
+  /// The fewest pictures in any second (a window of 1 s, moved on by the timeline's step); nil when it lasted less than a second.
+  public var fpsMinimum: Double?
+  /// Bits of VP8 a second.
+  public var bitrate: Double
+  public var keyframes: Int
+  /// Frames that could not be decoded, those before the first keyframe not counted.
+  public var decodeErrors: Int
+  /// Frames that came before the first keyframe.
+  public var framesBeforeKeyframe: Int
+  /// Each picture size and since when; ends after 200 changes.
+  public var sizes: [Size]
+  /// How often the size changed.
+  public var sizeChanges: Int
+  /// The mean luma of all pictures: 16 is black, 235 white.
+  public var brightness: Double
+  /// In which no new picture came.
+  public var freezes: Stretches
+  /// In which the pictures were black.
+  public var black: Stretches
+  /// In which pictures came that all showed the same.
+  public var frozen: Stretches
+
+  /// A picture size and since when.
+  public struct Size: Sendable, Hashable, Codable {
+    public var time: Double
+    public var width: Int
+    public var height: Int
+  }
+}

@@ -1,0 +1,83 @@
+extension Measurement {
+  static let ofRoom: [Measurement] = [
+    room(
+      "peers", .count, "Peers at once", better: .higher,
+      meaning: "The most peers from which media came at the same time; we ourselves are not counted."
+    ) { .value(Double($0.peersAtOnce), detail: " of \($0.peersSeen) that were seen") },
+    room(
+      "peers.seen", .count, "Peers seen", meaning: "Everyone who was seen in the room, whether media came or not."
+    ) { .value($0.peersSeen) },
+    room(
+      "joined", .time, "Time to join", better: .lower, noise: 0.2,
+      meaning: "From the check's start until the server had let us into the room."
+    ) { $0.joined.map { .value($0) } ?? .missing("the server never let us into the room") },
+  ]
+
+  static let ofSteps: [Measurement] = [
+    step(
+      "answer", "Time to the answer", "From the offer, ours or the peer's, to the answer to it.",
+      missing: "there was no answer"
+    ) { steps in
+      guard let answer = earliest(steps.answerReceived, steps.answerSent) else { return nil }
+      return earliest(steps.offerSent, steps.offerReceived).map { max(0, answer - $0) }
+    },
+    step(
+      "candidate", "Time to the first candidate",
+      "From when the peer was seen to its first candidate, in its description or in a message of its own.",
+      missing: "no candidate of the peer came"
+    ) { since($0, $0.firstRemoteCandidate) },
+    step(
+      "connect.ice", "Time to ICE", "From when the peer was seen to the choice of a pair of addresses.",
+      missing: "ICE did not connect"
+    ) { since($0, $0.iceConnected) },
+    step(
+      "connect", "Time to connect", "From when the peer was seen to the end of the DTLS handshake.",
+      missing: "the peer was not connected"
+    ) { since($0, $0.dtlsConnected) },
+    step(
+      "firstPacket", "Time to the first packet", "From when the peer was seen to its first packet of media.",
+      missing: "no packet of media came"
+    ) { since($0, $0.firstPacket) },
+    step(
+      "video.firstFrame", "Time to the first picture", "From when the peer was seen to its first decoded picture.",
+      missing: "no picture was decoded"
+    ) { since($0, $0.firstFrame) },
+    step(
+      "audio.firstSound", "Time to the first sound",
+      "From when the peer was seen to its first decoded packet of sound.",
+      missing: "no sound was decoded"
+    ) { since($0, $0.firstSound) },
+    peer(
+      "absent", .time, "Away before the end", better: .lower, noise: 0.5,
+      meaning:
+        "How long before the check's end the peer's media ended because it had left or was lost; 0 when it stayed."
+    ) { peer in
+      guard let departure = peer.departure else { return .value(peer.absent) }
+      let place = MeasurementUnit.time.text(departure.time)
+      return .value(peer.absent, detail: " (at \(place): \(departure.sentence.asClause))")
+    },
+  ]
+
+  private static func step(
+    _ name: String, _ title: String, _ meaning: String, missing: String,
+    _ value: @escaping @Sendable (CallSteps) -> Double?
+  ) -> Measurement {
+    peer(name, .time, title, better: .lower, noise: 0.2, meaning: meaning) { peer in
+      if let value = value(peer.steps) { return .value(value) }
+      if peer.reached == .nothing || (peer.reached == .media && peer.steps.seen == nil) {
+        return .missing("it is not known when the call with the peer began, as in a recording")
+      }
+      return .missing("\(missing) (\(peer.progress.asClause))")
+    }
+  }
+
+  private static func since(_ steps: CallSteps, _ time: Double?) -> Double? {
+    guard let seen = steps.seen, let time else { return nil }
+    return max(0, time - seen)
+  }
+
+  private static func earliest(_ one: Double?, _ other: Double?) -> Double? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
+  }
+}

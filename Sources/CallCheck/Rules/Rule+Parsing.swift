@@ -1,0 +1,88 @@
+extension Rule {
+  /// Why a text is no rule.
+  public enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no `>=`, `<=`, `==`, `!=`, `>` or `<` in it.
+    case noComparison(String)
+    /// There is no name before it, or nothing behind it.
+    case incomplete(String)
+    case unknownName(String, near: [String])
+    case noNumber(String, of: String)
+    case unitNeeded(String, example: String, of: String)
+    case unknownUnit(String, example: String, of: String)
+    /// A share above 1 or below 0.
+    case noShare(String, of: String)
+
+    public var description: String {
+      switch self {
+      case .noComparison(let text):
+        "\"\(text)\" is no rule: it needs >=, <=, ==, !=, > or <, as in video.fps >= 24."
+      case .incomplete(let text):
+        "\"\(text)\" is no rule: it needs a name, a comparison and a limit, as in video.fps >= 24."
+      case .unknownName(let name, let near):
+        near.isEmpty
+          ? "There is no measurement \"\(name)\"."
+          : "There is no measurement \"\(name)\"; near it \(near.count == 1 ? "is" : "are") \(near.joined(separator: ", "))."
+      case .noNumber(let text, let name):
+        "\"\(text)\" is no number to compare \(name) with."
+      case .unitNeeded(let text, let example, let name):
+        "\(name) needs a unit: write \(example) instead of \(text)."
+      case .unknownUnit(let unit, let example, let name):
+        "\"\(unit)\" is no unit of \(name): write it like \(example)."
+      case .noShare(let text, let name):
+        "\(name) is a share between 0 and 1, which \(text) is not: write it like 2% or 0.02."
+      }
+    }
+  }
+
+  /// Reads a rule: a name, a comparison and a limit with its unit.
+  public init(_ text: String) throws(ParseError) {
+    let text = text.trimmed
+    guard let place = Self.comparison(in: text) else { throw .noComparison(text) }
+    let name = String(text[..<place.range.lowerBound]).trimmed
+    let limit = String(text[place.range.upperBound...]).trimmed
+    if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
+    guard let measurement = Measurement.named(name) else {
+      throw .unknownName(name, near: NearNames.of(name))
+    }
+    self.measurement = measurement
+    self.comparison = place.comparison
+    self.limit = try Self.limit(limit, of: measurement)
+    self.text = "\(name) \(place.comparison.rawValue) \(limit)"
+  }
+
+  private static func comparison(in text: String) -> (comparison: Comparison, range: Range<String.Index>)? {
+    guard let start = text.firstIndex(where: { "<>=!".contains($0) }) else { return nil }
+    let rest = text[start...]
+    for comparison in [Comparison.atLeast, .atMost, .equal, .unequal, .above, .below]
+    where rest.hasPrefix(comparison.rawValue) {
+      return (comparison, start..<text.index(start, offsetBy: comparison.rawValue.count))
+    }
+    return nil
+  }
+
+  private static func limit(_ text: String, of measurement: Measurement) throws(ParseError) -> Double {
+    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-" || $0 == "+") }
+    let unit = String(text.dropFirst(digits.count)).trimmed
+    guard let number = Double(digits), number.isFinite, abs(number) <= 1e12 else {
+      throw .noNumber(text, of: measurement.name)
+    }
+    let kind = measurement.unit
+    if unit.isEmpty, number != 0, !kind.factors.contains(where: { $0.name.isEmpty }) {
+      throw .unitNeeded(text, example: kind.example, of: measurement.name)
+    }
+    guard let factor = unit.isEmpty ? 1 : kind.factors.first(where: { $0.name == unit })?.factor else {
+      throw .unknownUnit(unit, example: kind.example, of: measurement.name)
+    }
+    let limit = number * factor
+    if kind == .share || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
+    return limit
+  }
+}
+
+extension String {
+  /// Without spaces and tabs at both ends.
+  var trimmed: String {
+    func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+    return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+  }
+}

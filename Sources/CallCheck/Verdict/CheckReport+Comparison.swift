@@ -1,0 +1,90 @@
+extension CheckReport {
+  /// Holds this report against an earlier one. Peers are taken in the order in which they came, since their ids are new in every
+  /// call.
+  ///
+  /// A change counts where it is more than the noise of its measurement and more than a tenth of what it was.
+  public func compared(with baseline: CheckReport) -> CheckComparison {
+    var comparison = CheckComparison(
+      baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], mended: [],
+      remarks: remarks(on: baseline))
+    let pairs = zip(peers, baseline.peers)
+    for measurement in Measurement.catalogue {
+      switch measurement.source {
+      case .room(let value):
+        comparison.note(measurement, peer: nil, before: value(baseline.roomReport), now: value(roomReport))
+      case .peer(let value):
+        for (now, before) in pairs {
+          comparison.note(measurement, peer: now.id, before: value(before), now: value(now))
+        }
+      }
+    }
+    compareRules(with: baseline, into: &comparison)
+    comparison.summarize()
+    return comparison
+  }
+
+  private func remarks(on baseline: CheckReport) -> [String] {
+    var remarks: [String] = []
+    if subject != baseline.subject {
+      remarks.append("The baseline is of a \(baseline.subject.rawValue), this report of a \(subject.rawValue).")
+    }
+    if peers.count != baseline.peers.count {
+      let compared = min(peers.count, baseline.peers.count)
+      remarks.append(
+        "The baseline has \(baseline.peers.count) peers, this report \(peers.count); "
+          + "the first \(compared) of both were compared.")
+    }
+    if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
+      remarks.append(
+        "The baseline lasted \(MeasurementUnit.time.text(baseline.duration)), this check "
+          + "\(MeasurementUnit.time.text(duration)): sums and counts are not alike.")
+    }
+    return remarks
+  }
+
+  private func compareRules(with baseline: CheckReport, into comparison: inout CheckComparison) {
+    for result in results {
+      let place = result.peer.map { id in peers.firstIndex { $0.id == id } } ?? nil
+      if result.peer != nil && place == nil { continue }
+      let other = baseline.results.first { candidate in
+        guard candidate.rule == result.rule else { return false }
+        guard let place else { return candidate.peer == nil }
+        return baseline.peers.indices.contains(place) && candidate.peer == baseline.peers[place].id
+      }
+      guard let other, other.holds != result.holds else { continue }
+      let change = CheckComparison.Failure(rule: result.rule, peer: result.peer)
+      if result.holds { comparison.mended.append(change) } else { comparison.newFailures.append(change) }
+    }
+  }
+}
+
+extension CheckComparison {
+  /// The share of a figure that a change must be more than.
+  private static let tolerance = 0.1
+
+  fileprivate mutating func note(_ measurement: Measurement, peer: String?, before: Figure, now: Figure) {
+    guard let better = measurement.better, let old = before.number, let new = now.number else { return }
+    let change = new - old
+    guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(old) else { return }
+    let unit = measurement.unit
+    let entry = Change(
+      measurement: measurement.name, peer: peer, before: tidy(old), now: tidy(new), unit: unit.symbol,
+      sentence: "\(measurement.title): \(unit.text(old)) before, \(unit.text(new)) now.")
+    if (change > 0) == (better == .higher) { self.better.append(entry) } else { worse.append(entry) }
+  }
+
+  fileprivate mutating func summarize() {
+    func figures(_ count: Int) -> String { count == 1 ? "1 figure" : "\(count) figures" }
+    var clauses: [String] = []
+    if !newFailures.isEmpty {
+      clauses.append(newFailures.count == 1 ? "1 rule fails that held" : "\(newFailures.count) rules fail that held")
+    }
+    if !mended.isEmpty { clauses.append(mended.count == 1 ? "1 rule holds again" : "\(mended.count) rules hold again") }
+    if !worse.isEmpty { clauses.append("\(figures(worse.count)) got worse") }
+    if !better.isEmpty { clauses.append("\(figures(better.count)) got better") }
+    summary =
+      clauses.isEmpty
+      ? "Nothing has changed by more than noise."
+      : "Against the baseline " + clauses.joined(separator: ", ") + "."
+  }
+}

@@ -1,0 +1,86 @@
+/// Says how far a call came, and what stood in the way.
+enum Diagnosis {
+  /// What was noted of a peer until now.
+  struct Notes: Sendable {
+    var steps = CallSteps()
+    var departure: PeerReport.Departure?
+    /// Whether frames came that could not be decoded.
+    var hasUndecodable = false
+    /// Whether frames came before a keyframe.
+    var waitsForKeyframe = false
+  }
+
+  /// How far the call with a peer came.
+  static func progress(_ steps: CallSteps) -> CallProgress {
+    if steps.firstFrame != nil || steps.firstSound != nil { return .media }
+    if steps.firstPacket != nil { return .packets }
+    if steps.dtlsConnected != nil { return .dtlsConnected }
+    if steps.iceConnected != nil { return .iceConnected }
+    if steps.firstCheckAnswered != nil { return .checked }
+    if steps.answerSent != nil || steps.answerReceived != nil { return .answered }
+    if steps.offerSent != nil || steps.offerReceived != nil { return .offered }
+    return steps.seen != nil ? .seen : .nothing
+  }
+
+  /// The same as a sentence.
+  static func sentence(_ notes: Notes) -> String {
+    let steps = notes.steps
+    let progress = progress(steps)
+    var clauses: [String] = []
+    switch progress {
+    case .nothing: return "Nothing came from the peer."
+    case .seen: clauses.append("The peer was seen in the room, but neither side sent an offer")
+    case .offered where steps.offerSent != nil: clauses.append("Our offer was sent, but no answer came")
+    case .offered: clauses.append("The peer's offer came, but it was not answered")
+    case .answered:
+      clauses.append("\(answer(steps)), no ICE check answered")
+      clauses.append(candidates(steps))
+    case .checked:
+      clauses.append("\(answer(steps)) and ICE checks answered, but no pair of addresses was chosen")
+      clauses.append(candidates(steps))
+    case .iceConnected: clauses.append("ICE connected, but the DTLS handshake was not finished")
+    case .dtlsConnected: clauses.append("ICE and DTLS connected, but not one packet of media came")
+    case .packets:
+      clauses.append(
+        notes.hasUndecodable
+          ? "Packets of media came, but nothing in them could be decoded"
+          : notes.waitsForKeyframe
+            ? "Packets of media came, but no keyframe" : "Packets of media came, but not one whole frame")
+    case .media: return "Media came."
+    }
+    // What the program itself said of the end tells more than that there was one.
+    if let departure = notes.departure { clauses.append(departure.sentence.asClause) }
+    return clauses.filter { !$0.isEmpty }.joined(separator: "; ") + "."
+  }
+
+  private static func answer(_ steps: CallSteps) -> String {
+    steps.answerReceived != nil ? "Answer received" : "Answer sent"
+  }
+
+  private static func candidates(_ steps: CallSteps) -> String {
+    let remote = steps.remoteCandidates
+    if remote.isEmpty { return "no candidate of the peer came" }
+    let kinds = Set(remote.keys)
+    let names = CandidateKind.mdns.rawValue
+    let tcp = CandidateKind.tcp.rawValue
+    if kinds == [names] {
+      return "the peer offered only mDNS names (.local), which nobody but its own network can resolve"
+    }
+    if kinds == [tcp] { return "the peer offered only TCP candidates, which are not used" }
+    if kinds == [names, tcp] { return "the peer offered only mDNS names (.local) and TCP candidates" }
+    let list = CandidateKind.allCases.compactMap { kind in
+      remote[kind.rawValue].map { "\($0) \(kind.rawValue)" }
+    }
+    let ours = steps.localCandidates.isEmpty ? ", and we had none" : ""
+    return "the peer's candidates were \(list.joined(separator: ", "))\(ours)"
+  }
+
+  /// What is to be said of the call as a whole; nil when media came from somebody.
+  static func ofCall(joined: Bool, failure: String?, peers: [Notes]) -> String? {
+    if let furthest = peers.max(by: { progress($0.steps) < progress($1.steps) }) {
+      return progress(furthest.steps) == .media ? nil : sentence(furthest)
+    }
+    if joined { return "The room was joined, but nobody else came." }
+    return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."
+  }
+}

@@ -1,0 +1,94 @@
+import CallCheck
+import Foundation
+import Logging
+import Media
+import Recorder
+import SkyRTC
+
+/// One check: a call that is looked on and judged, and what is written about it. Wiring only.
+struct Check {
+  let options: CheckOptions
+  let console: Console
+  let log: Logger
+
+  /// Takes part, judges, and writes what was asked for.
+  ///
+  /// - Returns: the report; whether its rules hold is for the caller to look at.
+  func run() async throws -> CheckReport {
+    // What can be wrong without a network is found before anybody is disturbed.
+    let outputs = options.rules.outputs
+    try outputs.prepare()
+    let baseline = try options.rules.baselineReport()
+    var plan = try options.plan()
+    let cabinet = try RecordingCabinet(kept: options.record, isWanted: outputs.html != nil)
+    plan.record = cabinet.folder
+    plan.verifies = false
+    defer { cabinet.clear() }
+
+    var report: CheckReport
+    var problem: CallFailure?
+    if options.ofItself {
+      let itself = try await SelfCheck(console: console, log: log).start()
+      plan.server = itself.server
+      plan.room = SelfCheck.room
+      (report, problem) = try await judged(plan, cabinet)
+      await itself.end()
+    } else {
+      (report, problem) = try await judged(plan, cabinet)
+    }
+    if let baseline { report.comparison = report.compared(with: baseline) }
+    try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) })
+    let columns = Terminal.columns(STDOUT_FILENO)
+    console.result(
+      report.table(
+        width: columns ?? 100, isUnicode: Terminal.isUnicode,
+        isColoured: columns != nil
+      ).trimmingCharacters(in: .newlines), isWanted: true)
+    // Everything has been written about a call that could not be taken part in; its own exit code says why.
+    if let problem { throw problem }
+    return report
+  }
+
+  /// The call, and what it comes to, even if it could not be taken part in.
+  private func judged(
+    _ plan: CallPlan, _ cabinet: RecordingCabinet
+  ) async throws -> (CheckReport, CallFailure?) {
+    let begin = ContinuousClock.now
+    let wallClock = WallClock.secondsSince1970()
+    var judging = CallJudge.Options(start: begin, room: plan.roomName)
+    judging.wallClock = wallClock * 1_000
+    judging.expected = options.rules.expectation(peers: options.peers)
+    if options.ofItself { judging.expected.pattern = .played }
+    judging.rules = try options.rules.rules()
+
+    let display = CheckDisplay(console: console, room: plan.roomName, span: options.span.duration)
+    let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration)) { display.show($0) }
+    let settings = judging
+    async let judged = desk.judge(settings)
+    var problem: CallFailure?
+    var recordings: [RecordingSummary] = []
+    do {
+      let roster = try await Call(plan: plan, console: console, log: log, observer: desk).run()
+      recordings = roster.recordings
+    } catch let failure as CallFailure {
+      desk.failed(failure.sentence)
+      problem = failure
+    }
+    desk.end()
+    var report = await judged
+    display.clear()
+    report.start = Self.text(wallClock)
+    cabinet.enter(recordings)
+    if options.record != nil { cabinet.list(in: &report) }
+    if let impairment = plan.impairment {
+      report.impairment = impairment.notes(from: report.mediaFrom ?? 0)
+    }
+    return (report, problem)
+  }
+
+  /// ISO 8601 in UTC with milliseconds.
+  private static func text(_ secondsSince1970: Double) -> String {
+    Date(timeIntervalSince1970: secondsSince1970).formatted(
+      .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import BotPeer
+import CallCheck
+import Logging
+
+/// Takes part in a call and says whether it works.
+struct CheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Take part in a call, and say whether it works.",
+    discussion: """
+      chatbot check --room 100 --expect 'video.fps >= 24' --expect 'audio.silence <= 1s' --html report.html
+      chatbot check --self                    is this machine able at all?
+
+      It sends the test pattern, or a file, and judges what each peer sends. Exits with 0 if all rules hold and with 1 if \
+      one does not; a rule that cannot be measured does not hold.
+      """)
+
+  @OptionGroup var options: CheckOptions
+
+  func run() async throws {
+    if options.acts { return print(ActList.text) }
+    if options.rules.measurements { return print(MeasurementList.text) }
+    let console = Console(isQuiet: options.log.quiet)
+    let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
+    do {
+      let report = try await Check(options: options, console: console, log: log).run()
+      if report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
+    } catch let failure as CallFailure {
+      console.report(failure.sentence)
+      throw failure.code.exitCode
+    } catch let error as ExitCode {
+      throw error
+    } catch {
+      console.report("\(error)")
+      throw ExitCodes.unexpected.exitCode
+    }
+  }
+}

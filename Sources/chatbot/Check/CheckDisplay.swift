@@ -1,0 +1,61 @@
+import CallCheck
+import Synchronization
+
+/// Tells how a check stands while it lasts: on a terminal as a few lines that are written over, elsewhere a line whenever
+/// something has changed that matters.
+final class CheckDisplay: Sendable {
+  private let console: Console
+  private let room: String
+  private let span: Duration
+  private let told = Mutex("")
+
+  init(console: Console, room: String, span: Duration) {
+    self.console = console
+    self.room = room
+    self.span = span
+  }
+
+  func show(_ status: CheckStatus) {
+    if console.isTerminal { return console.show(lines: lines(status)) }
+    let state = state(status)
+    let isNew = told.withLock { told in
+      defer { told = state }
+      return told != state
+    }
+    if isNew { console.say(state) }
+  }
+
+  func clear() { console.clearStatus() }
+
+  /// What is waited for, or that judging has begun; without figures, so that it seldom changes.
+  private func state(_ status: CheckStatus) -> String {
+    if status.mediaElapsed != nil {
+      return "check: media flows, judging for \(Self.seconds(span / .seconds(1)))"
+    }
+    return "check: waiting for \(Self.clean(status.awaited.joined(separator: ", ")))"
+  }
+
+  private func lines(_ status: CheckStatus) -> [String] {
+    var heading = "check of room \(Self.clean(room)), \(Self.seconds(status.elapsed))"
+    if let media = status.mediaElapsed {
+      heading += ": judging, \(Self.seconds(min(media, span / .seconds(1)))) of \(Self.seconds(span / .seconds(1)))"
+    } else {
+      heading += ": waiting for \(Self.clean(status.awaited.joined(separator: ", ")))"
+    }
+    return [heading]
+      + status.peers.prefix(8).map { peer in
+        let flow = "\(Int(peer.fps.rounded())) fps, \(Int((peer.bitrate / 1000).rounded())) kb/s"
+        let level = peer.level.map { ", \(Int($0.rounded())) dB" } ?? ""
+        let name = Self.clean(String(peer.id.prefix(8)))
+        return peer.isGone
+          ? "  \(name)  gone" : peer.reached == .media ? "  \(name)  \(flow)\(level)" : "  \(name)  \(peer.progress)"
+      }
+  }
+
+  private static func seconds(_ value: Double) -> String { "\(Int(value.rounded())) s" }
+
+  /// Without what could steer a terminal.
+  private static func clean(_ text: String) -> String {
+    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+  }
+}

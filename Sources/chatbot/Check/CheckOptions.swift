@@ -1,0 +1,133 @@
+public import ArgumentParser
+public import BotPeer
+import LiveSource
+import Media
+
+/// The options of `chatbot check`.
+struct CheckOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
+  var room: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The SkyRTC server, ws:// or wss://. (default: \(CallOptions.defaultServer))", valueName: "url"))
+  var server: String?
+
+  @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
+  var ofItself = false
+
+  @Option(help: ArgumentHelp("How many peers are expected.", valueName: "count"))
+  var peers = 1
+
+  @Option(
+    help: ArgumentHelp("How long to wait until all of them send: 30s, 2m.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var wait = TimeSpan(milliseconds: 30_000)
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("How long to judge, from when media flows: 20s, 5m.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var span = TimeSpan(milliseconds: 20_000)
+
+  @OptionGroup
+  var playing: PlayOptions
+
+  @OptionGroup
+  var rules: RuleOptions
+
+  @Option(
+    help: ArgumentHelp("Record each peer into this folder, and keep the recordings.", valueName: "folder"),
+    completion: .directory)
+  var record: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Make the line worse: 'loss=5%,burst=3,delay=80ms,jitter=20ms,rate=500kbit,reorder=1%', each way with send: or "
+        + "receive:, or as a script: '0s: …; 10s: rate=150kbit; 20s: none'.",
+      valueName: "what"))
+  var impair: String?
+
+  @Option(help: ArgumentHelp("What --impair decides by: the same number, the same losses.", valueName: "number"))
+  var seed: UInt64 = 1
+
+  @Option(
+    help: ArgumentHelp("Misbehave on purpose; --acts lists the ways.", valueName: "name"),
+    completion: .list(Act.allCases.map(\.rawValue)))
+  var act: Act?
+
+  @Flag(help: "List the ways to misbehave, and what a good app does.")
+  var acts = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
+  var iceServer: [String] = []
+
+  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
+  var udpPort: UInt16 = 0
+
+  @Option(
+    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
+  var bindAddress: String?
+
+  @OptionGroup
+  var log: LogOptions
+
+  private static let mostPeers = 100
+
+  /// The call that the check takes part in.
+  func plan() throws -> CallPlan {
+    var plan = CallPlan(server: server ?? CallOptions.defaultServer)
+    plan.room = room
+    plan.camera =
+      playing.camera
+      ?? LiveCamera.Options(
+        input: .pattern, maximumBitrate: playing.maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
+    if act?.isOfSource == true { plan.camera?.sizeChange = .seconds(2) }
+    plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
+    plan.record = record
+    plan.iceServers = iceServer
+    plan.udpPort = udpPort
+    plan.bindAddress = bindAddress
+    plan.impairment = try impairment()
+    plan.act = act?.isOfSource == true ? nil : act
+    return plan
+  }
+
+  private func impairment() throws -> Impairment? {
+    guard let impair else { return nil }
+    do {
+      return try Impairment(parsing: impair, seed: seed)
+    } catch {
+      throw ValidationError("--impair '\(impair)': \(error)")
+    }
+  }
+
+  /// Whether only something is to be listed.
+  var onlyLists: Bool { acts || rules.measurements }
+
+  func validate() throws {
+    if onlyLists { return }
+    guard (1...Self.mostPeers).contains(peers) else {
+      throw ValidationError("--peers is 1 to \(Self.mostPeers), not \(peers).")
+    }
+    if ofItself, server != nil || room != nil {
+      throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")
+    }
+    if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
+    if wait.milliseconds == 0 { throw ValidationError("--wait 0 would give up before anybody can come.") }
+    if span.milliseconds < 1_000 { throw ValidationError("--for is 1s at least: less cannot be judged.") }
+    if let room, room.isEmpty || room.unicodeScalars.count > CallOptions.longestRoom {
+      throw ValidationError(
+        "A room's name has 1 to \(CallOptions.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
+    }
+    if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
+    if let server { try AddressCheck.server(server) }
+    for server in iceServer { try AddressCheck.iceServer(server) }
+    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+    _ = try impairment()
+  }
+}
+
+extension Act: ExpressibleByArgument {}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import CallCheck
+import Foundation
+
+/// What is expected of a call or a recording, and where the verdict goes; the same for `check` and `inspect`.
+struct RuleOptions: ParsableArguments {
+  /// What the peers send.
+  enum Content: String, ExpressibleByArgument, CaseIterable {
+    case any, pattern, returned
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "What must be true, like 'video.fps >= 24'; repeatable. (default: sensible rules, told with the verdict)",
+      valueName: "rule"))
+  var expect: [String] = []
+
+  @Option(
+    help: ArgumentHelp("A file with a list of rules, in YAML.", valueName: "file"), completion: .file())
+  var expectFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What the peers send: anything, the test pattern, or what we send to them. It decides which rules hold when none is given.",
+      valueName: "any|pattern|returned"))
+  var content = Content.any
+
+  @Flag(help: "Peers send no sound.")
+  var noAudio = false
+
+  @Flag(help: "Peers send no pictures.")
+  var noVideo = false
+
+  @Option(help: ArgumentHelp("Write the whole report as JSON.", valueName: "file"), completion: .file())
+  var json: String?
+
+  @Option(help: ArgumentHelp("Write the verdict as JUnit XML.", valueName: "file"), completion: .file())
+  var junit: String?
+
+  @Option(
+    help: ArgumentHelp("Write a page with everything in it, for people.", valueName: "file"), completion: .file())
+  var html: String?
+
+  @Option(
+    help: ArgumentHelp("Say what got worse since this report, which --json wrote.", valueName: "file"),
+    completion: .file())
+  var baseline: String?
+
+  @Flag(help: "List everything that a rule can be about.")
+  var measurements = false
+
+  /// The rules that were given; nil when none was.
+  func rules() throws -> [Rule]? {
+    var rules: [Rule] = []
+    for text in expect {
+      do {
+        rules.append(try Rule(text))
+      } catch {
+        throw ValidationError("--expect '\(text)': \(error)")
+      }
+    }
+    if let expectFile {
+      do {
+        rules += try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest))
+      } catch let error as RulesFile.ParseError {
+        throw ValidationError("--expect-file \(expectFile): \(error)")
+      }
+    }
+    return rules.isEmpty ? nil : rules
+  }
+
+  /// The report to compare with; nil when none was given.
+  func baselineReport() throws -> CheckReport? {
+    guard let baseline else { return nil }
+    do {
+      return try CheckReport(parsing: Array(try Self.text(of: baseline, longest: Self.longestReport).utf8))
+    } catch let error as CheckReport.ReadingError {
+      throw ValidationError("--baseline \(baseline): \(error)")
+    }
+  }
+
+  /// - Parameter peers: how many are expected.
+  func expectation(peers: Int) -> CheckExpectation {
+    let pattern: CheckExpectation.Pattern =
+      switch content {
+      case .any: .none
+      case .pattern: .played
+      case .returned: .returned
+      }
+    return CheckExpectation(peers: peers, audio: !noAudio, video: !noVideo, pattern: pattern)
+  }
+
+  /// What is to be written, and where.
+  var outputs: CheckOutputs { CheckOutputs(json: json, junit: junit, html: html) }
+
+  private static let longestReport = 64 << 20
+
+  private static func text(of path: String, longest: Int) throws -> String {
+    guard let file = FileHandle(forReadingAtPath: path) else {
+      throw ValidationError("\(path) cannot be read.")
+    }
+    defer { try? file.close() }
+    let bytes = (try? file.read(upToCount: longest + 1)) ?? Data()
+    guard bytes.count <= longest, let text = String(bytes: bytes, encoding: .utf8) else {
+      throw ValidationError("\(path) is too long, or no text in UTF-8.")
+    }
+    return text
+  }
+
+  func validate() throws {
+    if noAudio, noVideo { throw ValidationError("Without sound and pictures there is nothing to judge.") }
+    let files = [json, junit, html].compactMap(\.self)
+    if Set(files).count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
+    // A mistake is told before anybody is disturbed.
+    _ = try rules()
+    _ = try baselineReport()
+  }
+}

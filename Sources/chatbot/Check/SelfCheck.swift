@@ -1,0 +1,49 @@
+import LiveSource
+import Logging
+import Media
+import SkyRTC
+
+/// A server and a player beside a check, all in one process: whether this machine is able at all.
+struct SelfCheck {
+  let console: Console
+  let log: Logger
+
+  static let room = "self"
+
+  /// What runs beside the check.
+  struct Running {
+    let server: String
+    fileprivate let embedded: SkyRTCServer
+    fileprivate let player: Task<Void, Never>
+
+    func end() async {
+      player.cancel()
+      await player.value
+      await embedded.shutdown()
+    }
+  }
+
+  /// Starts both on the loopback interface, on any free port.
+  func start() async throws(CallFailure) -> Running {
+    let embedded = SkyRTCServer(configuration: .init(host: "127.0.0.1", port: 0), logger: log)
+    let server: String
+    do {
+      server = try await embedded.start().webSocketURL
+    } catch {
+      throw CallFailure(.serverNotReached, error.description)
+    }
+    var plan = CallPlan(server: server)
+    plan.room = Self.room
+    plan.bindAddress = "127.0.0.1"
+    plan.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
+    let call = Call(plan: plan, console: Console(isQuiet: true), log: log)
+    let player = Task {
+      do {
+        try await call.run(interruption: .never)
+      } catch {
+        log.error("the player ended", metadata: ["reason": "\(error)"])
+      }
+    }
+    return Running(server: server, embedded: embedded, player: player)
+  }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Testing
+
+@testable import CallCheck
+
+@Suite("The HTML report")
+struct HTMLReportTests {
+  private static let reports: [String: CheckReport] = [
+    "held": SampleReport.held, "failed": SampleReport.failed, "never": SampleReport.neverCameAbout,
+    "hostile": SampleReport.hostile, "empty": SampleReport.report(peers: [], summary: "", results: []),
+  ]
+  private static let names = reports.keys.sorted()
+
+  private static let pages = reports.mapValues { HTMLReport($0).text }
+
+  private func page(_ name: String) throws -> String { try #require(Self.pages[name]) }
+
+  @Test("is well-formed, so that every element that is begun ends", arguments: names)
+  func isWellFormed(name: String) throws {
+    let problem = ParsedXML.problem(of: try page(name))
+    #expect(problem == nil)
+  }
+
+  @Test("loads nothing and links to nothing but itself and the recordings beside it", arguments: names)
+  func needsNoNetwork(name: String) throws {
+    let elements = ParsedXML.elements(of: try page(name))
+    for element in elements {
+      for (attribute, value) in element.attributes {
+        switch attribute {
+        case "href":
+          let isOwn = value.hasPrefix("#") || !(value.contains(":") || value.hasPrefix("//") || value.hasPrefix("\\"))
+          #expect(isOwn)
+        case "src":
+          let isData = value.hasPrefix("data:image/png;base64,") || value.hasPrefix("data:video/webm;base64,")
+          #expect(isData)
+        case "srcset", "action", "formaction", "poster", "background", "ping", "xlink:href", "style":
+          Issue.record("\(attribute)")
+        default: #expect(!attribute.hasPrefix("on"))
+        }
+      }
+    }
+    let known: Set = [
+      "html", "head", "meta", "title", "style", "body", "main", "header", "footer", "section", "article", "p", "h1",
+      "h2", "h3",
+      "h4", "bdi", "svg", "circle", "path", "rect", "line", "text", "dl", "div", "dt", "dd", "table", "thead", "tbody",
+      "tr", "th",
+      "td", "code", "span", "small", "strong", "a", "ul", "li", "details", "summary", "figure", "figcaption", "img",
+      "video",
+      "audio", "output", "script",
+    ]
+    let strange = Set(elements.map(\.name)).subtracting(known)
+    #expect(strange.isEmpty)
+    let (scripts, styles) = (elements.count { $0.name == "script" }, elements.count { $0.name == "style" })
+    #expect(scripts == 1)
+    #expect(styles == 1)
+    for text in elements where text.name == "style" || text.name == "script" {
+      let isOwn = !text.text.contains("://") && !text.text.contains("@import") && !text.text.contains("url(")
+      #expect(isOwn)
+    }
+  }
+
+  @Test("allows no script, style or resource but its own")
+  func hasAStrictPolicy() throws {
+    let elements = ParsedXML.elements(of: try page("hostile"))
+    let policy = try #require(
+      elements.first { $0.attributes["http-equiv"] == "Content-Security-Policy" }?.attributes["content"])
+    #expect(policy.hasPrefix("default-src 'none'; img-src data:; media-src data:; style-src 'sha256-"))
+    #expect(!policy.contains("unsafe"))
+    // Known answers, as sha256sum has them.
+    let known = [
+      "": "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "abc": "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+    ]
+    for (text, digest) in known {
+      let found = Base64.text(SHA256.digest(Array(text.utf8)))
+      #expect(found == digest)
+    }
+    let long = Base64.text(SHA256.digest([UInt8](repeating: UInt8(ascii: "a"), count: 1000)))
+    #expect(long == "Qe3s5C1j6Nm/UVqbppMuHCDLyfWl0TRkWttdsblzfqM=")
+  }
+
+  @Test("names in its policy the hash of just that style and script which stand in it")
+  func policyFits() throws {
+    let page = try page("failed")
+    for name in ["style", "script"] {
+      let begin = try #require(page.range(of: "<\(name)>"))
+      let end = try #require(page.range(of: "</\(name)>"))
+      let content = Array(page[begin.upperBound..<end.lowerBound].utf8)
+      let hash = Base64.text(SHA256.digest(content))
+      let isNamed = page.contains("\(name)-src &#39;sha256-\(hash)&#39;")
+      #expect(isNamed)
+      #expect(content.count > 1000)
+    }
+  }
+
+  @Test("shows every figure and every sentence that was found")
+  func showsFigures() throws {
+    let report = SampleReport.failed
+    let text = ParsedXML.elements(of: try page("failed")).map(\.text).joined(separator: "\n")
+    for result in report.results {
+      let isThere =
+        text.contains(result.sentence) && result.figure.map { text.contains($0) } == true && text.contains(result.rule)
+      #expect(isThere)
+    }
+    for sentence in [
+      "Failed", report.summary, "4.06 times the limit", "8.1 s \u{2013} 10.1 s", "loss rose to 3",
+      "2 keyframes were asked for",
+      "this check impaired the line on purpose (receive: loss=20%,burst=5)",
+      "Longest freeze: 120 ms before, 2.03 s now.",
+      "2026-11-20 02:00:00 UTC", "10.0.0.9:41044", "SRTP_AES128_CM_SHA1_80", "DTLS connected", "36.2 dB, worst 28.8 dB",
+    ] {
+      let isThere = text.contains(sentence)
+      #expect(isThere, "\(sentence)")
+    }
+  }
+
+  @Test("says of a call that never came about which step was reached, and which was not")
+  func tellsOfNoCall() throws {
+    let text = ParsedXML.elements(of: try page("never")).map(\.text).joined(separator: "\n")
+    for sentence in [
+      "The call never came about.", "the peer offered only mDNS names",
+      "\u{2717} never, though it was waited for 29.26 s", "4 rules could not be measured",
+    ] {
+      let isThere = text.contains(sentence)
+      #expect(isThere, "\(sentence)")
+    }
+  }
+
+  @Test("lets no text from the wire become markup, turn the writing, or be endless")
+  func isEscaped() throws {
+    let page = try page("hostile")
+    #expect(!page.contains("<script>alert"))
+    #expect(!page.contains("<img src=x"))
+    let bad = page.unicodeScalars.count { $0 != "\n" && !ReportText.isHarmless($0) }
+    #expect(bad == 0)
+    let links = ParsedXML.elements(of: page).compactMap { $0.attributes["href"] }.filter { !$0.hasPrefix("#") }
+    #expect(
+      links == ["javascript%3Aalert%281%29//%22%3E%3Cscript%3Ealert%282%29%3C/script%3E.webm", "/evil.example/x.webm"])
+    let longest =
+      ParsedXML.elements(of: page).filter { $0.name != "script" && $0.name != "style" }.map(\.text.count).max() ?? 0
+    #expect(longest <= 1001)
+  }
+
+  @Test("puts recordings into the page to be played there, and links to those that are too large")
+  func playsRecordings() throws {
+    var report = SampleReport.held
+    report.peers[0].recordings = ["out/a b.webm", "out/c.ogg", "out/large.webm", "out/other.webm"]
+    let page = HTMLReport(
+      report,
+      recordings: [
+        "out/a b.webm": .bytes([0x1A, 0x45, 0xDF, 0xA3]), "out/c.ogg": .bytes(Array("OggS".utf8)),
+        "out/large.webm": .bytes([UInt8](repeating: 0, count: HTMLReport.largestEmbedded + 1)),
+        "out/other.webm": .file("media/other one.webm"),
+      ]
+    ).text
+    let elements = ParsedXML.elements(of: page)
+    #expect(elements.first { $0.name == "video" }?.attributes["src"] == "data:video/webm;base64,GkXfow==")
+    #expect(elements.first { $0.name == "audio" }?.attributes["src"] == "data:audio/ogg;base64,T2dnUw==")
+    #expect(elements.count { $0.name == "video" } == 1)
+    let links = elements.filter { $0.name == "a" }.compactMap { $0.attributes["href"] }.filter { !$0.hasPrefix("#") }
+    #expect(links == ["out/large.webm", "media/other%20one.webm"])
+  }
+
+  @Test("stays small for a call of three hours, and keeps its extremes")
+  func isBounded() throws {
+    let length = 3 * 3600.0
+    var peer = SamplePeer(id: "long", length: length, freeze: (4000, 40, .lost), lossAtFreeze: 0.5).report
+    peer.video?.freezes.list = (0..<200).map { Stretch(start: Double($0) * 50, duration: 3, reason: "lost") }
+    peer.timeline.fps[1234] = 87
+    peer.thumbnails = []
+    let report = SampleReport.report(peers: [peer], summary: "", results: [])
+    let page = HTMLReport(report).text
+    print(
+      "measured: page of a call of 3 h without thumbnails: \(page.utf8.count) bytes, \(peer.timeline.fps.count) steps a row"
+    )
+    #expect(page.utf8.count < 400_000)
+    let elements = ParsedXML.elements(of: page)
+    let lines = elements.filter { $0.name == "path" && ($0.attributes["class"] ?? "").hasPrefix("line") }
+    let most = lines.map { ($0.attributes["d"] ?? "").count { $0 == "L" || $0 == "M" } }.max() ?? 0
+    #expect(most <= LaneSeries.pointLimit)
+    let label = elements.first { ($0.attributes["aria-label"] ?? "").hasPrefix("Pictures a second") }?.attributes[
+      "aria-label"]
+    #expect(label?.contains("highest 87.0 fps") == true)
+    let values = elements.compactMap { $0.attributes["data-values"] }.first ?? ""
+    #expect(values.contains("\u{2026}87.0"))
+  }
+
+  @Test("is the same for the same report, byte for byte")
+  func isTheSame() throws {
+    let (first, second) = (try page("failed"), HTMLReport(SampleReport.failed).text)
+    #expect(Array(first.utf8).elementsEqual(second.utf8))
+  }
+
+  /// Pages to be looked at, where a folder for them is named.
+  @Test("can be looked at", .enabled(if: ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] != nil))
+  func pagesForTheEye() throws {
+    let folder = ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] ?? "."
+    let media = try? [UInt8](Data(contentsOf: URL(fileURLWithPath: folder + "/test.webm")))
+    let recordings = media.map { ["out/b9a7c2d4.webm": HTMLReport.Recording.bytes($0)] } ?? [:]
+    for name in Self.names {
+      let report = try #require(Self.reports[name])
+      let page = HTMLReport(report, recordings: recordings).text
+      try page.write(toFile: "\(folder)/\(name).html", atomically: true, encoding: .utf8)
+      try report.junit.write(toFile: "\(folder)/\(name).xml", atomically: true, encoding: .utf8)
+    }
+  }
+}

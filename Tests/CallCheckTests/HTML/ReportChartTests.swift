@@ -1,0 +1,105 @@
+import Testing
+
+@testable import CallCheck
+
+@Suite("Drawings of the HTML report")
+struct ReportChartTests {
+  @Test("a line is broken where nothing was measured, and not between values that come seldom")
+  func pieces() {
+    let broken = LaneSeries(step: 0.2, values: [1, 2, nil, nil, nil, nil, 3, 4])
+    #expect(broken.pieces.map { $0.map(\.value) } == [[1, 2], [3, 4]])
+    let seldom = LaneSeries(step: 0.2, values: [1, nil, nil, nil, nil, 2, nil, nil, nil, nil, 3])
+    #expect(seldom.pieces.map { $0.map(\.value) } == [[1, 2, 3]])
+    #expect(LaneSeries(step: 0.2, values: [nil, .nan, .infinity, nil]).pieces.isEmpty)
+  }
+
+  @Test("of a long series the extremes of each bucket are kept, at their own times", arguments: [601, 3000, 54_000])
+  func extremes(count: Int) {
+    var values = [Double?](repeating: 20, count: count)
+    values[count / 3] = -5
+    values[count / 2] = 900
+    let points = LaneSeries(step: 0.5, values: values).pieces.joined()
+    let low = points.first { $0.value == -5 }
+    let high = points.first { $0.value == 900 }
+    #expect(points.count <= LaneSeries.pointLimit)
+    #expect(low?.time == (Double(count / 3) + 0.5) * 0.5)
+    #expect(high?.time == (Double(count / 2) + 0.5) * 0.5)
+    let isInOrder = zip(points, points.dropFirst()).allSatisfy { $0.time < $1.time }
+    #expect(isInOrder)
+  }
+
+  @Test("stretches beyond a limit go on over steps of which nothing is known")
+  func stretches() {
+    let series = LaneSeries(step: 0.5, values: [0, 9, nil, 9, 0, nil, 9])
+    let found = series.stretches { $0 > 5 }.map { [$0.start, $0.duration] }
+    #expect(found == [[0.5, 1.5], [3, 0.5]])
+  }
+
+  @Test(
+    "the time axis has at most nine round ticks within itself",
+    arguments: [0.3, 1, 5, 20, 61, 600, 3600, 10_800, 864_000])
+  func ticks(duration: Double) {
+    let axis = TimeAxis(duration: duration)
+    #expect((2...9).contains(axis.ticks.count))
+    #expect(axis.ticks.allSatisfy { $0 >= 0 && $0 <= duration })
+    #expect(axis.ticks.first == 0)
+  }
+
+  @Test("an axis of no length is one of a second")
+  func noLength() {
+    for duration in [0, -1, .nan, .infinity] { #expect(TimeAxis(duration: duration).duration == 1) }
+    #expect(TimeAxis(duration: 10).fraction(.nan) == 0)
+    #expect(TimeAxis(duration: 10).fraction(50) == 1)
+  }
+
+  @Test("the upper edge of a lane is a round number that is not below its values")
+  func ceilings() {
+    for value in stride(from: 0.001, to: 3e6, by: 1234.567) {
+      let edge = LaneUnit.bitrate(upTo: value).ceiling(value)
+      let fits = edge >= value * 0.999 && edge <= max(2 * value, 1000)
+      #expect(fits, "\(value) \(edge)")
+    }
+    #expect(LaneUnit.fps.ceiling(26) == 30)
+    #expect(LaneUnit.fps.ceiling(0) == 1)
+    #expect(LaneUnit.fps.ceiling(.infinity) == 1)
+  }
+
+  @Test("a rule's limit is drawn where its measurement is, unless it is far away")
+  func limits() {
+    func result(_ measurement: String, _ limit: Double) -> RuleResult {
+      RuleResult(
+        rule: "", measurement: measurement, peer: nil, outcome: .held, value: 0, limit: limit, unit: "", figure: nil,
+        sentence: "")
+    }
+    let series = LaneSeries(step: 1, values: [20, 25])
+    let lane = TimelineLane(
+      "", unit: .fps, measurements: ["video.fps"], [series],
+      results: [result("video.fps", 24), result("video.fps.min", 10), result("loss", 3), result("video.fps", 24)])
+    #expect(lane.limits == [24, 10])
+    #expect(lane.high == 30)
+    let far = TimelineLane("", unit: .fps, measurements: ["video.fps"], [series], results: [result("video.fps", 9000)])
+    #expect(far.high == 30)
+  }
+
+  @Test("figures read the same everywhere")
+  func figures() {
+    #expect(ReportFigure.seconds(0.08) == "80 ms")
+    #expect(ReportFigure.seconds(2.03) == "2.03 s")
+    #expect(ReportFigure.seconds(187) == "3:07 min")
+    #expect(ReportFigure.seconds(7500) == "2:05:00 h")
+    #expect(ReportFigure.seconds(-0.3) == "-300 ms")
+    #expect(ReportFigure.time(8.12) == "8.1 s")
+    #expect(ReportFigure.bitrate(812) == "812 bit/s")
+    #expect(ReportFigure.bitrate(32_100) == "32.1 kbit/s")
+    #expect(ReportFigure.bitrate(1_140_000) == "1.14 Mbit/s")
+    #expect(ReportFigure.share(0.021) == "2.1 %")
+    #expect(ReportFigure.share(0.34) == "34 %")
+    #expect(ReportFigure.bytes(1_598_204) == "1.6 MB")
+    #expect(ReportFigure.count(1_234_567) == "1\u{202F}234\u{202F}567")
+    #expect(ReportFigure.fixed(-0.004, 2) == "0.00")
+    #expect(ReportFigure.fixed(1.005, 1) == "1.0")
+    #expect(ReportFigure.fixed(.nan, 1) == "-")
+    #expect(ReportFigure.short(100, 0) == "100")
+    #expect(ReportFigure.short(2.50, 3) == "2.5")
+  }
+}

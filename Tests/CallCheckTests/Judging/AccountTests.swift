@@ -1,0 +1,145 @@
+import Media
+import Pattern
+import TestSupport
+import Testing
+
+@testable import CallCheck
+
+@Suite("The account of the pattern")
+struct AccountTests {
+  private func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) -> CallJudge {
+    var options = CallJudge.Options(start: MadeUpCall.start, room: "100")
+    options.wallClock = Double(MadeUpCall.wallClock)
+    options.expected = CheckExpectation(audio: false, video: true, pattern: .returned)
+    change(&options)
+    return CallJudge(options)
+  }
+
+  @Test("lost, doubled and late numbers are counted to the frame")
+  func numbers() throws {
+    let pictures = try NumberedPictures(count: 120)
+    let judge = judge()
+    var order = Array(0..<120)
+    // 7 are lost, 3 come twice, 2 come after the one behind them.
+    let lost: Set<Int> = [10, 30, 31, 32, 60, 99, 100]
+    order.removeAll { lost.contains($0) }
+    for doubled in [5, 50, 80] { order.insert(doubled, at: (order.firstIndex(of: doubled) ?? 0) + 1) }
+    for late in [20, 70] {
+      let place = try #require(order.firstIndex(of: late))
+      order.swapAt(place, place + 1)
+    }
+    var time = 0.05
+    for number in order {
+      judge.receive(pictures.frame(number, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      time += 1.0 / 30
+    }
+    let pattern = try #require(judge.report(at: MadeUpCall.instant(time)).peers.first?.pattern)
+    print(
+      "measured: of 120 pictures 7 lost, 3 doubled, 2 late: \(pattern.missing), \(pattern.doubled), \(pattern.reordered)"
+    )
+    #expect(pattern.numbersPainted == 120)
+    #expect(pattern.missing == 7)
+    #expect(pattern.doubled == 3)
+    #expect(pattern.reordered == 2)
+    #expect(pattern.picturesRead == 116)
+    #expect(pattern.restarts == 0)
+    #expect(pattern.streamID == 3)
+  }
+
+  @Test(
+    "what comes back of our own pictures is counted to the frame, under random loss", arguments: [1, 2, 3] as [UInt64])
+  func returned(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let pictures = try NumberedPictures(count: 240)
+    let judge = judge()
+    // The loop is closed only after the tenth picture; what was sent before is not missed.
+    let lost = Set((12..<180).filter { _ in Int.random(in: 0..<100, using: &generator) < 5 })
+    let end = 8.0
+    var inputs: [(time: Double, isSent: Bool, number: Int)] = []
+    for number in 0..<240 {
+      let sent = pictures.time(number)
+      inputs.append((sent, true, number))
+      if number >= 10, !lost.contains(number), sent + 0.25 < end { inputs.append((sent + 0.25, false, number)) }
+    }
+    inputs.append((pictures.time(50) + 0.26, false, lost.contains(50) ? 49 : 50))
+    inputs.sort { ($0.time, $0.number) < ($1.time, $1.number) }
+    for input in inputs {
+      let now = MadeUpCall.instant(input.time)
+      let frame = pictures.frame(input.number, at: input.time)
+      if input.isSent { judge.sent(frame, at: now) } else { judge.receive(frame, from: MadeUpCall.peer, at: now) }
+    }
+    let returned = try #require(judge.report(at: MadeUpCall.instant(end)).peers.first?.returned)
+    // Pictures of the last quarter of a second are still on their way.
+    let back = (10..<240).filter { !lost.contains($0) && pictures.time($0) + 0.25 < end }.count
+    print(
+      "measured: \(lost.count) of our pictures lost (seed \(seed)): \(returned.missing) missing, \(returned.returned) of "
+        + "\(back) back, round trip p50 \(returned.roundTrip?.p50 ?? 9) s")
+    #expect(returned.missing == lost.count)
+    #expect(returned.returned == back)
+    #expect(returned.sent == back + lost.count)
+    #expect(returned.doubled == 1)
+    #expect(abs((returned.roundTrip?.p50 ?? 9) - 0.25) < 0.001)
+  }
+
+  @Test("when nothing comes back any more, what had two seconds to do so is missing")
+  func stopped() throws {
+    let pictures = try NumberedPictures(count: 180)
+    let judge = judge()
+    for number in 0..<180 {
+      let time = pictures.time(number)
+      judge.sent(pictures.frame(number, at: time), at: MadeUpCall.instant(time))
+      if number < 60 {
+        judge.receive(
+          pictures.frame(number, at: time + 0.01), from: MadeUpCall.peer, at: MadeUpCall.instant(time + 0.01))
+      }
+    }
+    let report = judge.report(at: MadeUpCall.instant(6))
+    let returned = try #require(report.peers.first?.returned)
+    #expect(returned.returned == 60)
+    // Those that were sent from second 2 to second 4.
+    #expect(returned.missing == 61)
+    #expect(report.result("returned.ratio >= 0.9")?.outcome == .failed)
+  }
+
+  @Test("the delay is measured to 5 ms", arguments: [0.0, 0.05, 0.15, 1.5])
+  func delay(delay: Double) throws {
+    var call = MadeUpCall()
+    call.duration = 5
+    call.delay = delay
+    let pattern = try #require(try call.report().peers.first?.pattern)
+    let video = try #require(pattern.videoDelay)
+    let audio = try #require(pattern.audioDelay)
+    print("measured: delay \(delay) s: pictures \(video.p50), p95 \(video.p95) s; sound \(audio.p50) s")
+    #expect(abs(video.p50 - delay) < 0.002)
+    #expect(abs(video.p95 - delay) < 0.005)
+    #expect(abs(video.worst - delay) < 0.005)
+    // A packet of sound is 20 ms long, and can be sent only when its last sample was made.
+    #expect(abs(audio.p50 - delay - 0.02) < 0.005)
+  }
+
+  @Test("a pattern that begins anew is no loss")
+  func restart() throws {
+    let pictures = try NumberedPictures(count: 30)
+    let judge = judge()
+    for round in 0..<2 {
+      for number in 0..<30 where number != 7 {
+        let time = Double(round) * 2 + pictures.time(number)
+        judge.receive(pictures.frame(number, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      }
+    }
+    var ledger = NumberLedger()
+    for round in 0..<3 as Range<UInt64> {
+      for number in 0..<30 as Range<UInt32> {
+        _ = ledger.add(.init(streamID: 1, frameNumber: number, time: 1_000_000 + round * 5_000 + UInt64(number) * 33))
+      }
+    }
+    #expect(ledger.restarts == 2)
+    #expect(ledger.numbersPainted == 90)
+    #expect(ledger.numbersSeen == 90)
+    #expect(ledger.doubled == 0)
+    // The same pictures once more, with the same times, are doubled ones.
+    let pattern = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first?.pattern)
+    #expect(pattern.doubled == 29)
+    #expect(pattern.missing == 1)
+  }
+}

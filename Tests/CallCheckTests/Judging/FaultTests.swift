@@ -1,0 +1,148 @@
+import CallCheck
+import Media
+import Testing
+
+@Suite("A call with one fault")
+struct FaultTests {
+  @Test("a good call: all of the program's own rules hold")
+  func good() throws {
+    let report = try MadeUpCall().report()
+    #expect(report.failedRules == [], "\(report.told)")
+    #expect(report.verdict == .held)
+    #expect(report.diagnosis == nil)
+    #expect(report.results.count == report.rules.count)
+    let peer = try #require(report.peers.first)
+    let video = try #require(peer.video)
+    let audio = try #require(peer.audio)
+    let pattern = try #require(peer.pattern)
+    #expect(abs(video.fps - 30) < 0.3)
+    #expect((video.fpsMinimum ?? 0) >= 28)
+    #expect(video.freezes.count == 0)
+    #expect(audio.gaps.count == 0)
+    #expect(audio.silence.count == 0)
+    #expect((-45...(-20)).contains(audio.level))
+    #expect(pattern.missing == 0)
+    #expect(pattern.doubled == 0)
+    #expect(pattern.picturesRead == video.frames)
+    #expect((pattern.quality?.ssim ?? 0) > 0.8)
+    #expect(peer.skew?.source == .pattern)
+    print(
+      "measured: good call: \(video.fps) fps, level \(audio.level) dB, skew \(peer.skew?.total.p95 ?? 9) s, delay "
+        + "\(pattern.videoDelay?.p95 ?? 9) s, SSIM \(pattern.quality?.ssim ?? 0), PSNR \(pattern.quality?.psnr ?? 0) dB"
+    )
+  }
+
+  @Test("black video fails the rule about black and no other")
+  func black() throws {
+    var call = MadeUpCall()
+    call.black = 4..<7
+    let report = try call.report()
+    #expect(report.failedRules == ["video.black.longest <= 1s"], "\(report.told)")
+    let value = try #require(report.result("video.black.longest <= 1s")?.value)
+    print("measured: black for 3 s: \(value) s")
+    #expect(abs(value - 3) < 0.1)
+  }
+
+  @Test("a silent track fails the rule about silence and no other")
+  func silence() throws {
+    var call = MadeUpCall()
+    call.silent = 3.05..<6.05
+    let report = try call.report()
+    #expect(report.failedRules == ["audio.silence.longest <= 2s"], "\(report.told)")
+    let value = try #require(report.result("audio.silence.longest <= 2s")?.value)
+    print("measured: silent for 3 s: \(value) s")
+    #expect(abs(value - 3) < 0.1)
+  }
+
+  @Test("five pictures a second fail the rule about that and no other")
+  func fivePictures() throws {
+    var call = MadeUpCall()
+    call.framesPerSecond = 5
+    let report = try call.report()
+    #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
+    let value = try #require(report.result("video.fps >= 15")?.value)
+    print("measured: 5 pictures a second: \(value)")
+    #expect(abs(value - 5) < 0.2)
+    #expect(report.peers.first?.video?.freezes.count == 0)
+  }
+
+  @Test("a pause of 2 s fails the rule about freezes and no other")
+  func freeze() throws {
+    var call = MadeUpCall()
+    call.paused = 4..<6
+    let report = try call.report()
+    #expect(report.failedRules == ["video.freeze.longest <= 1s"], "\(report.told)")
+    let video = try #require(report.peers.first?.video)
+    print("measured: paused for 2 s: \(video.freezes.longest) s")
+    #expect(abs(video.freezes.longest - 2) < 0.2)
+    #expect(video.freezes.count == 1)
+    #expect(video.freezes.list.first?.reason == FreezeReason.senderPaused.rawValue)
+    #expect(video.frozen.count == 0)
+    #expect(video.fpsMinimum == 0)
+    let sentence = try #require(report.result("video.freeze.longest <= 1s")?.sentence)
+    #expect(sentence.contains("because the sender sent nothing"))
+  }
+
+  @Test("the same picture for 4 s fails the rule about that and no other")
+  func frozen() throws {
+    var call = MadeUpCall()
+    call.duration = 9
+    call.standing = 3..<7
+    let report = try call.report()
+    #expect(report.failedRules == ["video.frozen.longest <= 3s"], "\(report.told)")
+    let video = try #require(report.peers.first?.video)
+    print("measured: the same picture for 4 s: \(video.frozen.longest) s")
+    #expect(abs(video.frozen.longest - 4) < 0.2)
+    #expect(video.freezes.count == 0)
+  }
+
+  @Test("sound that is 300 ms late fails the rule about skew and no other", arguments: [0.3, 0.15])
+  func lateSound(delay: Double) throws {
+    var call = MadeUpCall()
+    call.soundDelay = delay
+    let report = try call.report()
+    #expect(report.failedRules == ["av.skew.p95 <= 120ms"], "\(report.told)")
+    let skew = try #require(report.peers.first?.skew)
+    print("measured: sound \(delay) s late: skew p95 \(skew.total.p95) s")
+    // A packet of 20 ms can be sent only when its last sample is there.
+    #expect(abs(skew.total.p95 - delay) < 0.03)
+    #expect(skew.total.p50 > 0)
+  }
+
+  @Test("leaving early fails the rule about that and no other")
+  func leaving() throws {
+    var call = MadeUpCall()
+    call.leaves = 5
+    let report = try call.report()
+    #expect(report.failedRules == ["absent <= 1s"], "\(report.told)")
+    let value = try #require(report.result("absent <= 1s")?.value)
+    print("measured: left 3 s before the end: \(value) s")
+    #expect(abs(value - 3) < 0.1)
+    let sentence = try #require(report.result("absent <= 1s")?.sentence)
+    #expect(sentence.contains("the peer left the room"))
+  }
+
+  @Test("clipped sound fails the rule about that and no other")
+  func clipped() throws {
+    var call = MadeUpCall()
+    call.clipped = 3..<5
+    let report = try call.report()
+    #expect(report.failedRules == ["audio.clipped.ratio <= 10%"], "\(report.told)")
+    let audio = try #require(report.peers.first?.audio)
+    print("measured: clipped for 2 s: \(audio.clipped.total) s, peak \(audio.peak) dB")
+    #expect(abs(audio.clipped.total - 2) < 0.15)
+  }
+
+  @Test("a hole of 600 ms in the sound fails the rule about that and no other")
+  func hole() throws {
+    var call = MadeUpCall()
+    call.lostSound = Set(120..<150)
+    let report = try call.report()
+    #expect(report.failedRules == ["audio.gap.longest <= 500ms"], "\(report.told)")
+    let audio = try #require(report.peers.first?.audio)
+    print("measured: 30 packets of sound lost: hole of \(audio.gaps.longest) s, \(audio.concealed) s made up")
+    #expect(abs(audio.gaps.longest - 0.6) < 0.01)
+    #expect(abs(audio.concealed - 0.2) < 0.01)
+    #expect(audio.gaps.list.first?.reason == SoundGapReason.lost.rawValue)
+  }
+}

@@ -1,0 +1,78 @@
+import CallCheck
+import Foundation
+import Testing
+
+/// docs/checks.md says what the program does.
+@Suite("The page about checks")
+struct DocumentationTests {
+  private static let page =
+    (try? String(
+      contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+        "../../../docs/checks.md"),
+      encoding: .utf8)) ?? ""
+
+  /// The catalogue as the page has it.
+  private static var table: String {
+    let rows = Measurement.catalogue.map { measurement in
+      let names = ([measurement.name] + measurement.aliases).map { "`\($0)`" }.joined(separator: " or ")
+      return "| \(names) | \(measurement.unit.example) | \(measurement.scope.rawValue) | \(measurement.meaning) |"
+    }
+    return (["| name | limits | of | what is measured |", "|---|---|---|---|"] + rows).joined(separator: "\n")
+  }
+
+  /// The program's own rules as the page has them: those of a call in which all is expected.
+  private static var ownRules: String {
+    let rules = DefaultRules.rules(for: CheckExpectation(pattern: .returned), subject: .call)
+    return (["| rule | reason |", "|---|---|"] + rules.map { "| `\($0.rule.text)` | \($0.reason) |" }).joined(
+      separator: "\n")
+  }
+
+  @Test("every measurement is explained as the catalogue has it")
+  func catalogue() {
+    let isThere = Self.page.contains(Self.table)
+    #expect(isThere)
+    if !isThere { print(Self.table) }
+  }
+
+  @Test("the program's own rules are listed with their reasons")
+  func rules() {
+    let isThere = Self.page.contains(Self.ownRules)
+    #expect(isThere)
+    if !isThere { print(Self.ownRules) }
+  }
+
+  @Test("every field of the report is explained")
+  func fields() throws {
+    var call = MadeUpCall()
+    call.duration = 4
+    call.leaves = 3.5
+    call.lostSound = [100]
+    call.black = 2..<2.5
+    var report = try call.report()
+    report.start = "2026-11-21T17:00:00.123Z"
+    report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
+    report.comparison = report.compared(with: report)
+    let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
+    // The names of candidates' kinds and the like are not fields.
+    let unexplained = keys.subtracting(["host"]).filter { !Self.page.contains("`\($0)`") }.sorted()
+    #expect(unexplained == [])
+    #expect(keys.count > 100)
+  }
+
+  private static func key(_ line: Substring) -> String? {
+    let words = line.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count == 3, words[2].drop(while: { $0 == " " }).hasPrefix(":") else { return nil }
+    return String(words[1])
+  }
+
+  @Test("every reason and word of the report is explained")
+  func words() {
+    let words =
+      FreezeReason.allCases.map(\.rawValue) + SoundGapReason.allCases.map(\.rawValue)
+      + CallProgress.allCases.map(\.rawValue)
+      + CandidateKind.allCases.map(\.rawValue) + PeerReport.Departure.Cause.allCases.map(\.rawValue)
+      + RuleResult.Outcome.allCases.map(\.rawValue) + CheckExpectation.Pattern.allCases.map(\.rawValue)
+    let unexplained = Set(words).filter { !Self.page.contains("`\($0)`") }.sorted()
+    #expect(unexplained == [])
+  }
+}

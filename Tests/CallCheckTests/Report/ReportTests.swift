@@ -1,0 +1,129 @@
+import CallCheck
+import Media
+import Testing
+
+@Suite("A report")
+struct ReportTests {
+  @Test("the same happenings come to the same report, byte for byte")
+  func same() throws {
+    var call = MadeUpCall()
+    call.duration = 4
+    call.lostSound = [60, 61, 90]
+    let happenings = try call.happenings()
+    func text() throws -> String {
+      let judge = CallJudge(call.options)
+      judge.joined(at: MadeUpCall.instant(0.2))
+      for (index, happening) in happenings.enumerated() {
+        judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+        // Looking changes nothing.
+        if index.isMultiple(of: 100) {
+          _ = judge.report(at: MadeUpCall.instant(happening.time))
+          _ = judge.status(at: MadeUpCall.instant(happening.time))
+        }
+      }
+      return try judge.report(at: MadeUpCall.instant(4)).json
+    }
+    let first = try text()
+    let second = try text()
+    let isSame = first == second
+    #expect(isSame)
+    print("measured: a report of 3 s of one peer is \(first.utf8.count) bytes of JSON")
+  }
+
+  @Test("what was written is read back")
+  func readBack() throws {
+    var call = MadeUpCall()
+    call.duration = 4
+    var report = try call.report()
+    report.start = "2026-11-21T17:00:00.123Z"
+    report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
+    report.comparison = report.compared(with: report)
+    let json = try report.json
+    let read = try CheckReport(parsing: Array(json.utf8))
+    #expect(try read.json == json)
+    #expect(read.peers.first?.video == report.peers.first?.video)
+    #expect(read.peers.first?.thumbnails.first?.rgb == nil)
+    let thumbnails = report.peers[0].thumbnails
+    #expect((3...12).contains(thumbnails.count))
+    #expect(thumbnails.allSatisfy { $0.width == 160 && $0.height == 120 && $0.rgb?.count == 160 * 120 * 3 })
+    #expect(!json.lowercased().contains("nan"))
+  }
+
+  @Test(
+    "what is no report is refused with a sentence",
+    arguments: [
+      ("", "no JSON"), ("[]", "not what it must be"), ("{\"version\": 2}", "its version is 2"),
+      ("{}", "version is missing"),
+      ("{\"version\": 1}", "is missing"),
+    ])
+  func refused(text: String, reason: String) {
+    let error = #expect(throws: CheckReport.ReadingError.self) { try CheckReport(parsing: Array(text.utf8)) }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+  }
+
+  @Test("a call of hours takes no more memory than one of minutes")
+  func long() throws {
+    let pictures = try NumberedPictures(count: 2)
+    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    // A picture every 2 s for five hours, and every fifth one after a pause that is a freeze.
+    var time = 1.0
+    for round in 0..<1_500 {
+      judge.receive(pictures.frame(round % 2, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      time += round.isMultiple(of: 5) ? 60 : 1.5
+    }
+    let report = judge.report(at: MadeUpCall.instant(time))
+    let peer = try #require(report.peers.first)
+    #expect(peer.timeline.fps.count <= 3_000)
+    #expect(peer.timeline.step > 5)
+    #expect(peer.video?.freezes.count == 300)
+    #expect(peer.video?.freezes.list.count == 200)
+    #expect(peer.thumbnails.count == 12)
+    let times = peer.thumbnails.map(\.time)
+    #expect(times == times.sorted())
+    #expect((times.last ?? 0) > time * 0.8)
+  }
+
+  @Test("two peers are judged by themselves, and those who were there at once are counted")
+  func two() throws {
+    var good = MadeUpCall()
+    good.duration = 5
+    var bad = good
+    bad.framesPerSecond = 5
+    var options = good.options
+    options.expected.peers = 2
+    let judge = CallJudge(options)
+    judge.joined(at: MadeUpCall.instant(0.2))
+    let other = ParticipantID("peer-2")
+    var all = try good.happenings().map { ($0, MadeUpCall.peer) } + bad.happenings().map { ($0, other) }
+    all.sort { ($0.0.time, $0.1.text) < ($1.0.time, $1.1.text) }
+    for (happening, peer) in all { judge.take(happening.event, of: peer, at: MadeUpCall.instant(happening.time)) }
+    let report = judge.report(at: MadeUpCall.instant(5))
+    #expect(report.roomReport.peersAtOnce == 2)
+    #expect(report.results.filter { !$0.holds }.map(\.peer) == ["peer-2"])
+    #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
+    #expect(report.summary == "1 of \(report.rules.count) rules failed for 1 of 2 peers.")
+    let status = judge.status(at: MadeUpCall.instant(5))
+    #expect(status.awaited == [])
+    #expect(status.peers.count == 2)
+    #expect(abs(status.peers[0].fps - 30) <= 1)
+    #expect((status.mediaElapsed ?? 0) > 3.5)
+  }
+
+  @Test("what is awaited is told while it is")
+  func awaited() throws {
+    var call = MadeUpCall()
+    call.duration = 3
+    let judge = CallJudge(call.options)
+    #expect(judge.status(at: MadeUpCall.instant(0.1)).awaited == ["the room", "1 more peer"])
+    judge.joined(at: MadeUpCall.instant(0.2))
+    #expect(judge.status(at: MadeUpCall.instant(0.25)).awaited == ["1 more peer"])
+    var seen: [String] = []
+    for happening in try call.happenings() {
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      let awaited = judge.status(at: MadeUpCall.instant(happening.time)).awaited.joined(separator: ", ")
+      if seen.last != awaited { seen.append(awaited) }
+    }
+    #expect(
+      seen == ["a connection to peer-1", "pictures of peer-1, sound of peer-1", "sound of peer-1", ""])
+  }
+}

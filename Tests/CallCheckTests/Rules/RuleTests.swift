@@ -1,0 +1,99 @@
+import CallCheck
+import Testing
+
+@Suite("Rules")
+struct RuleTests {
+  @Test(
+    "the limit is read in its unit",
+    arguments: [
+      ("video.fps >= 24", 24.0), ("video.firstFrame <= 2s", 2), ("audio.silence<=1s", 1),
+      ("video.freeze.longest <= 500ms", 0.5), ("av.skew.p95 <= 80ms", 0.08), ("latency.p95 <= 250ms", 0.25),
+      ("loss <= 2%", 0.02), ("loss <= 0.02", 0.02), ("peers == 2", 2), ("returned.ratio >= 0.98", 0.98),
+      ("video.bitrate >= 300kbit", 300_000), ("video.bitrate > 1.5 Mbit/s", 1_500_000), ("audio.level > -30dB", -30),
+      ("  video.freeze.count  !=  0 ", 0), ("audio.gap.longest == 0", 0), ("absent < 1min", 60),
+      ("video.width >= 640px", 640),
+      ("video.fps >= 24fps", 24), ("pattern.ssim >= 0.9", 0.9),
+    ])
+  func limits(text: String, limit: Double) throws {
+    let rule = try Rule(text)
+    #expect(abs(rule.limit - limit) < 1e-9)
+  }
+
+  @Test("each of the six comparisons is read")
+  func comparisons() throws {
+    for comparison in Rule.Comparison.allCases {
+      #expect(try Rule("peers \(comparison.rawValue) 2").comparison == comparison)
+    }
+  }
+
+  @Test("a rule reads the same again")
+  func again() throws {
+    for text in ["video.fps>=24", "audio.silence <= 1s", "loss   <   2%"] {
+      let rule = try Rule(text)
+      #expect(try Rule(rule.text).text == rule.text)
+    }
+  }
+
+  @Test(
+    "what is no rule is refused with a sentence that helps",
+    arguments: [
+      ("video.fps 24", "needs >=, <=, ==, !=, > or <"), ("video.fps = 24", "needs >=, <=, ==, !=, > or <"),
+      (">= 24", "needs a name"), ("video.fps >=", "needs a name"), ("video.fps >= fast", "\"fast\" is no number"),
+      ("video.firstFrame <= 2", "video.firstFrame needs a unit: write 500ms or 2s instead of 2"),
+      ("video.bitrate >= 300", "needs a unit: write 300kbit or 2Mbit"), ("audio.level > -30", "write -30dB"),
+      ("video.firstFrame <= 2parsec", "\"parsec\" is no unit of video.firstFrame"), ("loss <= 2", "between 0 and 1"),
+      ("loss <= 200%", "between 0 and 1"), ("video.fps >= 1e9", "\"e9\" is no unit"), ("video.fps >= 0x10", "no unit"),
+      ("video.fps >= inf", "no number"), ("video.fps >= 24 fps or more", "no unit"), ("", "needs >="),
+    ])
+  func refused(text: String, reason: String) {
+    let error = #expect(throws: Rule.ParseError.self) { try Rule(text) }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(
+    "an unknown name is refused with those near it",
+    arguments: [
+      ("video.framerate", "video.frames"), ("vidio.fps", "video.fps"), ("fps", "video.fps"), ("freeze", "video.freeze"),
+      ("silence", "audio.silence"), ("video.firstframe", "video.firstFrame"), ("av.sync.p95", "av.skew.p95"),
+      ("latency", "latency.p95"), ("packetLoss", "loss"), ("audio.volume", "audio.level"),
+      ("return.ratio", "returned.ratio"),
+    ])
+  func near(name: String, meant: String) throws {
+    let error = try #require(#expect(throws: Rule.ParseError.self) { try Rule("\(name) >= 1") })
+    guard case .unknownName(let told, let near) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(told == name)
+    #expect(near.contains(meant), "\(near)")
+    #expect(near.count <= 5)
+    #expect(error.description.hasPrefix("There is no measurement \"\(name)\""))
+  }
+
+  @Test("a name like no other is refused without guesses")
+  func strange() {
+    #expect(throws: Rule.ParseError.unknownName("qqqqqqqqqqqqqqqqqqq", near: [])) {
+      try Rule("qqqqqqqqqqqqqqqqqqq >= 1")
+    }
+  }
+
+  @Test("every name stands in the catalogue once, and every rule of the program's own can be read")
+  func catalogue() {
+    let names = Measurement.catalogue.flatMap { [$0.name] + $0.aliases }
+    #expect(Set(names).count == names.count)
+    for expected in [true, false] {
+      for pattern in CheckExpectation.Pattern.allCases {
+        let expectation = CheckExpectation(audio: expected, video: true, pattern: pattern)
+        let rules = DefaultRules.rules(for: expectation, subject: .call)
+        let names = rules.map(\.rule.measurement.name)
+        #expect(names.contains("video.freeze.longest"))
+        #expect(names.contains("audio.silence.longest") == expected)
+        #expect(names.contains("latency.p95") == (pattern != .none))
+        #expect(names.contains("returned.ratio") == (pattern == .returned))
+      }
+    }
+    let number = DefaultRules.rules(for: CheckExpectation(pattern: .returned), subject: .call).count
+    #expect(number == 16)
+    #expect(DefaultRules.rules(for: CheckExpectation(), subject: .recording).count == 7)
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
+
+/// XML read by libxml2: whoever reads a report has such a parser.
+final class ParsedXML: NSObject, XMLParserDelegate {
+  struct Element {
+    var name: String
+    var attributes: [String: String]
+    /// The names of the elements around it, from the outermost on.
+    var path: [String]
+    var text = ""
+    /// Its own text and that of all elements in it.
+    var parent: Int?
+  }
+
+  private(set) var elements: [Element] = []
+  private var open: [Int] = []
+  private var failure: String?
+
+  /// What is wrong, for a test's message; nil when it is well-formed.
+  static func problem(of text: String) -> String? {
+    let parsed = ParsedXML()
+    return parsed.parse(text) ? nil : parsed.failure ?? "not well-formed"
+  }
+
+  static func elements(of text: String) -> [Element] {
+    let parsed = ParsedXML()
+    return parsed.parse(text) ? parsed.elements : []
+  }
+
+  private func parse(_ text: String) -> Bool {
+    let parser = XMLParser(data: Data(text.utf8))
+    parser.shouldResolveExternalEntities = false
+    parser.delegate = self
+    let isWhole = parser.parse()
+    if !isWhole { failure = failure ?? "line \(parser.lineNumber): \(parser.parserError.map { "\($0)" } ?? "?")" }
+    return isWhole
+  }
+
+  func parser(
+    _: XMLParser, didStartElement name: String, namespaceURI _: String?, qualifiedName _: String?,
+    attributes: [String: String]
+  ) {
+    elements.append(
+      Element(name: name, attributes: attributes, path: open.map { elements[$0].name }, parent: open.last))
+    open.append(elements.count - 1)
+  }
+
+  func parser(_: XMLParser, didEndElement _: String, namespaceURI _: String?, qualifiedName _: String?) {
+    open.removeLast()
+  }
+
+  func parser(_: XMLParser, foundCharacters text: String) {
+    if let last = open.last { elements[last].text += text }
+  }
+
+  func parser(_: XMLParser, foundCDATA block: Data) {
+    if let last = open.last { elements[last].text += String(decoding: block, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,196 @@
+import Codecs
+import Media
+import Pattern
+
+@testable import CallCheck
+
+/// Reports as they could have been made of real calls; the same in every run.
+enum SampleReport {
+  /// A good call with a peer that plays the pattern.
+  static var held: CheckReport {
+    var peer = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
+    peer.recordings = ["out/4d0f1c9e.webm", "out/4d0f1c9e.ogg"]
+    return report(
+      peers: [peer], summary: "All 9 rules held.",
+      results: results(of: peer, fps: 24.9, freeze: 0.12, skew: 0.011, latency: 0.143, loss: 0.004))
+  }
+
+  /// A call of two: one peer's picture freezes for two seconds after a loss, and its sound is 300 ms late.
+  static var failed: CheckReport {
+    let good = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
+    var bad = SamplePeer(
+      id: "b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55", length: 20, freeze: (8.12, 2.03, .lost), skew: 0.302,
+      lossAtFreeze: 0.34
+    ).report
+    bad.recordings = ["out/b9a7c2d4.webm"]
+    var report = report(
+      peers: [good, bad], summary: "2 of 17 rules failed, both for 1 of 2 peers.",
+      results: [
+        results(of: good, fps: 24.9, freeze: 0.12, skew: 0.011, latency: 0.143, loss: 0.004),
+        results(of: bad, fps: 22.6, freeze: 2.03, skew: 0.302, latency: 0.151, loss: 0.021),
+      ].joined().sorted { ($0.peer == nil ? 0 : 1) < ($1.peer == nil ? 0 : 1) })
+    report.comparison = comparison(of: bad.id)
+    report.impairment = [.init(start: 7, end: 12, direction: "receive", text: "loss=20%,burst=5")]
+    return report
+  }
+
+  /// A call that never came about: the peer offered only mDNS names.
+  static var neverCameAbout: CheckReport {
+    var steps = CallSteps()
+    steps.seen = 0.412
+    steps.offerSent = 0.42
+    steps.answerReceived = 0.731
+    steps.firstLocalCandidate = 0.421
+    steps.firstRemoteCandidate = 0.74
+    steps.checksBegun = 0.742
+    steps.localCandidates = ["host": 2, "srflx": 1]
+    steps.remoteCandidates = ["mdns": 2]
+    var peer = SamplePeer.empty(id: "0d4a6a66-2b1c-4df1-9d0a-1a2b3c4d5e6f")
+    peer.reached = .answered
+    peer.progress =
+      "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which nobody but its own network can resolve."
+    peer.steps = steps
+    let rules = ["video.firstFrame <= 5s", "video.fps >= 15", "audio.silence.longest <= 2s", "loss <= 5%"]
+    var report = report(
+      peers: [peer], summary: peer.progress,
+      results: [
+        RuleResult(
+          rule: "peers >= 1", measurement: "peers", peer: nil, outcome: .failed, value: 0, limit: 1, unit: "",
+          figure: "0",
+          sentence: "Media came from nobody, and 1 peer was expected.")
+      ]
+        + rules.map { rule in
+          RuleResult(
+            rule: rule, measurement: String(rule.prefix { $0 != " " }), peer: peer.id, outcome: .notMeasured,
+            value: nil,
+            limit: 1, unit: "", figure: nil, sentence: "It could not be measured: no packet of media came.")
+        })
+    report.duration = 30
+    report.mediaFrom = nil
+    report.verdict = .failed
+    report.diagnosis = peer.progress
+    report.roomReport = .init(joined: 0.31, peersSeen: 1, peersAtOnce: 0)
+    return report
+  }
+
+  /// Names and sentences that try everything.
+  static var hostile: CheckReport {
+    var peer = SamplePeer(id: evil, length: 4).report
+    peer.progress = evil
+    peer.recordings = ["javascript:alert(1)//\"><script>alert(2)</script>.webm", "//evil.example/x.webm"]
+    peer.connection.remoteAddress = evil
+    peer.departure = .init(time: 3, cause: .left, sentence: evil)
+    peer.steps.remoteCandidates = [evil: 1]
+    peer.video?.freezes.list = [Stretch(start: 1, duration: 0.5, reason: evil)]
+    peer.video?.freezes.count = 1
+    var report = report(
+      peers: [peer], summary: evil,
+      results: [
+        RuleResult(
+          rule: evil, measurement: "video.freeze.longest", peer: evil, outcome: .failed, value: .infinity, limit: .nan,
+          unit: evil, figure: evil, sentence: evil),
+        RuleResult(
+          rule: evil, measurement: evil, peer: "unknown \(evil)", outcome: .notMeasured, value: nil, limit: 1, unit: "",
+          figure: nil, sentence: evil),
+      ])
+    report.room = evil
+    report.start = evil
+    report.diagnosis = evil
+    report.writer = evil
+    report.verdict = .failed
+    report.impairment = [.init(start: 0, direction: evil, text: evil), .init(start: .nan, text: evil)]
+    report.comparison = comparison(of: evil)
+    report.comparison?.summary = evil
+    report.comparison?.remarks = [evil]
+    return report
+  }
+
+  /// 4 KiB of what breaks markup, terminals and readers.
+  static let evil: String = {
+    let parts =
+      "\"><script>alert(1)</script>&amp;]]><!-- --><img src=x onerror='a()'>\u{0}\u{1}\u{8}\u{1B}[31m\r\n\t\u{7F}\u{9B}2J"
+      + "\u{202E}\u{2066}\u{FFFE}\u{FFFF}\u{1F9D1}\u{200D}\u{1F4BB}\u{10FFFF}e\u{301}\u{301}\u{2028}https://evil.example/?a=b&c"
+    let bytes = String(repeating: parts, count: 30).utf8.prefix(4096)
+    return String(decoding: bytes, as: UTF8.self)
+  }()
+
+  static func report(peers: [PeerReport], summary: String, results: [RuleResult]) -> CheckReport {
+    let failed = results.contains { !$0.holds }
+    return CheckReport(
+      start: "2026-11-21T19:20:00.123Z", subject: .call, room: "100",
+      expected: CheckExpectation(peers: peers.count, pattern: .played),
+      duration: peers.map { $0.timeline.length }.max() ?? 0,
+      mediaFrom: 1.13, verdict: failed ? .failed : .held, summary: summary, diagnosis: nil, rulesAreDefault: false,
+      rules: results.map { .init(rule: $0.rule, reason: nil) }, results: results,
+      roomReport: .init(joined: 0.31, peersSeen: peers.count, peersAtOnce: peers.count), peers: peers, comparison: nil)
+  }
+
+  /// What a judge finds for the rules of a usual call.
+  static func results(
+    of peer: PeerReport, fps: Double, freeze: Double, skew: Double, latency: Double, loss: Double
+  ) -> [RuleResult] {
+    func result(
+      _ rule: String, _ value: Double, _ limit: Double, _ unit: String, _ figure: String, atMost: Bool = true,
+      _ sentence: String
+    ) -> RuleResult {
+      RuleResult(
+        rule: rule, measurement: String(rule.prefix { $0 != " " }), peer: peer.id,
+        outcome: (atMost ? value <= limit : value >= limit) ? .held : .failed, value: value, limit: limit, unit: unit,
+        figure: figure, sentence: sentence)
+    }
+    let worst = peer.video?.freezes.worst
+    let reason = worst?.reason.flatMap { FreezeReason(rawValue: $0)?.clause } ?? ""
+    return [
+      RuleResult(
+        rule: "peers == 2", measurement: "peers", peer: nil, outcome: .held, value: 2, limit: 2, unit: "", figure: "2",
+        sentence: "Media came from 2 peers at the same time.")
+    ].filter { _ in skew < 0.1 } + [
+      result(
+        "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first picture was there 1.02 s after the peer was seen."),
+      result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) pictures a second came."),
+      result(
+        "video.freeze.longest <= 500ms", freeze, 0.5, "s", ReportFigure.seconds(freeze),
+        "The longest freeze took \(ReportFigure.seconds(freeze)), from \(worst?.start ?? 0) s on, because \(reason)."),
+      result("video.black.longest <= 1s", 0, 1, "s", "0 s", "There was no black stretch."),
+      result("audio.silence.longest <= 1s", 0.4, 1, "s", "400 ms", "The longest silence took 400 ms, from 14.2 s on."),
+      result(
+        "av.skew.p95 <= 80ms", skew, 0.08, "s", ReportFigure.seconds(skew),
+        skew < 0.1
+          ? "Sound and pictures were at most 11 ms apart."
+          : "The sound is 302 ms late. Of that 290 ms were there when the sender stamped its packets: look at the app's capture."
+      ),
+      result(
+        "latency.p95 <= 250ms", latency, 0.25, "s", ReportFigure.seconds(latency),
+        "95 of 100 pictures took at most that."),
+      result(
+        "loss <= 5%", loss, 0.05, "", ReportFigure.share(loss),
+        "Of both tracks \(ReportFigure.share(loss)) did not come at the first try."),
+    ]
+  }
+
+  static func comparison(of peer: String) -> CheckComparison {
+    CheckComparison(
+      baselineStart: "2026-11-20T02:00:00.000Z",
+      summary: "2 rules that held do not any more; 3 figures got worse, 1 better.",
+      worse: [
+        .init(
+          measurement: "video.freeze.longest", peer: peer, before: 0.12, now: 2.03, unit: "s",
+          sentence: "Longest freeze: 120 ms before, 2.03 s now."),
+        .init(
+          measurement: "av.skew.p95", peer: peer, before: 0.012, now: 0.302, unit: "s",
+          sentence: "Sound against pictures: 12 ms before, 302 ms now."),
+        .init(
+          measurement: "loss", peer: peer, before: 0.003, now: 0.021, unit: "",
+          sentence: "Loss: 0.3 % before, 2.1 % now."),
+      ],
+      better: [
+        .init(
+          measurement: "video.firstFrame", peer: peer, before: 1.7, now: 1.02, unit: "s",
+          sentence: "Time to the first picture: 1.70 s before, 1.02 s now.")
+      ],
+      newFailures: [
+        .init(rule: "video.freeze.longest <= 500ms", peer: peer), .init(rule: "av.skew.p95 <= 80ms", peer: peer),
+      ],
+      mended: [], remarks: ["Then the check took 60 s, now 20 s: counts are not compared."])
+  }
+}

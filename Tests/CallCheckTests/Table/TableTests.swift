@@ -1,0 +1,71 @@
+import Testing
+
+@testable import CallCheck
+
+@Suite("The table on the terminal")
+struct TableTests {
+  @Test("has the verdict first, and a mark, the rule and the figure for each rule")
+  func marks() {
+    let lines = SampleReport.failed.table(width: 100).split(separator: "\n").map(String.init)
+    #expect(lines.first == "\u{2717} 2 of 17 rules failed, both for 1 of 2 peers.")
+    #expect(lines.contains("peer 2  b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55"))
+    #expect(lines.contains("  \u{2713} video.fps >= 20                24.9 fps"))
+    #expect(lines.contains("  \u{2717} video.freeze.longest <= 500ms  2.03 s"))
+    #expect(lines.contains("    The longest freeze took 2.03 s, from 8.12 s on, because packets were lost."))
+    let (held, failed) = (lines.count { $0.hasPrefix("  \u{2713} ") }, lines.count { $0.hasPrefix("  \u{2717} ") })
+    #expect(held == 15)
+    #expect(failed == 2)
+  }
+
+  @Test("is plain ASCII where the terminal is not UTF-8")
+  func ascii() {
+    for report in [SampleReport.failed, SampleReport.hostile, SampleReport.neverCameAbout] {
+      let table = report.table(width: 80, isUnicode: false)
+      let isPlain = table.unicodeScalars.allSatisfy { $0 == "\n" || (0x20..<0x7F).contains($0.value) }
+      #expect(isPlain)
+    }
+    let table = SampleReport.failed.table(isUnicode: false)
+    #expect(table.contains("  FAIL av.skew.p95 <= 80ms            302 ms\n"))
+    #expect(table.contains("  ok   peers == 2 "))
+  }
+
+  @Test("keeps to the width, also with wide signs, and is no longer than it has to be", arguments: [40, 60, 80, 132])
+  func keepsToTheWidth(width: Int) {
+    var wide = SampleReport.failed
+    wide.results[9].sentence = String(repeating: "\u{6F22}\u{5B57} \u{1F600}\u{1F600} word ", count: 30)
+    for report in [wide, SampleReport.hostile, SampleReport.neverCameAbout] {
+      let lines = report.table(width: width).split(separator: "\n")
+      let widest = lines.map { TerminalText.width(String($0)) }.max() ?? 0
+      #expect(widest <= width)
+      #expect(lines.count < 400)
+    }
+  }
+
+  @Test("sends nothing from the wire to the terminal that would move its cursor or turn its writing")
+  func isHarmless() {
+    let table = SampleReport.hostile.table(width: 100)
+    let bad = table.unicodeScalars.count { $0 != "\n" && !ReportText.isHarmless($0) }
+    #expect(bad == 0)
+  }
+
+  @Test("colours what it marks only when it is asked to")
+  func colours() {
+    #expect(!SampleReport.failed.table().contains("\u{1B}"))
+    let coloured = SampleReport.failed.table(isColoured: true)
+    #expect(coloured.contains("\u{1B}[31m\u{2717}\u{1B}[0m"))
+    let plain = coloured.replacing(/\u{1B}\[\d+m/, with: "")
+    #expect(plain == SampleReport.failed.table())
+  }
+
+  @Test("tells why there was no call, what got worse, and that the rules are the program's own")
+  func tellsTheRest() {
+    let never = SampleReport.neverCameAbout.table(width: 200)
+    #expect(never.hasPrefix("\u{2717} Answer received, no ICE check answered; the peer offered only mDNS names"))
+    #expect(never.contains("  \u{2013} video.fps >= 15"))
+    let worse = SampleReport.failed.table(width: 200)
+    #expect(worse.contains("  worse  peer 2: Longest freeze: 120 ms before, 2.03 s now.\n"))
+    var own = SampleReport.held
+    own.rulesAreDefault = true
+    #expect(own.table().contains("No rule was given"))
+  }
+}

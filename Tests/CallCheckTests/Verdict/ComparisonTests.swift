@@ -1,0 +1,47 @@
+import CallCheck
+import Testing
+
+@Suite("Against a baseline")
+struct ComparisonTests {
+  @Test("a call that is the same but for noise has not changed")
+  func same() throws {
+    let before = try MadeUpCall().report()
+    var call = MadeUpCall()
+    call.delay = 0.06
+    call.duration = 8.5
+    let comparison = try call.report().compared(with: before)
+    #expect(comparison.worse.map(\.sentence) == [])
+    #expect(comparison.newFailures.isEmpty)
+    #expect(comparison.remarks.isEmpty)
+    #expect(comparison.summary == "Nothing has changed by more than noise.")
+  }
+
+  @Test("what got worse is told with both figures, and a rule that fails now")
+  func worse() throws {
+    let before = try MadeUpCall().report()
+    var call = MadeUpCall()
+    call.paused = 4..<6
+    let now = try call.report()
+    let comparison = now.compared(with: before)
+    let freeze = try #require(comparison.worse.first { $0.measurement == "video.freeze.longest" })
+    #expect(freeze.before == 0)
+    #expect(abs(freeze.now - 2) < 0.2)
+    #expect(freeze.sentence == "Longest freeze: 0 ms before, 2.03 s now.")
+    #expect(comparison.newFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
+    #expect(comparison.summary.hasPrefix("Against the baseline 1 rule fails that held, "))
+    let back = before.compared(with: now)
+    #expect(back.mended.map(\.rule) == ["video.freeze.longest <= 1s"])
+    #expect(back.better.contains { $0.measurement == "video.freeze.longest" })
+    #expect(back.worse.isEmpty, "\(back.worse.map(\.sentence))")
+  }
+
+  @Test("a baseline of something else is remarked on")
+  func other() throws {
+    let report = try MadeUpCall().report()
+    var other = report
+    other.peers = []
+    other.duration = 100
+    other.subject = .recording
+    #expect(report.compared(with: other).remarks.count == 3)
+  }
+}

@@ -1,0 +1,112 @@
+import CallCheck
+import Media
+import NIOCore
+import Testing
+
+@Suite("A call that never came about")
+struct DiagnosisTests {
+  private static let mdns =
+    "candidate:1 1 udp 2113937151 0f1a2b3c-1111-2222-3333-444455556666.local 50000 typ host generation 0"
+  private static let host = "candidate:2 1 UDP 2122252543 10.0.0.5 40000 typ host"
+  private static let tcp = "candidate:3 1 tcp 1518280447 10.0.0.5 9 typ host tcptype active"
+
+  private func report(_ steps: [CallStep], joined: Bool = true, failure: String? = nil) -> CheckReport {
+    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    if joined { judge.joined(at: MadeUpCall.instant(0.1)) }
+    if let failure { judge.failed(failure) }
+    for (index, step) in steps.enumerated() {
+      judge.step(step, of: MadeUpCall.peer, at: MadeUpCall.instant(0.2 + Double(index) / 10))
+    }
+    return judge.report(at: MadeUpCall.instant(30))
+  }
+
+  @Test(
+    "the step that was reached is told, and what stood in the way",
+    arguments: [
+      ([], "The room was joined, but nobody else came."),
+      ([.seen], "The peer was seen in the room, but neither side sent an offer."),
+      ([.seen, .offerSent], "Our offer was sent, but no answer came."),
+      ([.offerReceived], "The peer's offer came, but it was not answered."),
+      (
+        [.seen, .offerSent, .answerReceived, .checksBegun],
+        "Answer received, no ICE check answered; no candidate of the peer came."
+      ),
+      (
+        [.seen, .offerSent, .answerReceived, .remoteCandidate(CandidateKind(candidate: mdns)), .localCandidate(.host)],
+        "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which nobody but its own network can resolve."
+      ),
+      (
+        [.offerReceived, .answerSent, .remoteCandidate(CandidateKind(candidate: tcp)), .localCandidate(.host)],
+        "Answer sent, no ICE check answered; the peer offered only TCP candidates, which are not used."
+      ),
+      (
+        [
+          .seen, .offerSent, .answerReceived, .localCandidate(.host), .remoteCandidate(CandidateKind(candidate: host)),
+          .remoteCandidate(.host), .remoteCandidate(.srflx), .gone(.failed, "ICE gave up after 30 s."),
+        ],
+        "Answer received, no ICE check answered; the peer's candidates were 2 host, 1 srflx; ICE gave up after 30 s."
+      ),
+      (
+        [.offerReceived, .answerSent, .remoteCandidate(.host), .localCandidate(.host), .checkAnswered],
+        "Answer sent and ICE checks answered, but no pair of addresses was chosen; the peer's candidates were 1 host."
+      ),
+      (
+        [.seen, .answerReceived, .iceConnected, .gone(.failed, "The peer's certificate does not match.")],
+        "ICE connected, but the DTLS handshake was not finished; the peer's certificate does not match."
+      ),
+      (
+        [.seen, .answerReceived, .dtlsConnected], "ICE and DTLS connected, but not one packet of media came."
+      ),
+      (
+        [.seen, .dtlsConnected, .firstPacket], "Packets of media came, but not one whole frame."
+      ),
+    ] as [([CallStep], String)])
+  func reached(steps: [CallStep], sentence: String) {
+    let report = report(steps)
+    #expect(report.diagnosis == sentence)
+    #expect(report.summary == sentence)
+    #expect(report.verdict == .failed)
+    let held = report.results.filter(\.holds).map(\.rule)
+    // Nothing holds of somebody who was not measured, but that he did not leave.
+    #expect(held.filter { $0 != "absent <= 1s" } == [])
+  }
+
+  @Test("a room that was not joined is told with its reason")
+  func notJoined() {
+    let report = report([], joined: false, failure: "No server answered at ws://127.0.0.1:1.")
+    #expect(report.diagnosis == "The room was not joined: no server answered at ws://127.0.0.1:1.")
+    #expect(report.results.contains { $0.outcome == .notMeasured })
+  }
+
+  @Test("frames that cannot be decoded are told")
+  func undecodable() throws {
+    let pictures = try NumberedPictures(count: 3)
+    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    judge.joined(at: MadeUpCall.instant(0.1))
+    var frame = pictures.frame(0, at: 1)
+    frame.payload.moveReaderIndex(forwardBy: 4)
+    frame.isKeyframe = true
+    judge.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(1))
+    #expect(
+      judge.report(at: MadeUpCall.instant(3)).diagnosis
+        == "Packets of media came, but nothing in them could be decoded.")
+    frame.isKeyframe = false
+    let other = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    other.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(1))
+    #expect(other.report(at: MadeUpCall.instant(3)).diagnosis == "Packets of media came, but no keyframe.")
+  }
+
+  @Test("a candidate's kind is read from its line, and from a description")
+  func candidates() {
+    #expect(CandidateKind(candidate: Self.mdns) == .mdns)
+    #expect(CandidateKind(candidate: "a=" + Self.host + "\r\n") == .host)
+    #expect(CandidateKind(candidate: Self.tcp) == .tcp)
+    #expect(
+      CandidateKind(candidate: "candidate:4 1 udp 1686052607 1.2.3.4 5000 typ srflx raddr 0.0.0.0 rport 0") == .srflx)
+    #expect(CandidateKind(candidate: "candidate:5 1 udp 1 1.2.3.4 5000 typ relay") == .relay)
+    #expect(CandidateKind(candidate: "") == .other)
+    #expect(CandidateKind(candidate: "candidate:5 1 udp 1 1.2.3.4 5000 typ strange") == .other)
+    let description = "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=\(Self.mdns)\r\na=\(Self.host)\r\na=mid:0\r\n"
+    #expect(CandidateKind.all(in: description) == [.mdns, .host])
+  }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import BotPeer
+import CallCheck
+import Foundation
+import LiveSource
+import Testing
+
+@testable import chatbot
+
+@Suite("the options of a check")
+struct CheckOptionsTests {
+  private func refusal(_ arguments: String...) -> String? {
+    do {
+      _ = try CheckOptions.parse(arguments)
+      return nil
+    } catch {
+      return CheckOptions.message(for: error)
+    }
+  }
+
+  @Test("without any it sends the pattern and waits for one peer, with rules of its own")
+  func defaults() throws {
+    let options = try CheckOptions.parse([])
+    let plan = try options.plan()
+    #expect(plan.camera?.input == .pattern)
+    #expect(plan.server == CallOptions.defaultServer)
+    #expect(!plan.mayStartServer)
+    #expect(options.peers == 1)
+    #expect(options.wait.milliseconds == 30_000)
+    #expect(options.span.milliseconds == 20_000)
+    #expect(try options.rules.rules() == nil)
+    #expect(options.rules.expectation(peers: 2) == CheckExpectation(peers: 2))
+  }
+
+  @Test("rules, impairment and act are understood before anything begins")
+  func understood() throws {
+    let options = try CheckOptions.parse([
+      "--expect", "video.fps >= 24", "--expect", "peers == 2", "--impair", "send: loss=5%", "--seed", "7", "--act",
+      "second-offer", "--content", "returned", "--no-audio",
+    ])
+    #expect(try options.rules.rules()?.map(\.text) == ["video.fps >= 24", "peers == 2"])
+    let plan = try options.plan()
+    #expect(plan.impairment?.description == "send: loss=5%")
+    #expect(plan.impairment?.seed == 7)
+    #expect(plan.act == .secondOffer)
+    #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
+  }
+
+  @Test("a change of size is the camera's to do")
+  func sizeChange() throws {
+    let plan = try CheckOptions.parse(["--act", "size-change"]).plan()
+    #expect(plan.act == nil)
+    #expect(plan.camera?.sizeChange == .seconds(2))
+  }
+
+  @Test("what is wrong is told in a sentence, with what is near")
+  func refused() {
+    #expect(refusal("--expect", "video.fsp >= 3")?.contains("video.fps") == true)
+    #expect(refusal("--expect", "video.firstFrame <= 2")?.contains("2s") == true)
+    #expect(refusal("--impair", "los=5%")?.contains("loss") == true)
+    #expect(refusal("--act", "nonsense")?.contains("second-offer") == true)
+    #expect(refusal("--for", "100ms")?.contains("1s at least") == true)
+    #expect(refusal("--self", "--room", "x")?.contains("--self brings") == true)
+    #expect(refusal("--peers", "0")?.contains("1 to 100") == true)
+    #expect(refusal("--no-audio", "--no-video")?.contains("nothing to judge") == true)
+    #expect(refusal("--json", "a", "--html", "a")?.contains("one file") == true)
+    #expect(refusal("--expect-file", "/nowhere/rules.yml")?.contains("cannot be read") == true)
+    #expect(refusal("--baseline", "/nowhere/old.json")?.contains("cannot be read") == true)
+  }
+
+  @Test("rules come from a file, too, and a mistake in it is told with its line")
+  func rulesFile() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString).yml")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data("expect:\n  - loss <= 2%\n".utf8).write(to: file)
+    let options = try CheckOptions.parse(["--expect", "peers == 1", "--expect-file", file.path])
+    #expect(try options.rules.rules()?.map(\.text) == ["peers == 1", "loss <= 2%"])
+    try Data("expect:\n  - loss <= 2%\n  - nonsense\n".utf8).write(to: file)
+    #expect(refusal("--expect-file", file.path)?.contains("Line 3") == true)
+  }
+
+  @Test("every way to misbehave is listed with what a good app does")
+  func acts() {
+    for act in Act.allCases { #expect(ActList.text.contains("\(act.rawValue)\n    \(act.title)")) }
+    #expect(MeasurementList.text.contains("video.freeze.longest"))
+  }
+}
