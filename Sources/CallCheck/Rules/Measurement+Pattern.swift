@@ -58,8 +58,8 @@ extension Measurement {
       pattern(
         "pattern.missing", .count, "Numbers never seen", better: .lower, noise: 2,
         meaning:
-          "Numbers of the pattern's pictures between the first and the last read one that were never seen: lost, or left out by "
-          + "the sender's encoder."
+          "Numbers of the pattern's pictures between the first and the last read one that were never seen: lost on their way, "
+          + "or left out for us alone, since what is not sent has no number."
       ) { .value(Double($0.missing), detail: " of \($0.numbersPainted)") },
       pattern(
         "pattern.doubled", .count, "Pictures doubled", better: .lower, noise: 1,
