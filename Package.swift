@@ -77,7 +77,9 @@ let package = Package(
     room("SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.embedInCode("Page")]),
     room("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     room("Pattern", ["Media", "Codecs"]),
-    room("CallCheck", ["Media", "Codecs", "Pattern", byteBuffer], resources: [.embedInCode("HTML/Page")]),
+    room(
+      "CallCheck", ["Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
+      resources: [.embedInCode("HTML/Page")]),
     room("BotPeer", ["Media", "RTP", "SDP", "ICE", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
     room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
     room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),

@@ -1,7 +1,8 @@
 #!/bin/bash
 # What recording and publishing cost: CPU time and memory per user, beside the floor (Benchmarks/floor.c), as a table.
 # Publishers are made by `chatbot load` in a process of their own; a user sends 1 Mb/s of VP8, 640x480, 30 pictures a
-# second, and Opus. Fails if a frame is lost at any number of users with `--verify off`.
+# second, and Opus: about 170 packets. Fails if a frame is lost at any number of users with `--verify off`, and if the
+# publishers do not keep up: with fewer packets than they should send everything costs less.
 #
 # Usage: scripts/bench.sh [USERS...]      1 10 50 100 by default
 #   BENCH_SECONDS=20    how long each is measured, after all are connected
@@ -85,6 +86,19 @@ cut_off() {
   cat "$@" | awk '$1 == "\"packets\"" { packets = $3 } $1 == "\"reason\"" && packets == "0," { n += 1 } END { print n + 0 }'
 }
 
+# media FILE...: what recordings hold for each second: packets and bits of a user, from their manifests.
+media() {
+  awk 'FNR == 1 { tracks = 0 }
+    /^  "duration" :/ { seconds += $3 }
+    /^  "tracks" :/ { tracks = 1 }
+    tracks && $1 == "\"bytes\"" { bits += 8 * $3 }
+    tracks && $1 == "\"sent\"" { packets += $3 }
+    END { if (seconds > 0) print packets / seconds, bits / seconds; else print 0, 0 }' "$@"
+}
+
+# sent_bitrate LOG: bits a second that all publishers sent together, from the report of a load.
+sent_bitrate() { awk '/"sent" : {/ { sent = 1 } sent && $1 == "\"bitrate\"" { print $3 + 0; exit }' "$1"; }
+
 # One megabit a second, with a keyframe a second: the moving card of the sample, at a fixed rate.
 make_sample() {
   timeout 120 ffmpeg -hide_banner -loglevel error -nostdin -y \
@@ -113,10 +127,11 @@ measure_floor() {
   floor_lost=$(awk '{ print $3 }' "$folder/floor.log")
 }
 
-# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost, packets_lost.
+# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost, packets_lost
+# and packet_rate, the packets that a publisher sent in a second.
 measure() {
   local room="bench-$1-$2" out="$folder/recordings-$1-$2" recorder load idle tries
-  local before after load_before load_after began ended span
+  local before after load_before load_after began ended span packets bits share_sent
   start recorder.log "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
     --bind-address 127.0.0.1 --log-level warning
   recorder=$!
@@ -144,6 +159,13 @@ measure() {
   publisher_cpu=$(share $((load_after - load_before)) "$span" "$1")
   grep -q '"finished" : true' "$out"/*.json || fail "a recording of $1 users was not finished."
   [[ $(grep -l '"finished" : true' "$out"/*.json | wc -l) -eq $1 ]] || fail "there are not $1 finished recordings."
+  # A publisher that is late still sends every frame, so what tells is how much of a second's media left within a second.
+  read -r packets bits <<<"$(media "$out"/*.json)"
+  share_sent=$(awk -v sent="$(sent_bitrate "$folder/load.log")" -v n="$1" -v bits="$bits" \
+    'BEGIN { printf "%.3f", bits > 0 ? sent / n / bits : 0 }')
+  packet_rate=$(awk -v p="$packets" -v s="$share_sent" 'BEGIN { printf "%.0f", p * s }')
+  awk -v s="$share_sent" 'BEGIN { exit !(s >= 0.95) }' \
+    || fail "$1 publishers sent only $packet_rate packets a second each, where $packets were to be sent: they do not keep up."
   packets_lost=$(total lost "$out"/*.json)
   frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
   frames=$(total frames "$out"/*.json)
@@ -180,7 +202,8 @@ printf 'Machine: %s, %d cores, %s GiB; %s\n' "$model" "$(nproc)" \
 printf 'Command: scripts/bench.sh %s; %d s each, %d kb/s a user; load before: %s\n\n' "${users[*]}" "$seconds" "$bits" \
   "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 printf '%% of one core and MiB for each user; memory beyond that of an empty recorder\n\n'
-printf '%5s | %7s | %17s | %17s | %17s | %s\n' users floor 'recorded, no check' 'recorded, checked' 'publisher' 'lost without check'
+printf '%5s | %7s | %18s | %17s | %17s | %9s | %s\n' users floor 'recorded, no check' 'recorded, checked' 'publisher' \
+  'packets/s' 'lost without check'
 status=0
 for count in "${users[@]}"; do
   say "$count users ..."
@@ -192,8 +215,8 @@ for count in "${users[@]}"; do
   if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
   measure "$count" on
   # shellcheck disable=SC2086 # Two figures each.
-  printf '%5d | %7s | %9s %8s | %8s %8s | %8s %8s | %s\n' "$count" "$floor_cpu" $off \
-    "$recorder_cpu" "$recorder_memory" $publisher "$lost"
+  printf '%5d | %7s | %9s %8s | %8s %8s | %8s %8s | %9s | %s\n' "$count" "$floor_cpu" $off \
+    "$recorder_cpu" "$recorder_memory" $publisher "$packet_rate" "$lost"
   [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
 done
 exit $status

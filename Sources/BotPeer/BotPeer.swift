@@ -44,9 +44,12 @@ public final class BotPeer: Sendable {
     let addresses = try configuration.addressesToBind()
     let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
     return try await loop.submit {
-      let (source, events) = EventSource.make(on: loop)
+      // Whoever sends nothing does not answer what comes, so nobody waits for it.
+      let patience: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
+      let (source, events) = EventSource.make(on: loop, patience: patience)
       let driver = PeerDriver(
-        loop: loop, configuration: configuration, log: log, emit: { source.add($0) }, turnEnded: { source.yield() })
+        loop: loop, configuration: configuration, log: log, emit: { source.add($0) },
+        turnEnded: { source.yield(now: $0) })
       source.keyframeNeeded = { [weak driver] in driver?.requestKeyframe(of: nil) }
       let boundDriver = NIOLoopBound(driver, eventLoop: loop)
       let boundSource = NIOLoopBound(source, eventLoop: loop)

@@ -8,7 +8,12 @@ public struct ClockReport: Sendable, Hashable {
   /// The sender's wall clock at that time: seconds since 1900 in 32.32 fixed point (RFC 3550, 4).
   public var ntp: UInt64
   /// When the report arrived.
-  public var arrival: ContinuousClock.Instant
+  public var arrival: ContinuousClock.Instant {
+    get { arrived.instant }
+    set { arrived = Moment(newValue) }
+  }
+  /// What ``arrival`` says.
+  package var arrived: Moment
 
   public init(
     owner: ParticipantID, codec: Codec, time: MediaTime, ntp: UInt64, arrival: ContinuousClock.Instant
@@ -17,6 +22,6 @@ public struct ClockReport: Sendable, Hashable {
     self.codec = codec
     self.time = time
     self.ntp = ntp
-    self.arrival = arrival
+    arrived = Moment(arrival)
   }
 }

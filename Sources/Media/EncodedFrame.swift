@@ -14,7 +14,12 @@ public struct EncodedFrame: Sendable, Hashable {
   /// A VP8 keyframe's picture size; nil for every other frame.
   public var size: PictureSize?
   /// When its last packet arrived, or when a file's frame was due.
-  public var arrival: ContinuousClock.Instant
+  public var arrival: ContinuousClock.Instant {
+    get { arrived.instant }
+    set { arrived = Moment(newValue) }
+  }
+  /// What ``arrival`` says.
+  package var arrived: Moment
   /// What is missing between the track's frame before it and this one; nil when it follows on.
   public var gap: MediaGap?
 
@@ -28,7 +33,7 @@ public struct EncodedFrame: Sendable, Hashable {
     self.payload = payload
     self.isKeyframe = isKeyframe
     self.size = size
-    self.arrival = arrival
+    arrived = Moment(arrival)
     self.gap = gap
   }
 }

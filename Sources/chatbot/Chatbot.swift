@@ -5,7 +5,8 @@ import ArgumentParser
 struct Chatbot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chatbot",
-    abstract: "A WebRTC participant without a person: records calls, and stands in for a camera.",
+    abstract:
+      "A WebRTC participant without a person: records calls, stands in for a camera, and says whether a call works.",
     discussion: """
       chatbot --room 100 --record out/          record every user of room 100
       chatbot --play samples/test.webm          be a camera in the default room
@@ -13,11 +14,14 @@ struct Chatbot: AsyncParsableCommand {
                                                 fill a room with publishers
       chatbot check --room 100 --html report.html
                                                 say whether the call of room 100 works
+      chatbot inspect out/                      judge recordings in the same way
       chatbot repair out/                       mend what a crash left unfinished
       chatbot serve                             run a room server with its web page
 
       \(ExitCodes.table)
       """,
-    subcommands: [CallCommand.self, CheckCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self],
+    subcommands: [
+      CallCommand.self, CheckCommand.self, InspectCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self,
+    ],
     defaultSubcommand: CallCommand.self)
 }

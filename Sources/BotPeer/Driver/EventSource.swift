@@ -15,8 +15,13 @@ final class EventSource {
   private var framesLeftOut: [ParticipantID: Int] = [:]
   /// What is missing before the next frame of a track.
   private var gaps: [Track: MediaGap] = [:]
-  /// What has happened in this turn.
-  private var turn: [ParticipantEvent] = []
+  /// What has happened and is not handed over yet.
+  private var pending: [ParticipantEvent] = []
+  /// When the oldest of it happened.
+  private var pendingSince: Moment?
+  /// Whether some of it is not media.
+  private var isUrgent = false
+  private let patience: Duration
   private var source: ParticipantEvents.Producer.Source?
 
   private struct Track: Hashable {
@@ -29,8 +34,14 @@ final class EventSource {
   static let highWatermark = 4096
   static let lowWatermark = 1024
 
-  static func make(on loop: any EventLoop) -> (EventSource, ParticipantEvents) {
-    let source = EventSource()
+  private init(patience: Duration) {
+    self.patience = patience
+  }
+
+  /// - Parameter patience: how long media may wait for more of it: each time that events are handed over may wake the reader, and
+  ///   to wake somebody costs more than a frame.
+  static func make(on loop: any EventLoop, patience: Duration = .zero) -> (EventSource, ParticipantEvents) {
+    let source = EventSource(patience: patience)
     let bound = NIOLoopBound(source, eventLoop: loop)
     let flowControl = ParticipantEvents.FlowControl {
       loop.execute { bound.value.caughtUp() }
@@ -42,7 +53,7 @@ final class EventSource {
     return (source, ParticipantEvents(made.sequence))
   }
 
-  /// Adds an event to those of this turn; they are handed over together (``yield()``), for each time may wake the reader.
+  /// Adds an event to those that are handed over next; see ``yield(now:)``.
   func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(let frame)) = event.event {
@@ -58,14 +69,31 @@ final class EventSource {
       framesLeftOut[event.participant] = nil
       gaps = gaps.filter { $0.key.owner != event.participant }
     }
-    turn.append(event)
+    if case .media = event.event {} else { isUrgent = true }
+    pending.append(event)
   }
 
-  /// Hands over what has been added.
-  func yield() {
-    guard !turn.isEmpty else { return }
-    if source?.yield(contentsOf: turn) == .stopProducing { isBehind = true }
-    turn.removeAll(keepingCapacity: true)
+  /// Hands over what has been added, if it need not wait for more.
+  ///
+  /// - Returns: until when it waits otherwise.
+  func yield(now: ContinuousClock.Instant) -> Moment? {
+    if pending.isEmpty { return nil }
+    let now = Moment(now)
+    let due = (pendingSince ?? now) + patience
+    if !isUrgent, due > now {
+      pendingSince = pendingSince ?? now
+      return due
+    }
+    yield()
+    return nil
+  }
+
+  private func yield() {
+    pendingSince = nil
+    isUrgent = false
+    if pending.isEmpty { return }
+    if source?.yield(contentsOf: pending) == .stopProducing { isBehind = true }
+    pending.removeAll(keepingCapacity: true)
   }
 
   func finish() {

@@ -15,7 +15,7 @@ internal import NIOPosix
 ///         └─────────── a datagram ───────────┘
 /// ```
 final class Lookout {
-  /// The time between two looks: what a datagram, or what is due and not urgent, may wait.
+  /// The time between two looks: what a datagram, or what is due and not urgent, may wait. Longer if all drivers are so patient.
   static let interval: Duration = .milliseconds(5)
   /// The least time between two looks.
   static let shortestInterval: Duration = .milliseconds(1)
@@ -27,6 +27,7 @@ final class Lookout {
   /// The sockets of all drivers, and whose each is.
   private var sockets: [pollfd] = []
   private var owners: [PeerDriver] = []
+  private var patience = interval
   private let watchman: Watchman?
   private var watchmanIsWaiting = false
   /// Looks in a row that found nothing.
@@ -83,6 +84,7 @@ final class Lookout {
   }
 
   private func socketsChanged() {
+    patience = drivers.map(\.patience).min() ?? Self.interval
     watchmanIsWaiting = false
     watchman?.wait(for: [])
     plan(now: .now)
@@ -104,7 +106,6 @@ final class Lookout {
   }
 
   private func look() {
-    let now = ContinuousClock.now
     next?.look.cancel()
     next = nil
     isInLook = true
@@ -112,8 +113,9 @@ final class Lookout {
     emptyLooks = isNews ? 0 : min(emptyLooks + 1, Self.patience)
     var isMore = false
     for place in sockets.indices where isNews && sockets[place].revents != 0 {
-      if owners[place].receive(at: sockets[place].fd, now: now) { isMore = true }
+      if owners[place].receive(at: sockets[place].fd) { isMore = true }
     }
+    let now = ContinuousClock.now
     for driver in drivers where driver.hasNews || driver.isDue(now: now) { driver.carryOutAll(now: now) }
     isInLook = false
     plan(now: now, isMore: isMore)
@@ -132,7 +134,7 @@ final class Lookout {
       watchmanIsWaiting = true
       watchman?.wait(for: sockets.map(\.fd))
     }
-    var time = isResting ? nil : now + Self.interval
+    var time = isResting ? nil : now + patience
     for driver in drivers where isResting || driver.isUrgent {
       if let deadline = driver.deadline { time = time.map { min($0, deadline) } ?? deadline }
     }

@@ -17,13 +17,19 @@ final class PeerDriver {
   private let configuration: BotPeer.Configuration
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
-  private let turnEnded: () -> Void
+  private let turnEnded: (ContinuousClock.Instant) -> Moment?
 
   private var sockets: [TransportAddress: DatagramSocket] = [:]
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
   private var lookout: Lookout?
 
+  /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
+  ///
+  /// More of it comes together then, and what is there together costs less. What cannot wait in the kernel is not made to.
+  var patience: Duration {
+    configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasRoom) ? Lookout.interval * 2 : Lookout.interval
+  }
   /// Whether something has come since ``carryOutAll(now:)``.
   private(set) var hasNews = false
   /// When ``carryOutAll(now:)`` is needed next even if nothing comes.
@@ -31,9 +37,13 @@ final class PeerDriver {
   /// Whether that may not be later by some milliseconds.
   var isUrgent: Bool { switchboard.isUrgent }
 
+  /// - Parameters:
+  ///   - emit: is told what happens.
+  ///   - turnEnded: is told that this is all for now, and says when it wants to be told so again.
   init(
     loop: any EventLoop, configuration: BotPeer.Configuration, log: Logger = Logger(label: "peer"),
-    emit: @escaping (ParticipantEvent) -> Void, turnEnded: @escaping () -> Void = {}
+    emit: @escaping (ParticipantEvent) -> Void,
+    turnEnded: @escaping (ContinuousClock.Instant) -> Moment? = { _ in nil }
   ) {
     self.loop = loop
     self.configuration = configuration
@@ -88,10 +98,10 @@ final class PeerDriver {
   /// Takes what has come to a socket; each datagram at the time of its own arrival, though they are taken together.
   ///
   /// - Returns: whether there may be more.
-  func receive(at descriptor: Int32, now: ContinuousClock.Instant) -> Bool {
+  func receive(at descriptor: Int32) -> Bool {
     guard let socket = bySocket[descriptor] else { return false }
     hasNews = true
-    return socket.receive(now: now) { datagram, remote, arrival in
+    return socket.receive { datagram, remote, arrival in
       received(datagram, from: remote, to: socket.address, now: arrival)
     }
   }
@@ -101,10 +111,11 @@ final class PeerDriver {
   }
 
   private func received(
-    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
   ) {
-    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
-      let envelope = STUNEnvelope(datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
+    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(copy datagram) == .stun,
+      let envelope = STUNEnvelope(copy datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
     {
       _ = gatherers[local]?.received(datagram, from: remote, now: now)
     } else {
@@ -183,10 +194,11 @@ final class PeerDriver {
       }
     }
     for socket in sockets.values { socket.flush() }
-    turnEnded()
     hasNews = false
     deadline = switchboard.deadline
-    for due in gatherers.values.compactMap(\.deadline) { deadline = deadline.map { min($0, due) } ?? due }
+    for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
+      if let due { deadline = deadline.map { min($0, due) } ?? due }
+    }
     lookout?.changed(self, now: now)
   }
 

@@ -186,27 +186,30 @@ final class PeerSwitchboard {
 
   /// Takes a datagram that came to one of the sockets. Its bytes must be its own: it is decrypted in place, or kept.
   func received(
-    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
   ) {
-    if impaired != nil, !arrives(datagram, from: remote, to: local, now: now) { return }
+    if impaired != nil, !arrives(copy datagram, from: remote, to: local, now: now) { return }
     deliver(datagram, from: remote, to: local, now: now)
   }
 
   /// Gives a datagram to the engine that it is for.
   func deliver(
-    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
   ) {
     let path = Path(local: local, remote: remote)
-    let kind = PacketKind.of(datagram)
+    let kind = PacketKind.of(copy datagram)
     if kind == .stun {
-      guard let envelope = STUNEnvelope(datagram), let engine = owner(of: envelope, on: path) else { return }
+      guard let envelope = STUNEnvelope(copy datagram), let engine = owner(of: envelope, on: path) else { return }
       engine.received(datagram, from: remote, to: local, now: now)
       touch(engine)
       claim(path, for: engine, now: now)
     } else if let engine = byPath[path] {
       engine.received(datagram, from: remote, to: local, now: now)
       // Most packets only become part of a picture that is not complete yet.
-      if kind != .rtp || engine.deadline.map({ $0 <= now }) ?? true { touch(engine) }
+      if kind == .rtp { engine.mediaChanged() }
+      if kind != .rtp || engine.turnDue.map({ $0 <= Moment(now) }) ?? true { touch(engine) }
     }
   }
 
@@ -267,8 +270,9 @@ final class PeerSwitchboard {
     openGates(now: now)
     if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
     if let deadline, deadline <= now {
+      let moment = Moment(now)
       for engine in engines.values {
-        if let due = engine.deadline, due <= now { touch(engine) }
+        if let due = engine.turnDue, due <= moment { touch(engine) }
       }
     }
     for (participant, event) in events { carryOut(.event(event), participant) }
@@ -287,17 +291,17 @@ final class PeerSwitchboard {
   }
 
   private func schedule() {
-    var next = offerGates.isEmpty ? nil : offerGates.values.compactMap(\.deadline).min()
+    var next = offerGates.isEmpty ? nil : offerGates.values.compactMap(\.deadline).min().map(Moment.init)
     isUrgent = false
     for engine in engines.values {
-      if let deadline = engine.deadline { next = next.map { min($0, deadline) } ?? deadline }
+      if let due = engine.turnDue { next = next.map { min($0, due) } ?? due }
       if engine.isUrgent { isUrgent = true }
     }
-    if let due = impaired?.deadline {
+    if let due = impaired?.deadline.map(Moment.init) {
       next = next.map { min($0, due) } ?? due
       isUrgent = true
     }
-    deadline = next
+    deadline = next?.instant
   }
 
   /// Takes the offers whose time has come, and forgets the gates of those who have gone.

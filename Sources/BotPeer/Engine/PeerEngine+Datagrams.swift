@@ -7,7 +7,8 @@ extension PeerEngine {
   /// Takes one datagram. Media and DTLS count only from a path that an ICE check has validated: anybody can send a
   /// ClientHello first (CVE-2023-49786).
   package func received(
-    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
   ) {
     guard isOpen else { return }
     switch PacketKind.of(datagram) {
@@ -38,7 +39,7 @@ extension PeerEngine {
   }
 
   private func receivedMedia(
-    _ datagram: ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
+    _ datagram: consuming ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
   ) {
     guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
@@ -49,9 +50,9 @@ extension PeerEngine {
     takeMedia(datagram, isControl: isControl, now: now)
   }
 
-  private func takeMedia(_ datagram: ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
-    var packet = datagram
-    guard secure.unprotect(&packet, isControl: isControl) else { return refuseDatagram() }
+  /// Decrypts in place, so the bytes must be nobody else's: they would be copied.
+  private func takeMedia(_ packet: consuming ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
+    guard secure.session?.unprotect(&packet, isControl: isControl) == true else { return refuseDatagram() }
     mediaArrived(packet, isControl: isControl, now: now)
     guard isOpen else { return }
     if isControl {

@@ -1,3 +1,4 @@
+internal import Media
 internal import NIOCore
 
 /// How a participant leaves: by a word of the signalling server, a goodbye in RTCP, or without one.
@@ -12,23 +13,23 @@ extension PeerEngine {
   /// media comes, and without an end if they are heard of by signalling again; otherwise it ends at once.
   package func participantLeft(now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    leftRoom = leftRoom ?? now
+    leftRoom = leftRoom ?? Moment(now)
     if state != .connected || hasSaidGoodbye { endAfterLeaving(now: now) }
   }
 
   /// When a participant who has left has been silent for long enough.
-  var leavingDeadline: ContinuousClock.Instant? {
+  var leavingDeadline: Moment? {
     leftRoom.map { max($0, lastMediaArrival ?? $0) + Self.farewellPatience }
   }
 
   /// Ends the call if the participant has left and been silent for long enough.
   func followLeaving(now: ContinuousClock.Instant) {
-    if let leavingDeadline, leavingDeadline <= now { endAfterLeaving(now: now) }
+    if let leavingDeadline, leavingDeadline <= Moment(now) { endAfterLeaving(now: now) }
   }
 
   /// An authentic RTP or RTCP packet has come.
   func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
-    lastMediaArrival = now
+    lastMediaArrival = Moment(now)
     // A goodbye is for one source, so media that comes after it takes it back.
     hasSaidGoodbye = isControl ? hasSaidGoodbye || Self.saysGoodbye(packet) : false
     if hasSaidGoodbye, leftRoom != nil { endAfterLeaving(now: now) }

@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 internal import NIOCore
 package import RTP
 
@@ -9,7 +10,7 @@ extension PeerEngine {
   /// - Parameter wallClock: used for sender reports and for nothing else.
   package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
     if isOpen {
-      if let connectingDeadline, connectingDeadline <= now { giveUpConnecting(now: now) }
+      if let connectingDeadline, connectingDeadline <= Moment(now) { giveUpConnecting(now: now) }
       followLeaving(now: now)
       if misbehaviour != nil { perform(now: now) }
     }
@@ -21,6 +22,7 @@ extension PeerEngine {
       carryOut(media.poll(now: now, wallClock: wallClock))
     }
     if misbehaviour != nil { actions = staged(actions, now: now) }
+    scheduleTurn()
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
@@ -28,23 +30,23 @@ extension PeerEngine {
   /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
   package var deadline: ContinuousClock.Instant? {
     guard isOpen else { return nil }
-    var earliest = agentIsTouched ? agent.deadline : agentDeadline
-    func consider(_ instant: ContinuousClock.Instant?) {
-      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    var earliest = agentIsTouched ? agent.deadline.map(Moment.init) : agentDeadline
+    func consider(_ moment: Moment?) {
+      if let moment { earliest = earliest.map { min($0, moment) } ?? moment }
     }
     consider(secure.retransmission)
-    consider(media.deadline)
+    consider(media.due)
     consider(connectingDeadline)
-    consider(misbehaviour?.deadline)
+    consider(misbehaviour?.deadline.map(Moment.init))
     if leftRoom != nil { consider(leavingDeadline) }
-    return earliest
+    return earliest?.instant
   }
 
   /// Whether what is due must not wait for some milliseconds.
   var isUrgent: Bool { connectingDeadline != nil || media.isPacing }
 
   private func pollAgent(now: ContinuousClock.Instant) {
-    guard agentIsTouched || agentDeadline.map({ $0 <= now }) ?? false else { return }
+    guard agentIsTouched || agentDeadline.map({ $0 <= Moment(now) }) ?? false else { return }
     for action in agent.poll(now: now) {
       if case .send(let datagram, let local, let remote) = action {
         actions.append(.transmit(datagram, from: local, to: remote))
@@ -54,7 +56,7 @@ extension PeerEngine {
     followMilestones()
     agentIsTouched = false
     validPath = nil
-    agentDeadline = agent.deadline
+    agentDeadline = agent.deadline.map(Moment.init)
   }
 
   /// Follows the ICE agent: to the pair it has chosen, and in its opinion of whether anybody is there.
@@ -107,7 +109,7 @@ extension PeerEngine {
   private func transmitProtected(_ packet: ByteBuffer, isControl: Bool) {
     guard let path else { return }
     var datagram = packet
-    guard secure.protect(&datagram, isControl: isControl) else { return }
+    guard secure.session?.protect(&datagram, isControl: isControl) == true else { return }
     actions.append(.transmit(datagram, from: path.local, to: path.remote))
   }
 

@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 internal import SDP
 
 /// Offers, answers and candidates.
@@ -29,7 +30,8 @@ extension PeerEngine {
     agentIsTouched = true
     usernameFragmentsAreNew = true
     // A stray candidate brings a participant into being as well, and nobody may wait for ever.
-    connectingDeadline = connectingDeadline ?? (state == .new ? now + configuration.connectingTimeout : nil)
+    connectingDeadline =
+      connectingDeadline ?? (state == .new ? Moment(now) + configuration.connectingTimeout : nil)
     switch message {
     case .offer(let sdp):
       do {
@@ -106,7 +108,7 @@ extension PeerEngine {
       handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
       // Another certificate in mid-call means another handshake, which may not take for ever either.
       if isOpen, !secure.isSecured, connectingDeadline == nil {
-        connectingDeadline = now + configuration.connectingTimeout
+        connectingDeadline = Moment(now) + configuration.connectingTimeout
         change(to: .connecting)
       }
     } catch {
@@ -127,7 +129,7 @@ extension PeerEngine {
 
   private func beginConnecting(now: ContinuousClock.Instant) {
     guard state == .new else { return }
-    connectingDeadline = now + configuration.connectingTimeout
+    connectingDeadline = Moment(now) + configuration.connectingTimeout
     change(to: .connecting)
   }
 }

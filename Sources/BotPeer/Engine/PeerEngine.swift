@@ -60,7 +60,7 @@ package final class PeerEngine {
   var negotiator: Negotiator
   var agent: ICEAgent
   /// When the agent wants to be asked; kept, because it takes long to find out. Nil when something has happened to it since.
-  var agentDeadline: ContinuousClock.Instant?
+  var agentDeadline: Moment?
   var agentIsTouched = true
   var usernameFragmentsAreNew = true
   /// The path that the agent was last asked about and found valid.
@@ -72,6 +72,8 @@ package final class PeerEngine {
   var path: Path?
   /// Whether offer and answer have met.
   var hasExchangedDescriptions = false
+  /// ``deadline`` as it was after the last turn, or sooner when media has come since that wants to be looked at sooner.
+  private(set) var turnDue: Moment?
   /// Whether the switchboard has noted that it is to be asked.
   var isInTurn = false
   /// Steps of connecting that have been told of.
@@ -79,7 +81,7 @@ package final class PeerEngine {
   /// Whether an authentic RTP packet has come.
   var hasMedia = false
   /// When connecting has taken too long.
-  var connectingDeadline: ContinuousClock.Instant?
+  var connectingDeadline: Moment?
   /// The media section that trickled candidates are said to belong to: the one that carries the bundle.
   var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
   /// How many of the local candidates have been sent by themselves.
@@ -87,9 +89,9 @@ package final class PeerEngine {
   /// What the participant's last description tells of their connection.
   var remoteConnection: RemoteConnection?
   /// When the signalling server said that the participant had left, unless they were heard of since.
-  var leftRoom: ContinuousClock.Instant?
+  var leftRoom: Moment?
   /// When the last authentic RTP or RTCP packet came.
-  var lastMediaArrival: ContinuousClock.Instant?
+  var lastMediaArrival: Moment?
   /// Whether the last of them was a goodbye.
   var hasSaidGoodbye = false
   /// How we misbehave; nil for an engine that behaves.
@@ -210,6 +212,14 @@ package final class PeerEngine {
     statistics.datagramsRefused = datagramsRefused
     statistics.actsPerformed = misbehaviour?.timesPerformed ?? 0
     return statistics
+  }
+
+  /// Finds out when the next turn is due; called at the end of each.
+  func scheduleTurn() { turnDue = deadline.map(Moment.init) }
+
+  /// Takes note that media has come: the next turn may be due sooner.
+  func mediaChanged() {
+    if let due = media.due { turnDue = turnDue.map { min($0, due) } ?? due }
   }
 
   func emit(_ event: PeerEvent) {

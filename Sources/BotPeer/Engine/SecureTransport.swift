@@ -1,3 +1,4 @@
+internal import Media
 internal import NIOCore
 
 /// DTLS, and the SRTP that it keys: what turns datagrams of a validated path into packets, and back.
@@ -31,12 +32,16 @@ struct SecureTransport {
 
   private let identity: DTLSIdentity
   private let profiles: [SRTPProfile]
-  private var state = State.waiting
+  private var state = State.waiting {
+    didSet { session = if case .secured(_, let session) = state { session } else { nil } }
+  }
+  /// What protects media; nil before the handshake is done. Stored, because every packet asks for it.
+  private(set) var session: SRTPSession?
   private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
   private var hasStarted = false
   private var earlyHandshake: [ByteBuffer] = []
   private(set) var earlyMedia: [ByteBuffer] = []
-  private(set) var retransmission: ContinuousClock.Instant?
+  private(set) var retransmission: Moment?
 
   /// - Parameter profiles: the SRTP protection profiles that we agree to, the best first.
   init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {
@@ -47,10 +52,6 @@ struct SecureTransport {
   var isSecured: Bool { session != nil }
 
   var profile: SRTPProfile? { session?.profile }
-
-  private var session: SRTPSession? {
-    if case .secured(_, let session) = state { session } else { nil }
-  }
 
   private var connection: DTLSConnection? {
     switch state {
@@ -98,7 +99,7 @@ struct SecureTransport {
 
   /// Sends the last flight again when its time has come.
   mutating func handleTimeout(now: ContinuousClock.Instant) -> Change? {
-    guard let retransmission, retransmission <= now, let connection else { return nil }
+    guard let retransmission, retransmission <= Moment(now), let connection else { return nil }
     connection.handleTimeout()
     scheduleRetransmission(now: now)
     return followConnection()
@@ -119,28 +120,6 @@ struct SecureTransport {
     return earlyMedia
   }
 
-  /// Decrypts in place; false if the packet is not to be used.
-  func unprotect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
-    guard let session else { return false }
-    do {
-      if isControl { try session.unprotectRTCP(&packet) } else { try session.unprotectRTP(&packet) }
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /// Encrypts in place; false if it could not be.
-  func protect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
-    guard let session else { return false }
-    do {
-      if isControl { try session.protectRTCP(&packet) } else { try session.protectRTP(&packet) }
-      return true
-    } catch {
-      return false
-    }
-  }
-
   /// Ends the association; the `close_notify` is among ``takeDatagrams()`` of what is returned.
   mutating func close() -> [ByteBuffer] {
     connection?.close()
@@ -151,7 +130,7 @@ struct SecureTransport {
   }
 
   private mutating func scheduleRetransmission(now: ContinuousClock.Instant) {
-    retransmission = connection?.retransmissionDelay.map { now + max($0, .milliseconds(1)) }
+    retransmission = connection?.retransmissionDelay.map { Moment(now) + max($0, .milliseconds(1)) }
   }
 
   private mutating func followConnection() -> Change? {

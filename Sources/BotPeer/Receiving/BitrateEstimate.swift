@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// What a sender without transport-wide feedback is told that it may send at most (REMB): all it likes while hardly
 /// anything is lost, less when much is.

@@ -1,5 +1,4 @@
 package import Media
-package import RTP
 
 /// Gives each gap between two frames of a track its name.
 ///

@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// Decides when to ask the sender for a keyframe: at once when one is wanted, and again until one has come, since a
 /// request can be lost like any packet; but never more often than the interval allows.

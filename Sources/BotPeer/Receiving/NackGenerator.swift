@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585,
 /// 6.2.1).

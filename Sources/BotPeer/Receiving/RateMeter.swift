@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// Measures a bitrate over the last second or so, in ten buckets of 100 ms.
 package struct RateMeter: Sendable {

@@ -1,5 +1,5 @@
+package import Media
 package import NIOCore
-package import RTP
 
 /// What is kept of an RTP packet while it waits for those before it.
 package struct ReceivedPacket: Sendable {

@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// Counts one source's packets as RFC 3550 has it (6.4.1, A.3, A.8), for the report block that its sender gets.

@@ -1,5 +1,4 @@
 package import Media
-package import RTP
 
 /// Turns one track's 32-bit RTP timestamps into one time line of 64 bits, across wraps and changes of the source.
 ///

@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// Notes when each packet of the transport arrived, and tells the sender every 100 ms: its congestion control lives on
@@ -14,6 +15,7 @@ package struct TransportFeedbackRecorder: Sendable {
   /// When the next feedback is due; nil while there is nothing to tell.
   package private(set) var deadline: Moment?
 
+  private let epoch: Moment
   private var builder: TransportFeedbackBuilder
   private var unwrapper = SequenceNumberUnwrapper()
   private var seen = [Int64](repeating: .min, count: TransportFeedbackRecorder.memory)
@@ -21,7 +23,8 @@ package struct TransportFeedbackRecorder: Sendable {
 
   /// - Parameter epoch: the origin of the reference times; any instant not after the first arrival.
   package init(epoch: Moment) {
-    builder = TransportFeedbackBuilder(senderSSRC: 0, epoch: epoch)
+    builder = TransportFeedbackBuilder(senderSSRC: 0)
+    self.epoch = epoch
   }
 
   /// Notes a packet of any source of the transport, retransmissions and padding included; a second arrival is ignored.
@@ -30,7 +33,7 @@ package struct TransportFeedbackRecorder: Sendable {
     let place = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
     guard seen[place] != sequence else { return }
     seen[place] = sequence
-    builder.add(sequenceNumber: sequenceNumber, arrival: arrival)
+    builder.add(sequenceNumber: sequenceNumber, arrival: arrival - epoch)
     if deadline == nil { deadline = max(arrival, (lastFeedback ?? arrival) + Self.interval) }
   }
 

@@ -1,6 +1,6 @@
 package import Media
 package import NIOCore
-package import RTP
+import RTP
 
 /// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
 ///

@@ -1,3 +1,4 @@
+package import Media
 import NIOCore
 package import RTP
 

@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// Keeps the packets of the last seconds, to send one again when it was lost.

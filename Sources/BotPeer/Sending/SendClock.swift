@@ -1,5 +1,4 @@
 package import Media
-package import RTP
 
 /// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and
 /// sender reports share, so that both tracks agree.

@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// The wall clock as sender reports tell it: read once, then moved on by the monotonic clock, so that a clock that is

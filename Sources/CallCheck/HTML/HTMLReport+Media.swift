@@ -1,3 +1,5 @@
+import Foundation
+
 extension HTMLReport {
   /// Pictures of a peer that are shown at most: each takes some 80 kB of the page.
   private var mostPictures: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
@@ -10,7 +12,7 @@ extension HTMLReport {
       guard let rgb = thumbnail.rgb,
         let image = PNGImage.bytes(width: thumbnail.width, height: thumbnail.height, rgb: rgb)
       else { return nil }
-      return (thumbnail, "data:image/png;base64," + Base64.text(image))
+      return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
     }
     if shown.isEmpty { return }
     page.element("h3", text: "Pictures that came")
@@ -48,7 +50,7 @@ extension HTMLReport {
     let shown = ReportText.line(Self.file(name), limit: 100)
     let type = Self.mediaType(name)
     if case .bytes(let bytes) = recordings[name], let type, embedded.contains(name) {
-      let source = "data:\(type);base64,\(Base64.text(bytes))"
+      let source = "data:\(type);base64,\(Data(bytes).base64EncodedString())"
       let player: StaticString = type.hasPrefix("video") ? "video" : "audio"
       page.element(
         player, ["controls": "controls", "preload": "metadata", "src": source, "aria-label": shown], text: "")

@@ -12,7 +12,7 @@ extension HTMLReport {
   /// series; `-` is none.
   func readings(_ lane: TimelineLane) -> String {
     lane.series.map { series in
-      series.buckets(limit: Self.mostReadings).map { Self.text($0, lane.unit) ?? "-" }.joined(separator: " ")
+      series.held.buckets(limit: Self.mostReadings).map { Self.text($0, lane.unit) ?? "-" }.joined(separator: " ")
     }.joined(separator: "|")
   }
 

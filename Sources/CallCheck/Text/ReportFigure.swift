@@ -75,16 +75,6 @@ enum ReportFigure {
     return text
   }
 
-  /// A value in one of the units that rules are written in.
-  static func value(_ value: Double, unit: String) -> String {
-    switch unit {
-    case "s": seconds(value)
-    case "bit/s": bitrate(value)
-    case "": short(value, 3)
-    default: digits(value) + " " + unit
-    }
-  }
-
   static func plural(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
 
   private static func clock(_ value: Double) -> String {

@@ -12,8 +12,6 @@ struct ReportParty {
   /// Nil for the room, and for a peer of which nothing but results is known.
   var peer: PeerReport?
   var results: [RuleResult]
-
-  var failures: [RuleResult] { results.filter { !$0.holds } }
 }
 
 extension CheckReport {

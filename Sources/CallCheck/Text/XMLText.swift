@@ -4,6 +4,8 @@ enum XMLText {
   /// - Parameter isAttribute: in an attribute line ends and tabs are written by their numbers, since they would be read as
   ///   spaces.
   static func escaped(_ text: String, isAttribute: Bool) -> String {
+    // Most text is plain, and a recording as base 64 has millions of bytes.
+    if text.utf8.allSatisfy(isPlain) { return text }
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -23,6 +25,14 @@ enum XMLText {
       }
     }
     return String(scalars)
+  }
+
+  /// Whether a byte stands for itself.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+    default: (0x20..<0x7F).contains(byte)
+    }
   }
 
   /// Whether XML 1.0 lets a scalar be; control characters from U+007F on are allowed but of no use.

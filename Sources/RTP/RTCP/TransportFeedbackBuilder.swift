@@ -8,7 +8,6 @@ package struct TransportFeedbackBuilder: Sendable {
 
   package var senderSSRC: UInt32
   package var mediaSSRC: UInt32
-  private let epoch: Moment
   private var unwrapper = SequenceNumberUnwrapper()
   private var feedbackPacketCount: UInt8 = 0
   private var pending: [Arrival] = []
@@ -21,19 +20,19 @@ package struct TransportFeedbackBuilder: Sendable {
     var time: Int64
   }
 
-  /// - Parameter epoch: the origin of the reference times; any instant not after the first arrival.
-  package init(senderSSRC: UInt32, mediaSSRC: UInt32 = 0, epoch: Moment) {
+  package init(senderSSRC: UInt32, mediaSSRC: UInt32 = 0) {
     self.senderSSRC = senderSSRC
     self.mediaSSRC = mediaSSRC
-    self.epoch = epoch
   }
 
   /// How many arrivals wait to be reported.
   package var pendingCount: Int { pending.count }
 
   /// Notes an arrival; a second one of the same packet, while the first waits, is ignored.
-  package mutating func add(sequenceNumber: UInt16, arrival: Moment) {
-    let (seconds, attoseconds) = (arrival - epoch).components
+  ///
+  /// - Parameter arrival: since the origin of the reference times: any instant not after the first arrival, always the same.
+  package mutating func add(sequenceNumber: UInt16, arrival: Duration) {
+    let (seconds, attoseconds) = arrival.components
     let time = seconds &* 4_000 &+ attoseconds / 250_000_000_000_000
     let new = Arrival(number: unwrapper.unwrap(sequenceNumber), time: time)
     // Nearly always the newest number, so the search from the end is short.

@@ -38,6 +38,7 @@ final class DiskHealth {
 
   /// A file was written to the end of its line.
   func settled(_ file: String, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    if failing.isEmpty { return }
     guard failing.remove(file) != nil, failing.isEmpty, let since else { return }
     self.since = nil
     let seconds = max(1, (now - since).milliseconds / 1_000)

@@ -53,6 +53,8 @@ final class Inbox: Sendable {
     var entries: [Entry] = []
     /// Bytes in `entries`.
     var bytes = 0
+    /// Whether the recorder's thread was woken for what is in `entries`.
+    var isWoken = false
     /// Bytes that were taken out, but are not on the disk.
     var elsewhere = 0
     var sheddings: [Track: Shedding] = [:]
@@ -67,11 +69,15 @@ final class Inbox: Sendable {
   }
 
   private let limit: Int
+  /// Bytes that are left until the recorder's thread looks at the clock the next time: to be woken for each frame would cost
+  /// more than to write it. With more it is woken.
+  private let batch: Int
   private let state = Mutex(State())
 
   /// - Parameter limit: bytes of frames that may wait for the disk, here and elsewhere.
   init(limit: Int) {
     self.limit = limit
+    batch = min(limit / 16, 2 << 20)
   }
 
   /// The most bytes that ever waited.
@@ -123,6 +129,7 @@ final class Inbox: Sendable {
       state.entries.removeAll()
       state.elsewhere += state.bytes
       state.bytes = 0
+      state.isWoken = false
       state.busySince = entries.isEmpty ? nil : state.newest
       return entries
     }
@@ -186,12 +193,17 @@ final class Inbox: Sendable {
 
   private func append(_ entry: Entry, to state: inout State) -> Outcome {
     var outcome = Outcome()
-    outcome.wakes = state.entries.isEmpty
     state.newest = entry.now
     state.entries.append(entry)
     var cost = Self.overhead
-    if case .receive(.frame(let frame), _) = entry.step { cost = Self.cost(of: frame) }
+    var isUrgent = true
+    if case .receive(let event, _) = entry.step {
+      if case .frame(let frame) = event { cost = Self.cost(of: frame) }
+      isUrgent = state.bytes + cost > batch
+    }
     state.bytes += cost
+    outcome.wakes = isUrgent && !state.isWoken
+    if isUrgent { state.isWoken = true }
     state.peak = max(state.peak, state.bytes + state.elsewhere)
     outcome.problem = stuck(entry.participant, now: entry.now, state: &state)
     if state.busySince == nil { state.busySince = entry.now }

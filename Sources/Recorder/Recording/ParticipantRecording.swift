@@ -19,6 +19,9 @@ final class ParticipantRecording {
 
   /// How often the manifest is brought up to date while the recording grows.
   private static let manifestInterval = Duration.seconds(10)
+  /// How long what comes may be taken in before it is seen what of it can be written: longer than the recorder takes from one
+  /// look at the clock to the next, so that this is for what comes late and all at once.
+  private static let longestPause = Recorder.tick * 2
 
   let participant: ParticipantID
   private let name: String?
@@ -27,6 +30,7 @@ final class ParticipantRecording {
   private let intake: FrameIntake
   private let files: RecordingFiles
 
+  private var lastAdvance: ContinuousClock.Instant?
   private var manifestFile: OutputFile?
   private var manifestDue: ContinuousClock.Instant?
   private var manifestChanges = 0
@@ -53,12 +57,13 @@ final class ParticipantRecording {
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
     if case .frame(let frame) = event { files.countDropped(frame.codec.kind, UInt64(max(0, leftOut))) }
     intake.receive(event, leftOut: leftOut, now: now)
-    advance(now: now)
+    if lastAdvance.map({ now - $0 >= Self.longestPause }) ?? true { advance(now: now) }
   }
 
   /// Writes what has waited for long enough, and tries again what the disk did not take.
   func advance(now: ContinuousClock.Instant, everything: Bool = false) {
     if isClosed { return }
+    lastAdvance = now
     if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
     for placed in intake.release(now: now, everything: everything) where !hasGivenUp { files.write(placed, now: now) }
     files.advance(now: now)

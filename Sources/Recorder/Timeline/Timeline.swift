@@ -158,7 +158,10 @@ struct Timeline: Sendable {
   }
 
   subscript(kind: MediaKind) -> Track {
-    get { kind == .audio ? audio : video }
+    // In place: a track is large, and asked for many times for each frame.
+    _read {
+      if kind == .audio { yield audio } else { yield video }
+    }
     _modify {
       if kind == .audio { yield &audio } else { yield &video }
     }
@@ -223,10 +226,10 @@ struct Timeline: Sendable {
     case (let audio?, nil): (kind, position) = (.audio, audio)
     case (nil, let video?): (kind, position) = (.video, video)
     }
-    let other = self[kind == .audio ? .video : .audio]
-    guard !everything, let next = self[kind].queue.first else { return kind }
-    if other.shift == nil { return holding.map { next.received < $0.since } ?? true ? kind : nil }
-    return other.lastPlaced >= position || now - next.received >= other.patience(now: now) ? kind : nil
+    guard !everything, let received = self[kind].queue.first?.received else { return kind }
+    let other = kind == .audio ? MediaKind.video : .audio
+    if self[other].shift == nil { return holding.map { received < $0.since } ?? true ? kind : nil }
+    return self[other].lastPlaced >= position || now - received >= self[other].patience(now: now) ? kind : nil
   }
 
   private mutating func finalPosition(of held: Held, _ kind: MediaKind) -> Duration {

@@ -1,3 +1,4 @@
+import Media
 import RTP
 import TestSupport
 import Testing
@@ -9,9 +10,9 @@ struct SentPacketLogTests {
   private let start = Moment.now
 
   private func feedback(_ arrivals: [(number: UInt16, milliseconds: Int)], count: Int = 0) -> [TransportFeedback] {
-    var builder = TransportFeedbackBuilder(senderSSRC: 1, epoch: start)
+    var builder = TransportFeedbackBuilder(senderSSRC: 1)
     for arrival in arrivals {
-      builder.add(sequenceNumber: arrival.number, arrival: start + .milliseconds(arrival.milliseconds))
+      builder.add(sequenceNumber: arrival.number, arrival: .milliseconds(arrival.milliseconds))
     }
     return builder.build()
   }

@@ -15,7 +15,7 @@ extension RealTime {
     ) async throws -> [(datagram: ByteBuffer, from: TransportAddress, arrival: ContinuousClock.Instant)] {
       var all: [(ByteBuffer, TransportAddress, ContinuousClock.Instant)] = []
       for _ in 0..<200 where all.count < count {
-        _ = socket.receive(now: .now) { all.append(($0, $1, $2)) }
+        _ = socket.receive { all.append(($0, $1, $2)) }
         if all.count < count { try await Task.sleep(for: .milliseconds(5)) }
       }
       return all
@@ -66,7 +66,7 @@ extension RealTime {
         TransportAddress(ip: .v6(high: 0, low: 1), port: 9), TransportAddress(ip: .v4(0), port: 0), gone.address,
       ] {
         one.write(ByteBuffer(string: "nobody"), to: address)
-        _ = one.receive(now: .now) { _, _, _ in }
+        _ = one.receive { _, _, _ in }
       }
       one.write(ByteBuffer(repeating: 1, count: 100_000), to: other.address)
       one.write(ByteBuffer(repeating: 1, count: 3_000), to: other.address)

@@ -94,6 +94,6 @@ extension EventSource {
   /// A turn in which only this happens.
   fileprivate func yield(_ event: ParticipantEvent) {
     add(event)
-    yield()
+    _ = yield(now: .now)
   }
 }

@@ -134,7 +134,7 @@ final class SwitchboardPair {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for side in [alice, bob] {
       side.switchboard.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
-      let due = side.engine?.secure.retransmission
+      let due = side.engine?.secure.retransmission?.instant
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
   }

@@ -57,7 +57,8 @@ final class ScriptedPeer {
 
   func protected(_ plain: ByteBuffer, isControl: Bool) -> ByteBuffer {
     var datagram = plain
-    return call.guests[id]?.engine.secure.protect(&datagram, isControl: isControl) == true ? datagram : ByteBuffer()
+    return call.guests[id]?.engine.secure.session?.protect(&datagram, isControl: isControl) == true
+      ? datagram : ByteBuffer()
   }
 
   /// Sends a packet; it arrives at once.

@@ -231,7 +231,7 @@ struct EnginePair {
     let actions = side.engine.poll(now: now, wallClock: wallClock)
     side.isTouched = false
     side.deadline = side.engine.deadline
-    let due = side.engine.secure.retransmission
+    let due = side.engine.secure.retransmission?.instant
     if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     return actions
   }

@@ -203,7 +203,7 @@ final class SwitchboardCall {
           break
         }
       }
-      let due = engine.secure.retransmission
+      let due = engine.secure.retransmission?.instant
       if due != guests[id]?.handshakeTimer?.due { guests[id]?.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
     switchboard.poll(now: now, wallClock: wallClock) { action, participant in

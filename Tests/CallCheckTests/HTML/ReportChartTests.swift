@@ -28,6 +28,14 @@ struct ReportChartTests {
     #expect(isInOrder)
   }
 
+  @Test("a value that comes seldom can be read until the next one comes")
+  func held() {
+    let seldom = LaneSeries(step: 0.2, values: [nil, 1, nil, nil, 2, nil, nil, 3, nil])
+    #expect(seldom.held.values == [nil, 1, 1, 1, 2, 2, 2, 3, nil])
+    let broken = LaneSeries(step: 0.2, values: [1, 2, nil, nil, nil, nil, 3, 4])
+    #expect(broken.held.values == [1, 2, nil, nil, nil, nil, 3, 4])
+  }
+
   @Test("stretches beyond a limit go on over steps of which nothing is known")
   func stretches() {
     let series = LaneSeries(step: 0.5, values: [0, 9, nil, 9, 0, nil, 9])

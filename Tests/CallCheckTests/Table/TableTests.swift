@@ -58,12 +58,16 @@ struct TableTests {
   }
 
   @Test("tells why there was no call, what got worse, and that the rules are the program's own")
-  func tellsTheRest() {
+  func tellsTheRest() throws {
     let never = SampleReport.neverCameAbout.table(width: 200)
     #expect(never.hasPrefix("\u{2717} Answer received, no ICE check answered; the peer offered only mDNS names"))
     #expect(never.contains("  \u{2013} video.fps >= 15"))
     let worse = SampleReport.failed.table(width: 200)
     #expect(worse.contains("  worse  peer 2: Longest freeze: 120 ms before, 2.03 s now.\n"))
+    var much = SampleReport.failed
+    let change = try #require(much.comparison?.worse.first)
+    much.comparison?.worse = [CheckComparison.Change](repeating: change, count: 40)
+    #expect(much.table().contains("and 28 more that got worse"))
     var own = SampleReport.held
     own.rulesAreDefault = true
     #expect(own.table().contains("No rule was given"))

@@ -1,3 +1,4 @@
+import Media
 import RTP
 
 /// Joins packets that left together into groups, and tells how much longer one group took than the one before it

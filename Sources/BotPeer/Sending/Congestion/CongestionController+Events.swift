@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// What happens.

@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// What follows.
 extension CongestionController {

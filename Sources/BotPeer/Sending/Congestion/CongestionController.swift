@@ -1,3 +1,4 @@
+import Media
 import RTP
 
 /// How much the line to one participant takes (draft-ietf-rmcat-gcc-02, sender side).

@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// Tries for a moment whether the line takes more: a few packets at a higher rate, and how fast they arrive
 /// (draft-ietf-rmcat-gcc-02 leaves it open; libwebrtc's ProbeController and ProbeBitrateEstimator).

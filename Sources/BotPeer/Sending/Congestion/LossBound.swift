@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// The rate that loss allows: less when more than a tenth is lost, more when hardly anything is, and otherwise as it was,
 /// for a little loss is what a radio does (draft-ietf-rmcat-gcc-02, 6).

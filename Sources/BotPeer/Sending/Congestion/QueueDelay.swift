@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// How long packets wait on their way: how much longer than the fastest of the last seconds the newest ones took.
 ///

@@ -1,4 +1,4 @@
-package import RTP
+package import Media
 
 /// Raises and lowers the rate by what the delay says of the line: up by 8 % a second, by a packet a round trip near the
 /// rate at which the line was full, down to 85 % of what goes through (draft-ietf-rmcat-gcc-02, 5.5).

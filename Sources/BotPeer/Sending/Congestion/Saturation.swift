@@ -1,3 +1,4 @@
+import Media
 import RTP
 
 /// Whether the line was seen not to carry what it is given, and still would not: what justifies leaving pictures out.

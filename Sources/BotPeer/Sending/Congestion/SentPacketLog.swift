@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 
 /// When each packet of the transport left, and what the receiver's feedback says of its arrival.

@@ -38,8 +38,7 @@ struct LaneSeries {
     let places = stride(from: 0, to: values.count, by: length).flatMap { start in
       extremes(start..<min(start + length, values.count))
     }
-    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.sorted()
-    let longest = gaps.isEmpty ? 1 : max(length, gaps[gaps.count / 2]) * 5 / 2
+    let longest = Self.longestGap(between: places, atLeast: length)
     var pieces: [[Point]] = []
     var before: Int?
     for place in places {
@@ -49,6 +48,23 @@ struct LaneSeries {
       before = place
     }
     return pieces
+  }
+
+  /// The same, each value going on until the next, as far as the line does: for a lane whose values come seldom.
+  var held: LaneSeries {
+    let places = values.indices.filter { values[$0] != nil }
+    let longest = Self.longestGap(between: places, atLeast: 1)
+    var held = values
+    for (place, next) in zip(places, places.dropFirst()) where next - place <= longest {
+      for step in place + 1..<next { held[step] = values[place] }
+    }
+    return LaneSeries(name: name, step: step, values: held)
+  }
+
+  /// How many steps apart two values may be to be of one piece.
+  private static func longestGap(between places: [Int], atLeast length: Int) -> Int {
+    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.sorted()
+    return gaps.isEmpty ? 1 : max(length, gaps[gaps.count / 2]) * 5 / 2
   }
 
   /// Where the lowest and the highest value of some steps are, in order.

@@ -11,8 +11,9 @@ final class ParsedXML: NSObject, XMLParserDelegate {
     var attributes: [String: String]
     /// The names of the elements around it, from the outermost on.
     var path: [String]
+    /// Its own text, without that of elements in it.
     var text = ""
-    /// Its own text and that of all elements in it.
+    /// The place of the element around it.
     var parent: Int?
   }
 

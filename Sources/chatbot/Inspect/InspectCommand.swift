@@ -1,0 +1,68 @@
+import ArgumentParser
+import CallCheck
+import Foundation
+import Glibc
+import Logging
+
+/// Says of finished recordings what `check` says of a call.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Judge finished recordings by the same rules as a call.",
+    discussion: """
+      chatbot inspect out/ --html report.html
+      chatbot inspect interview.webm --expect 'video.freeze.longest <= 1s' --expect 'audio.silence <= 2s'
+
+      A recording of this program is one peer, with all its files: its manifest tells what was lost and why. Any other \
+      WebM (VP8, Opus), Ogg (Opus) or IVF (VP8) file is a peer of its own. Recordings of one call are laid side by side as \
+      they were made. Exits with 0 if all rules hold and with 1 if one does not; a rule that cannot be measured does not \
+      hold.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "A .webm, .ogg or .ivf file, a recording's .json (for all its files), or a folder (for all recordings in it).",
+      valueName: "file"),
+    completion: .file())
+  var files: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "How many peers must be there at the same time. (default: as many as are found)", valueName: "count"))
+  var peers: Int?
+
+  @OptionGroup
+  var rules: RuleOptions
+
+  @OptionGroup
+  var log: LogOptions
+
+  func validate() throws {
+    if rules.measurements { return }
+    if files.isEmpty { throw ValidationError("Name a recording: a file, or a folder.") }
+    if files.contains("") { throw ValidationError("A recording needs a name: one of those that are given is empty.") }
+    if let peers, !(1...Inspection.mostPeers).contains(peers) {
+      throw ValidationError("--peers is 1 to \(Inspection.mostPeers), not \(peers).")
+    }
+  }
+
+  func run() throws {
+    if rules.measurements { return print(MeasurementList.text) }
+    let console = Console(isQuiet: log.quiet)
+    let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
+    do {
+      let outcome = try Inspection(files: files, peers: peers, rules: rules, console: console, log: logger).run()
+      for remark in outcome.remarks { console.say(remark) }
+      let columns = Terminal.columns(STDOUT_FILENO)
+      let table = outcome.report.table(
+        width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
+      console.result(table.trimmingCharacters(in: .newlines), isWanted: true)
+      for problem in outcome.problems { console.report(problem) }
+      if !outcome.problems.isEmpty { throw ExitCodes.fileNotPlayable.exitCode }
+      if outcome.report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
+    } catch let failure as CallFailure {
+      console.report(failure.sentence)
+      throw failure.code.exitCode
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import FileSource
+
+/// All frames of all recordings, one after the other in the order of their times; one frame of each track is in memory.
+struct InspectionFeed {
+  /// A frame and whose it is.
+  struct Item {
+    /// The peer's place among all.
+    var peer: Int
+    /// On the inspection's time line, in units of `FileTime.rate`.
+    var time: Int64
+    var frame: RecordedFrame
+  }
+
+  /// A track that could not be read to its end.
+  struct Failure: Error {
+    var peer: Int
+    var reason: MediaFile.Refusal
+  }
+
+  private struct Line {
+    let peer: Int
+    let track: RecordedTrack
+    let offset: Int64
+    var next: RecordedFrame?
+    var hasEnded = false
+
+    var time: Int64 { offset + (next?.time ?? 0) }
+  }
+
+  private var lines: [Line]
+
+  init(_ peers: [InspectedPeer]) {
+    lines = peers.enumerated().flatMap { index, peer in
+      peer.tracks.map { Line(peer: index, track: $0, offset: peer.offset) }
+    }
+  }
+
+  /// The next frame; nil at the end. After a failure it goes on with the other tracks.
+  mutating func next() throws(Failure) -> Item? {
+    for index in lines.indices where lines[index].next == nil && !lines[index].hasEnded {
+      do throws(MediaFile.Refusal) {
+        lines[index].next = try lines[index].track.next()
+        lines[index].hasEnded = lines[index].next == nil
+      } catch {
+        lines[index].hasEnded = true
+        throw Failure(peer: lines[index].peer, reason: error)
+      }
+    }
+    // Of what begins at one time sound goes first: it is decoded faster.
+    guard let first = lines.indices.filter({ lines[$0].next != nil }).min(by: { lines[$0].time < lines[$1].time }),
+      let frame = lines[first].next
+    else { return nil }
+    defer { lines[first].next = nil }
+    return Item(peer: lines[first].peer, time: lines[first].time, frame: frame)
+  }
+
+  /// Where what was read of a peer ends, in units; nil when nothing was.
+  func end(of peer: Int) -> Int64? {
+    lines.compactMap { line in line.peer == peer ? line.track.end.map { line.offset + $0 } : nil }.max()
+  }
+}

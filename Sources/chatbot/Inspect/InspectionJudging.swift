@@ -1,0 +1,96 @@
+import CallCheck
+import FileSource
+import Media
+import NIOCore
+
+/// Tells the judge what is in recordings, as fast as it takes it.
+struct InspectionJudging {
+  let peers: [InspectedPeer]
+  let room: String
+  let expectation: CheckExpectation
+  /// The rules that were given; nil for the program's own.
+  let rules: [Rule]?
+  /// Whether it is a rule that so many peers are there as are expected.
+  let wantsPeers: Bool
+  let console: Console
+
+  /// The report, and what could not be read to its end, a sentence each.
+  typealias Result = (report: CheckReport, problems: [String])
+
+  /// How far a peer's samples have been told.
+  private struct Counting {
+    let counts: RecordedCounts
+    /// On the inspection's time line, in units of `FileTime.rate`.
+    var next: Int64
+  }
+
+  /// Counts are told once a second.
+  private static let second = Int64(FileTime.rate)
+
+  func run() -> Result {
+    let origin = ContinuousClock.now
+    func instant(_ units: Int64) -> ContinuousClock.Instant { origin + FileTime.duration(units) }
+    let own = rules == nil ? ownRules : nil
+    var options = CallJudge.Options(start: origin, room: room)
+    options.subject = .recording
+    options.expected = expectation
+    options.rules = rules.map { $0 + [peersRule].compactMap(\.self) } ?? own?.map(\.rule)
+    options.mostPeers = Inspection.mostPeers
+    let judge = CallJudge(options)
+
+    var problems: [String] = []
+    var feed = InspectionFeed(peers)
+    var countings = peers.map { peer in
+      Counting(counts: RecordedCounts(peer.manifest), next: peer.offset + Self.second)
+    }
+    var progress = InspectionProgress(
+      recordings: peers.count, end: peers.map { $0.offset + $0.estimatedEnd }.max() ?? 0, console: console)
+    while true {
+      do throws(InspectionFeed.Failure) {
+        guard let item = try feed.next() else { break }
+        let peer = peers[item.peer]
+        while !countings[item.peer].counts.isEmpty, countings[item.peer].next <= item.time {
+          let time = countings[item.peer].next
+          countings[item.peer].next += Self.second
+          let sample = countings[item.peer].counts.sample(at: RecordedTime.seconds(time - peer.offset))
+          judge.sample(sample, of: peer.id, at: instant(time))
+        }
+        let now = instant(item.time)
+        judge.receive(item.frame.encoded(owner: peer.id, arrival: now), from: peer.id, at: now)
+        progress.show(item.time)
+      } catch {
+        let path = RecordedName.shown(peers[error.peer].recording.fileName)
+        problems.append("“\(path)” could not be read to its end: \(error.reason).")
+      }
+    }
+    var end: Int64 = 0
+    for (index, peer) in peers.enumerated() {
+      let last = max(0, feed.end(of: index) ?? 0)
+      end = max(end, last)
+      if !countings[index].counts.isEmpty {
+        judge.sample(countings[index].counts.sample(at: nil), of: peer.id, at: instant(last))
+      }
+      judge.step(.gone(peer.departure.cause, peer.departure.sentence), of: peer.id, at: instant(last))
+    }
+    progress.clear()
+    var report = judge.report(at: instant(end))
+    if let own {
+      // They are the program's own nevertheless.
+      report.rulesAreDefault = true
+      for (index, rule) in own.enumerated() where report.rules.indices.contains(index) {
+        report.rules[index].reason = rule.reason
+      }
+    }
+    return (report, problems)
+  }
+
+  /// That so many peers were there as were asked for; nil when nobody asked.
+  private var peersRule: Rule? { wantsPeers ? try? Rule("peers >= \(expectation.peers)") : nil }
+
+  /// The program's own rules with that one; nil when nobody asked for it.
+  private var ownRules: [(rule: Rule, reason: String)]? {
+    peersRule.map { rule in
+      [(rule, "Those who were expected were there.")] + DefaultRules.rules(for: expectation, subject: .recording)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import CallCheck
+import Foundation
+
+/// The media files of an inspection as a page shows them: those that are small are put into it, the others are linked to.
+struct InspectionPage {
+  /// Where the page is written.
+  let path: String
+
+  func content(of report: CheckReport) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
+    var recordings: [String: HTMLReport.Recording] = [:]
+    var left = HTMLReport.largestEmbeddedInAll
+    // A film has both tracks, so films go first where there is not room for all.
+    let files = report.peers.flatMap(\.recordings)
+    let films = files.filter { $0.hasSuffix(".webm") }
+    for file in films + files where recordings[file] == nil {
+      let isPlayable = !file.hasSuffix(".ivf")
+      if isPlayable, let bytes = Self.bytes(of: file, most: min(left, HTMLReport.largestEmbedded)) {
+        left -= bytes.count
+        recordings[file] = .bytes(bytes)
+      } else {
+        recordings[file] = .file(RecordingCabinet.path(of: file, from: path))
+      }
+    }
+    return (report, recordings)
+  }
+
+  /// A file's bytes; nil when there are more than so many.
+  private static func bytes(of file: String, most: Int) -> [UInt8]? {
+    let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
+    guard let size, size <= most else { return nil }
+    return FileManager.default.contents(atPath: file).map { Array($0) }
+  }
+}

@@ -1,0 +1,103 @@
+import CallCheck
+import Media
+import Recorder
+
+/// What had been counted of a recording's connection at a moment of it.
+///
+/// A manifest has the sums of the whole call, and when packets were missing. So what was lost, recovered and asked for is
+/// counted at its gaps, and what came evenly over the track; the last sample has the sums alone.
+struct RecordedCounts {
+  private struct Track {
+    let kind: MediaKind
+    let entry: RecordingManifest.Track
+    /// When packets were given up, when they came late, and when keyframes were asked for.
+    let lost: Share
+    let recovered: Share
+    let requests: Share
+  }
+
+  /// How much of something had happened by a time, from 0 to 1.
+  private struct Share {
+    private let steps: [(time: Double, sum: Double)]
+    private let track: ClosedRange<Double>
+
+    /// - Parameters:
+    ///   - steps: when how much of it happened; none when nobody knows: then it is spread evenly over the track.
+    init(_ steps: [(time: Double, amount: Double)], over track: ClosedRange<Double>) {
+      var sum = 0.0
+      self.steps = steps.filter { $0.time.isFinite && $0.amount > 0 }.sorted { $0.time < $1.time }.map { step in
+        sum += step.amount
+        return (step.time, sum)
+      }
+      self.track = track
+    }
+
+    func by(_ time: Double) -> Double {
+      guard let whole = steps.last?.sum else {
+        let length = track.upperBound - track.lowerBound
+        return length > 0 ? min(1, max(0, (time - track.lowerBound) / length)) : (time >= track.upperBound ? 1 : 0)
+      }
+      return (steps.last { $0.time <= time }?.sum ?? 0) / whole
+    }
+  }
+
+  /// Larger counts than any call has are taken for this.
+  private static let most: UInt64 = 1 << 50
+
+  private let tracks: [Track]
+
+  /// - Parameter manifest: nil for a file without one, of which nothing was counted.
+  init(_ manifest: RecordingManifest?) {
+    tracks = (manifest?.tracks ?? []).compactMap { entry in
+      guard let kind = MediaKind(rawValue: entry.kind), entry.sent > 0 || entry.packets > 0 || entry.lost > 0
+      else { return nil }
+      func share(_ amount: (RecordingManifest.Gap) -> Double) -> Share {
+        Share(entry.gaps.map { ($0.start + $0.duration, amount($0)) }, over: entry.range)
+      }
+      return Track(
+        kind: kind, entry: entry, lost: share { Double($0.packets) },
+        recovered: share { $0.reason == MediaGap.Reason.recoveredLate.rawValue ? 1 : 0 },
+        requests: share { [MediaGap.Reason.waitingForKeyframe.rawValue, "lost"].contains($0.reason) ? 1 : 0 })
+    }
+  }
+
+  /// Whether there is anything to tell.
+  var isEmpty: Bool { tracks.isEmpty }
+
+  /// - Parameter time: in seconds from the recording's start; nil for its end.
+  func sample(at time: Double?) -> ConnectionSample {
+    var sample = ConnectionSample()
+    for track in tracks { sample.received[track.kind] = statistics(of: track, at: time) }
+    return sample
+  }
+
+  private func statistics(of track: Track, at time: Double?) -> TrackStatistics {
+    let entry = track.entry
+    func part(_ whole: UInt64, _ share: Share) -> UInt64 {
+      let whole = min(whole, Self.most)
+      return time.map { UInt64((Double(whole) * share.by($0)).rounded(.down)) } ?? whole
+    }
+    let even = Share([], over: entry.range)
+    var statistics = TrackStatistics()
+    statistics.packetsLost = part(entry.lost, track.lost)
+    statistics.packetsRecovered = part(entry.recovered, track.recovered)
+    statistics.packetsReceived = part(entry.received, even) + statistics.packetsRecovered
+    statistics.packetsExpected = statistics.packetsReceived + statistics.packetsLost
+    if time == nil { statistics.packetsExpected = max(statistics.packetsExpected, min(entry.sent, Self.most)) }
+    statistics.packetsDuplicated = part(entry.duplicated, even)
+    statistics.bytesReceived = part(entry.bytes, even)
+    statistics.framesDropped = part(entry.dropped, even)
+    statistics.keyframeRequests = part(entry.keyframeRequests, track.requests)
+    // Nobody wrote it down: it is not to be taken for none.
+    statistics.jitter = .nan
+    return statistics
+  }
+}
+
+extension RecordingManifest.Track {
+  /// From when to when it lasts, in seconds.
+  fileprivate var range: ClosedRange<Double> {
+    let begin = start.isFinite ? start : 0
+    return begin...(begin + max(0, duration.isFinite ? duration : 0))
+  }
+}

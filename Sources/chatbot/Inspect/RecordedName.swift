@@ -1,0 +1,41 @@
+/// What the names of a recording's files tell (docs/recordings.md, Files and Segments).
+enum RecordedName {
+  /// The endings of files that can be inspected.
+  static let endings = ["webm", "ogg", "ivf"]
+
+  /// Whether a name in a folder is one of a media file.
+  static func isMedia(_ name: String) -> Bool {
+    !name.hasPrefix(".") && endings.contains { name.lowercased().hasSuffix(".\($0)") }
+  }
+
+  /// Whether a manifest may list the name: one that lies beside it and leads nowhere else.
+  static func isBeside(_ name: String) -> Bool {
+    isMedia(name) && !name.contains("/") && !name.utf8.contains(0)
+  }
+
+  /// A name without its ending.
+  static func stem(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+  }
+
+  /// The recording's name and the segment's number, of a file like `anna.0002.webm`; nil for any other.
+  static func segment(_ name: String) -> (base: String, number: Int)? {
+    let stem = stem(name)
+    guard let dot = stem.lastIndex(of: "."), dot != stem.startIndex else { return nil }
+    let digits = stem[stem.index(after: dot)...]
+    guard digits.utf8.count >= 4, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
+    else { return nil }
+    return (String(stem[..<dot]), number)
+  }
+
+  /// A text from outside as it may stand in a sentence on a terminal.
+  static func shown(_ text: String) -> String {
+    let visible = text.unicodeScalars.map { scalar -> Character in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: "?"
+      default: Character(scalar)
+      }
+    }
+    return visible.count > 300 ? String(visible.prefix(299)) + "…" : String(visible)
+  }
+}

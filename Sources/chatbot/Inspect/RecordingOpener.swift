@@ -1,0 +1,126 @@
+import FileSource
+import Foundation
+import Media
+import Recorder
+
+/// Opens what was found: reads each file through once, and chooses which of them tell of pictures and which of sound.
+struct RecordingOpener {
+  /// What cannot be read, a sentence each.
+  private(set) var problems: [String] = []
+  /// What a user may want to know although it can be inspected.
+  private(set) var remarks: [String] = []
+  private var ids: Set<ParticipantID> = []
+
+  /// Sound of a WebM file may be so much shorter than that of the Ogg file beside it and still be all of it: 250 ms.
+  private static let soundMargin = Int64(FileTime.rate) / 4
+
+  private typealias Opened = (file: RecordedFile, stored: StoredFile)
+
+  /// - Returns: nil when nothing of it can be read.
+  mutating func open(_ recording: FoundRecording) -> InspectedPeer? {
+    let files = recording.files.compactMap { file in open(file, of: recording).map { (file, $0) } }
+    let pictures = RecordedTrack(
+      .video, pieces: files.compactMap { piece(.video, of: $0, in: recording) },
+      gaps: gaps(.video, of: recording.manifest))
+    let sound = RecordedTrack(
+      .audio, pieces: soundPieces(of: files, in: recording), gaps: gaps(.audio, of: recording.manifest))
+    let tracks = [pictures, sound].filter { !$0.isEmpty }
+    if tracks.isEmpty { return nil }
+    remarkUnfinished(recording)
+    return InspectedPeer(
+      id: id(of: recording), recording: recording, tracks: tracks, began: began(recording))
+  }
+
+  private mutating func open(_ file: RecordedFile, of recording: FoundRecording) -> StoredFile? {
+    let shown = RecordedName.shown(file.path)
+    do throws(MediaFile.Refusal) {
+      let stored = try StoredFile(opening: file.path, accepting: StoredCodec.carried)
+      // What was killed is cut off; that is said of the recording as a whole.
+      let isKnown = recording.manifest.map { !$0.content.finished } ?? false
+      if !isKnown { remarks += stored.remarks.map { "“\(shown)”: \($0)" } }
+      return stored
+    } catch {
+      if isBegunOnly(file, error) {
+        remarks.append("“\(shown)” holds no frame yet.")
+      } else {
+        problems.append("“\(shown)” cannot be inspected: \(error).")
+      }
+      return nil
+    }
+  }
+
+  /// Whether it is the last file of a recorder that was killed when it had just made it.
+  private func isBegunOnly(_ file: RecordedFile, _ refusal: MediaFile.Refusal) -> Bool {
+    guard file.entry.map({ !$0.complete }) ?? false else { return false }
+    return switch refusal {
+    case .empty, .nothingInside, .noTrack: true
+    default: false
+    }
+  }
+
+  // MARK: Tracks
+
+  private func piece(
+    _ kind: MediaKind, of opened: Opened, in recording: FoundRecording
+  ) -> RecordedTrack.Piece? {
+    guard let track = opened.stored.track(kind) else { return nil }
+    // By itself a file begins with its first frame.
+    guard recording.manifest != nil else {
+      return .init(file: opened.stored, track: track, zero: -opened.stored.origin)
+    }
+    var zero = opened.file.entry.flatMap { RecordedTime.units($0.start) } ?? 0
+    // A WebM file tells when sound is heard, which is its decoder's delay before its packet's place; a call knows the place.
+    if opened.stored.format == .webM, kind == .audio { zero += track.preSkip * FileTime.units(perTickOf: .audio) }
+    return .init(file: opened.stored, track: track, zero: zero)
+  }
+
+  /// The sound of the WebM files, in which gaps are gaps, unless there is more of it in the Ogg files: those hold what was
+  /// heard before there were pictures.
+  private func soundPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
+    func all(_ format: MediaFile.Format) -> (pieces: [RecordedTrack.Piece], length: Int64) {
+      let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
+      return (pieces, pieces.reduce(0) { $0 + $1.track.end - $1.track.start })
+    }
+    let films = all(.webM)
+    let sounds = all(.ogg)
+    return films.length + Self.soundMargin >= sounds.length && !films.pieces.isEmpty ? films.pieces : sounds.pieces
+  }
+
+  private func gaps(_ kind: MediaKind, of manifest: FoundRecording.Manifest?) -> [RecordingManifest.Gap] {
+    manifest?.content.tracks.first { $0.kind == kind.rawValue }?.gaps ?? []
+  }
+
+  // MARK: What is known of it
+
+  private mutating func remarkUnfinished(_ recording: FoundRecording) {
+    guard let manifest = recording.manifest, !manifest.content.finished else { return }
+    let path = RecordedName.shown(manifest.path)
+    remarks.append(
+      "“\(path)” is not finished: it still grows, or the program was killed. It is judged as far as it goes; "
+        + "`chatbot repair \(path)` completes one that was not closed.")
+  }
+
+  /// When its time zero was, in milliseconds since 1970.
+  private mutating func began(_ recording: FoundRecording) -> Int64? {
+    guard let manifest = recording.manifest else { return nil }
+    if let time = RecordedClock.milliseconds(manifest.content.start) { return time }
+    remarks.append(
+      "“\(RecordedName.shown(manifest.path))” does not tell when it began, so it is not laid beside the others.")
+    return nil
+  }
+
+  /// The user's id, or the file's name; made different where two are the same, because each is a peer of its own.
+  private mutating func id(of recording: FoundRecording) -> ParticipantID {
+    let name = RecordedName.stem(recording.fileName)
+    var text = recording.manifest?.content.user ?? recording.fileName
+    if text.isEmpty { text = recording.fileName }
+    if ids.contains(ParticipantID(text)), recording.manifest != nil { text += " (\(name))" }
+    var id = ParticipantID(text)
+    var number = 2
+    while !ids.insert(id).inserted {
+      id = ParticipantID("\(text) (\(number))")
+      number += 1
+    }
+    return id
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Recorder
+
+/// Finds out what is to be inspected, and which files are one peer.
+struct RecordingSearch {
+  /// Files beyond so many are more than one call leaves.
+  static let mostFiles = 20_000
+
+  private var found: [FoundRecording] = []
+  /// Where a recording stands in `found`, by its manifest's path, or by the file's where there is none.
+  private var places: [String: Int] = [:]
+  /// The media files that belong to one of them.
+  private var taken: Set<String> = []
+  private var manifests: [String: RecordingManifest] = [:]
+  /// Files that are called like a manifest and are none.
+  private var refused: Set<String> = []
+  /// What was named and is not there, or cannot be read, a sentence each.
+  private(set) var problems: [String] = []
+  /// What a user may want to know although it can be inspected.
+  private(set) var remarks: [String] = []
+
+  /// What was found, in the order in which it was recorded, each recording's files in the order of its segments. Files of which
+  /// nobody knows when they were made come last, as they were named.
+  var recordings: [FoundRecording] {
+    let dated = found.enumerated().map { index, recording in
+      (began: recording.manifest.flatMap { RecordedClock.milliseconds($0.content.start) } ?? .max, index: index)
+    }
+    return dated.sorted { ($0.began, $0.index) < ($1.began, $1.index) }.map { place in
+      var recording = found[place.index]
+      recording.files.sort { one, other in
+        (one.segment ?? 0, one.entry?.start ?? 0, one.name) < (other.segment ?? 0, other.entry?.start ?? 0, other.name)
+      }
+      return recording
+    }
+  }
+
+  /// Looks at a file or a folder that a user named.
+  mutating func add(_ path: String) {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      addFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
+    } else if path.lowercased().hasSuffix(".json") {
+      addManifest(path)
+    } else {
+      addFile(path)
+    }
+  }
+
+  private mutating func addFolder(_ folder: String) {
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
+    } catch {
+      problems.append("“\(RecordedName.shown(folder))” cannot be inspected: the folder cannot be read.")
+      return
+    }
+    let before = taken.count
+    let problemsBefore = problems.count
+    for name in names where name.hasSuffix(".json") {
+      // Other JSON files may lie there, too, such as the report of an inspection.
+      let path = "\(folder)/\(name)"
+      if (try? manifest(path)) != nil { addManifest(path) }
+    }
+    for name in names where RecordedName.isMedia(name) { addFile("\(folder)/\(name)") }
+    if taken.count == before, problems.count == problemsBefore, !names.contains(where: isTaken(in: folder)) {
+      problems.append("“\(RecordedName.shown(folder))” holds no recording.")
+    }
+  }
+
+  private func isTaken(in folder: String) -> (String) -> Bool {
+    { name in taken.contains(Self.identity("\(folder)/\(name)")) }
+  }
+
+  /// A manifest with all its files.
+  private mutating func addManifest(_ path: String) {
+    do {
+      let content = try manifest(path)
+      let folder = Self.folder(of: path)
+      let listed = content.files.prefix(Self.mostFiles)
+      for entry in listed {
+        guard RecordedName.isBeside(entry.name) else {
+          problems.append(
+            "“\(RecordedName.shown(path))” lists “\(RecordedName.shown(entry.name))”, which is no name of a recording "
+              + "beside it.")
+          continue
+        }
+        let file = folder + entry.name
+        if FileManager.default.fileExists(atPath: file) {
+          add(RecordedFile(path: file, entry: entry, segment: entry.segment), to: path, content)
+        } else {
+          remarks.append("“\(RecordedName.shown(file))”, which belongs to “\(RecordedName.shown(path))”, is not there.")
+        }
+      }
+      for name in begunLater(than: content, at: path) { addFile(folder + name) }
+      if places[Self.identity(path)] == nil {
+        problems.append("“\(RecordedName.shown(path))” cannot be inspected: none of its files is there.")
+      }
+    } catch {
+      problems.append("“\(RecordedName.shown(path))” \(error.clause).")
+    }
+  }
+
+  /// A media file, with the manifest that lies beside it.
+  private mutating func addFile(_ path: String) {
+    if taken.contains(Self.identity(path)) { return }
+    let file = RecordedFile(path: path)
+    guard let (manifestPath, content) = manifestBeside(file) else {
+      let key = Self.identity(path)
+      taken.insert(key)
+      places[key] = found.count
+      found.append(FoundRecording(files: [file]))
+      return
+    }
+    let entry = content.files.first { $0.name == file.name }
+    if entry == nil {
+      remarks.append(
+        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is taken to go on where the file "
+          + "before it ends.")
+    }
+    let segment = entry?.segment ?? RecordedName.segment(file.name)?.number
+    add(RecordedFile(path: path, entry: entry, segment: segment), to: manifestPath, content)
+  }
+
+  private mutating func add(_ file: RecordedFile, to manifest: String, _ content: RecordingManifest) {
+    guard taken.insert(Self.identity(file.path)).inserted else { return }
+    let key = Self.identity(manifest)
+    if let place = places[key] { return found[place].files.append(file) }
+    places[key] = found.count
+    found.append(FoundRecording(manifest: .init(path: manifest, content: content), files: [file]))
+  }
+
+  // MARK: Manifests
+
+  private mutating func manifest(_ path: String) throws(ManifestFile.Refusal) -> RecordingManifest {
+    let key = Self.identity(path)
+    if let known = manifests[key] { return known }
+    let content = try ManifestFile.read(path)
+    manifests[key] = content
+    return content
+  }
+
+  /// The manifest of a file's name that lists it, or that may have been written before the file was begun.
+  private mutating func manifestBeside(_ file: RecordedFile) -> (path: String, content: RecordingManifest)? {
+    let folder = Self.folder(of: file.path)
+    let segment = RecordedName.segment(file.name)
+    for base in [RecordedName.stem(file.name), segment?.base].compactMap(\.self) {
+      let path = "\(folder)\(base).json"
+      guard FileManager.default.fileExists(atPath: path) else { continue }
+      guard let content = try? manifest(path) else {
+        if refused.insert(path).inserted {
+          remarks.append(
+            "“\(RecordedName.shown(path))” is not a recording's manifest, so the files beside it are judged by themselves."
+          )
+        }
+        continue
+      }
+      let isListed = content.files.contains { $0.name == file.name }
+      if isListed || (!content.finished && isOwn(file.name, base: base)) { return (path, content) }
+    }
+    return nil
+  }
+
+  /// Files of the recording that its manifest does not list, because the program was killed.
+  private func begunLater(than content: RecordingManifest, at path: String) -> [String] {
+    if content.finished { return [] }
+    let folder = Self.folder(of: path)
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let base = RecordedName.stem(name)
+    let listed = Set(content.files.map(\.name))
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+    return names.filter { isOwn($0, base: base) && !listed.contains($0) }.sorted()
+  }
+
+  /// Whether a recorder that was asked for the name makes a file of this name.
+  private func isOwn(_ name: String, base: String) -> Bool {
+    guard name.hasSuffix(".webm") || name.hasSuffix(".ogg") else { return false }
+    return RecordedName.stem(name) == base || RecordedName.segment(name)?.base == base
+  }
+
+  /// Whether a path is that of something that is to be inspected.
+  func holds(_ path: String) -> Bool {
+    let identity = Self.identity(path)
+    return taken.contains(identity) || places[identity] != nil
+  }
+
+  // MARK: Paths
+
+  /// The folder with its slash; empty for a name alone.
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  }
+
+  /// One name for a file, whatever it was called.
+  private static func identity(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import CallCheck
+
+@Suite("What else happened when a rule was broken")
+struct FindingTests {
+  private func finding(
+    _ measurement: String, limit: Double, in peer: PeerReport, impairment: [CheckReport.ImpairmentNote] = [],
+    outcome: RuleResult.Outcome = .failed
+  ) -> Finding {
+    let result = RuleResult(
+      rule: "", measurement: measurement, peer: peer.id, outcome: outcome, value: 9, limit: limit, unit: "",
+      figure: "9",
+      sentence: "")
+    return Finding(of: result, peer: peer, impairment: impairment)
+  }
+
+  @Test("a freeze of which packets are to blame is told with their loss and the keyframes that were asked for")
+  func loss() {
+    let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), lossAtFreeze: 0.4).report
+    let found = finding("video.freeze.longest", limit: 0.5, in: peer)
+    #expect(found.worst?.start == 8)
+    #expect(found.meanwhile.first?.hasPrefix("loss rose to 3") == true)
+    #expect(found.meanwhile.dropFirst().first == "video fell to 14 kbit/s (else 1.15 Mbit/s)")
+    #expect(found.meanwhile.contains("2 keyframes were asked for"))
+  }
+
+  @Test("that no packet was lost is said only where it is sure, and never against the reason that was found")
+  func noLoss() {
+    var peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .senderPaused)).report
+    peer.timeline.loss = peer.timeline.loss.map { $0.map { _ in 0 } }
+    #expect(finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+    peer.video?.freezes.list[0].reason = FreezeReason.lost.rawValue
+    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+    peer.timeline.loss = []
+    peer.video?.freezes.list[0].reason = nil
+    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+  }
+
+  @Test("what the check itself did to the line is named")
+  func impairment() {
+    let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .late)).report
+    let notes: [CheckReport.ImpairmentNote] = [
+      .init(start: 0, end: 7, text: "loss=1%"), .init(start: 7, end: 9, direction: "receive", text: "rate=150kbit"),
+      .init(start: 9, text: "none"),
+    ]
+    let found = finding("video.freeze.longest", limit: 0.5, in: peer, impairment: notes)
+    #expect(found.meanwhile.last == "this check impaired the line on purpose (receive: rate=150kbit)")
+  }
+
+  @Test("a rule about a series is placed where the series is beyond the limit")
+  func places() {
+    let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), skew: 0.3, lossAtFreeze: 0.4).report
+    let fps = finding("video.fps", limit: 15, in: peer)
+    #expect(fps.places.count == 1)
+    #expect(fps.worst.map { $0.start >= 7.9 && $0.start + $0.duration <= 10.3 } == true)
+    // It lasted for all of the call, so that nothing else explains it.
+    let skew = finding("av.skew.p95", limit: 0.08, in: peer)
+    #expect(skew.places.count == 1)
+    #expect(skew.meanwhile.isEmpty)
+    #expect(finding("video.firstFrame", limit: 1, in: peer).places.isEmpty)
+    #expect(finding("video.fps", limit: 15, in: peer, outcome: .notMeasured).places.isEmpty)
+  }
+}

@@ -1,0 +1,154 @@
+import CallCheck
+import Foundation
+import Media
+import Recorder
+import TestSupport
+import Testing
+
+@testable import chatbot
+
+/// Recordings that are not as they should be: what can be read is judged, the rest is named, and nothing traps.
+@Suite struct DamagedRecordingTests {
+  private func failure(_ inspect: () throws -> Inspection.Outcome) -> CallFailure? {
+    do {
+      _ = try inspect()
+      return nil
+    } catch {
+      return error as? CallFailure
+    }
+  }
+
+  @Test func whatIsNotThereIsSaidInASentence() throws {
+    let folder = try RecordedFolder()
+    let missing = failure { try folder.inspect([folder.file("none.webm")]) }
+    #expect(missing?.code == .fileNotPlayable)
+    #expect(
+      missing?.sentence == "“\(folder.file("none.webm"))” cannot be inspected: no such file or directory.")
+    let empty = failure { try folder.inspect() }
+    #expect(empty?.code == .fileNotPlayable)
+    #expect(empty?.sentence == "“\(folder.path)” holds no recording.")
+    #expect(failure { try folder.inspect([folder.file("none.json")]) }?.code == .fileNotPlayable)
+  }
+
+  @Test func whatIsNoRecordingIsSaidInASentence() throws {
+    let folder = try RecordedFolder()
+    try folder.store([], as: "empty.webm")
+    try folder.store(Array("RIFF....WAVEfmt ".utf8), as: "song.wav")
+    try folder.store(Array("{}".utf8), as: "report.json")
+    try folder.store(Array("{\"version\": 7}".utf8), as: "later.json")
+    let sentences = ["empty.webm", "song.wav", "report.json", "later.json"].map { name in
+      failure { try folder.inspect([folder.file(name)]) }?.sentence ?? ""
+    }
+    #expect(sentences[0] == "“\(folder.file("empty.webm"))” cannot be inspected: it is empty.")
+    #expect(sentences[1].contains("cannot be inspected: it is a WAV file"))
+    #expect(sentences[2] == "“\(folder.file("report.json"))” is not a recording's manifest.")
+    #expect(sentences[3].contains("is not a recording's manifest"))
+  }
+
+  @Test func theOthersAreJudgedWhenOneCannotBeRead() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 2))
+    try folder.store([], as: "broken.webm")
+    let outcome = try folder.inspect()
+    #expect(outcome.report.peers.map(\.id) == ["anna"])
+    #expect(outcome.report.verdict == .held)
+    #expect(outcome.problems == ["“\(folder.file("broken.webm"))” cannot be inspected: it is empty."])
+  }
+
+  @Test func anUnfinishedRecordingIsJudgedAsFarAsItGoes() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 4))
+    // As a killed program leaves it: no end, no duration, and a manifest that was not brought up to date.
+    let film = try folder.bytes("anna.webm")
+    try folder.store(Array(film.prefix(film.count * 3 / 4)), as: "anna.webm")
+    try folder.edit("anna.json") {
+      $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
+        .replacingOccurrences(of: "\"left\" : \"left\",", with: "")
+    }
+    let outcome = try folder.inspect()
+    let peer = try #require(outcome.report.peer("anna"))
+    let frames = peer.video?.frames ?? 0
+    #expect((60..<120).contains(frames))
+    #expect(peer.audio?.packets == 200)
+    #expect(peer.departure?.sentence == "The recording was never finished.")
+    #expect(outcome.problems.isEmpty)
+    #expect(outcome.remarks.count == 1)
+    #expect(outcome.remarks.first?.contains("chatbot repair \(folder.file("anna.json"))") == true)
+    // Pictures ended before the sound did, and that is a freeze.
+    #expect(peer.video?.freezes.worst?.reason == "untilEnd")
+  }
+
+  @Test func aSegmentThatTheManifestDoesNotKnowYetGoesOnBehindTheLastOne() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 5), segment: SegmentLimit(duration: .seconds(2)))
+    let last = try #require(folder.names.last { $0.hasSuffix(".webm") })
+    try folder.edit("anna.json") { text in
+      var manifest = try? RecordingManifest(parsing: Array(text.utf8))
+      manifest?.finished = false
+      manifest?.files.removeAll { $0.name == last }
+      let json = try? JSONEncoder().encode(manifest)
+      return String(decoding: json ?? Data(), as: UTF8.self)
+    }
+    let outcome = try folder.inspect()
+    let peer = try #require(outcome.report.peers.first)
+    #expect(outcome.report.peers.count == 1)
+    #expect(peer.video?.frames == 150)
+    #expect(peer.video?.freezes.count == 0)
+    #expect(outcome.remarks.contains { $0.contains(last) && $0.contains("begun after its manifest") })
+  }
+
+  @Test func aManifestLeadsToNoFileElsewhere() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 2))
+    try folder.copy(RecordedFolder.sample, as: "secret.webm")
+    try FileManager.default.createDirectory(atPath: folder.file("sub"), withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: folder.file("anna.json"), toPath: folder.file("sub/anna.json"))
+    try folder.edit("sub/anna.json") {
+      $0.replacingOccurrences(of: "\"anna.webm\"", with: "\"../secret.webm\"")
+    }
+    let failure = failure { try folder.inspect([folder.file("sub")]) }
+    #expect(failure?.code == .fileNotPlayable)
+    #expect(failure?.sentence.contains("lists “../secret.webm”, which is no name of a recording beside it") == true)
+  }
+
+  @Test func absurdManifestsAndFilesNeverTrap() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 1, lostPictures: 0.4..<0.6, lostSound: 0.3..<0.5))
+    let manifest = try folder.bytes("anna.json")
+    let film = try folder.bytes("anna.webm")
+    let absurd = ["-1", "1e308", "-1e308", "9223372036854775807", "18446744073709551615", "0.0005", "null"]
+    var random = SeededGenerator(seed: 5)
+    var read = 0
+    for round in 0..<40 {
+      if round.isMultiple(of: 2) {
+        var lines = String(decoding: manifest, as: UTF8.self).components(separatedBy: "\n")
+        for _ in 0..<3 {
+          let line = Int.random(in: 0..<lines.count, using: &random)
+          guard let colon = lines[line].range(of: " : "), !lines[line].hasSuffix("{"), !lines[line].hasSuffix("[")
+          else { continue }
+          let comma = lines[line].hasSuffix(",") ? "," : ""
+          lines[line] =
+            lines[line][..<colon.upperBound] + absurd[Int.random(in: 0..<absurd.count, using: &random)] + comma
+        }
+        try folder.store(Array(lines.joined(separator: "\n").utf8), as: "anna.json")
+        try folder.store(film, as: "anna.webm")
+      } else {
+        var bytes = film
+        for _ in 0..<3 {
+          bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        try folder.store(manifest, as: "anna.json")
+        try folder.store(bytes, as: "anna.webm")
+      }
+      do {
+        let outcome = try folder.inspect()
+        _ = try outcome.report.json
+        read += 1
+      } catch let failure as CallFailure {
+        #expect(failure.sentence.hasSuffix("."))
+      }
+    }
+    // The sound is there in any case.
+    #expect(read == 40)
+  }
+}

@@ -1,0 +1,247 @@
+import CallCheck
+import Foundation
+import Media
+import Recorder
+import Testing
+
+@testable import chatbot
+
+/// What is found in recordings, from the files to the report.
+@Suite struct InspectionTests {
+  @Test func aFileOfAnotherProgramIsAPeerWithItsOwnFigures() throws {
+    let folder = try RecordedFolder()
+    let outcome = try folder.inspect([RecordedFolder.sample], "--expect", "loss <= 5%", "--expect", "video.fps >= 29")
+    let report = outcome.report
+    let peer = try #require(report.peers.first)
+    #expect(report.subject == .recording)
+    #expect(report.room == "test.webm")
+    #expect(report.peers.map(\.id) == ["test.webm"])
+    #expect(peer.video?.frames == 300)
+    #expect(peer.audio?.packets == 500)
+    #expect(abs((peer.video?.fps ?? 0) - 30) < 0.2)
+    #expect(peer.video?.freezes.count == 0)
+    #expect(peer.recordings == [RecordedFolder.sample])
+    #expect(report.start == nil)
+    // Nobody counted packets.
+    #expect(report.failedRules == ["loss <= 5%"])
+    #expect(report.result("loss <= 5%")?.outcome == .notMeasured)
+    #expect(report.result("loss <= 5%")?.sentence == "Loss could not be measured: no packets of it were counted.")
+    #expect(outcome.problems.isEmpty && outcome.remarks.isEmpty)
+  }
+
+  @Test func aGoodRecordingHoldsAllRules() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer())
+    let outcome = try folder.inspect()
+    let peer = try #require(outcome.report.peer("anna"))
+    #expect(outcome.report.failedRules == [])
+    #expect(outcome.report.verdict == .held)
+    #expect(outcome.report.rulesAreDefault)
+    #expect(outcome.report.room == "100")
+    #expect(outcome.report.start == "2026-03-01T09:30:00.260Z")
+    #expect(peer.video?.frames == 180)
+    #expect(peer.audio?.packets == 300)
+    #expect(peer.audio?.silence.count == 0)
+    #expect(peer.departure?.cause == .left)
+    #expect(abs(outcome.report.duration - 6) < 0.01)
+    #expect(peer.recordings == [folder.file("anna.webm"), folder.file("anna.ogg")])
+    #expect(outcome.problems.isEmpty && outcome.remarks.isEmpty)
+  }
+
+  @Test func lostPicturesAreAFreezeWithItsReason() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(lostPictures: 2..<4))
+    let report = try folder.inspect().report
+    #expect(report.failedRules == ["video.freeze.longest <= 1s"])
+    let freeze = try #require(report.peers.first?.video?.freezes.worst)
+    #expect(abs(freeze.duration - 2.033) < 0.02)
+    #expect(abs(freeze.start - 1.967) < 0.02)
+    #expect(freeze.reason == "lost")
+    #expect(report.results.first { !$0.holds }?.sentence.contains("because packets were lost") == true)
+    // A file of a recording that is named alone is judged with what its manifest knows.
+    let alone = try folder.inspect([folder.file("anna.webm")]).report
+    #expect(alone.peers.map(\.id) == ["anna"])
+    #expect(alone.peers.first?.video?.freezes.worst?.reason == "lost")
+    // What another program made of it knows no reason.
+    try folder.remove("anna.json")
+    let foreign = try folder.inspect([folder.file("anna.webm")]).report
+    #expect(foreign.peers.map(\.id) == ["anna.webm"])
+    #expect(foreign.peers.first?.video?.freezes.worst?.reason == "senderPaused")
+  }
+
+  @Test func blackPicturesAndSilenceAreFoundWhereTheyAre() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(black: 1..<3, silent: 2..<4.5))
+    let report = try folder.inspect().report
+    #expect(report.failedRules == ["video.black.longest <= 1s", "audio.silence.longest <= 2s"])
+    let black = try #require(report.peers.first?.video?.black.worst)
+    let silence = try #require(report.peers.first?.audio?.silence.worst)
+    #expect(abs(black.start - 1) < 0.05 && abs(black.duration - 2) < 0.05)
+    #expect(abs(silence.start - 2) < 0.1 && abs(silence.duration - 2.5) < 0.1)
+  }
+
+  @Test func lostSoundIsAHoleAlthoughTheRecorderMadeSomethingUp() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(lostSound: 2..<2.8))
+    for files in [["anna.webm"], ["anna.ogg"], ["anna.json"]] {
+      let report = try folder.inspect(files.map(folder.file), "--expect", "audio.gap <= 500ms").report
+      let gap = try #require(report.peers.first?.audio?.gaps.worst, "\(files)")
+      #expect(abs(gap.start - 2) < 0.01, "\(files)")
+      #expect(abs(gap.duration - 0.8) < 0.01, "\(files)")
+      #expect(gap.reason == "lost")
+      #expect(report.failedRules == ["audio.gap <= 500ms"])
+      // As a player would.
+      #expect(abs((report.peers.first?.audio?.concealed ?? 0) - 0.2) < 0.03, "\(files)")
+    }
+  }
+
+  @Test func theCountsOfTheManifestAreTheLinesOwn() async throws {
+    let folder = try RecordedFolder()
+    var counts = TrackStatistics()
+    counts.packetsExpected = 1_010
+    counts.packetsReceived = 960
+    counts.packetsPadding = 10
+    counts.packetsLost = 40
+    counts.packetsRecovered = 10
+    counts.keyframeRequests = 3
+    try await folder.record(MadeUpPeer(lostPictures: 2..<2.5), counts: [.video: counts])
+    let report = try folder.inspect(
+      nil, "--expect", "loss <= 5%", "--expect", "loss.final <= 4%", "--expect", "jitter.p95 <= 30ms", "--expect",
+      "firstPacket <= 2s"
+    ).report
+    let video = try #require(report.peers.first?.connection.video)
+    #expect(video.sent == 1_000 && video.received == 960 && video.lost == 40 && video.recovered == 10)
+    #expect(video.keyframeRequests == 3)
+    #expect(report.result("loss <= 5%")?.value == 0.05)
+    #expect(report.result("loss <= 5%")?.holds == true)
+    #expect(report.result("loss.final <= 4%")?.value == 0.04)
+    // Nobody wrote these down, so nobody can say that they hold.
+    #expect(report.result("jitter.p95 <= 30ms")?.outcome == .notMeasured)
+    #expect(report.result("firstPacket <= 2s")?.outcome == .notMeasured)
+    // The line of loss rises where packets were missing.
+    let loss = try #require(report.peers.first?.timeline.loss)
+    let lossy = loss.indices.filter { (loss[$0] ?? 0) > 0.05 }
+    // What is lost and lies in no gap between frames was lost behind the last one.
+    #expect(lossy == [15, 30])
+  }
+
+  @Test func soundBeforeTheFirstPictureIsHeardFromTheOgg() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 8, picturesFrom: 5))
+    let report = try folder.inspect().report
+    let peer = try #require(report.peers.first)
+    #expect(report.failedRules == [])
+    #expect(peer.audio?.start == 0)
+    #expect(peer.audio?.packets == 400)
+    #expect(abs((peer.video?.start ?? 0) - 5) < 0.02)
+    #expect(peer.audio?.silence.count == 0)
+    #expect(peer.audio?.gaps.count == 0)
+  }
+
+  @Test func segmentsAreJoinedWithoutASeam() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 7), segment: SegmentLimit(duration: .seconds(2)))
+    let segments = folder.names.filter { $0.hasSuffix(".webm") }
+    #expect(segments.count >= 3)
+    for files in [[folder.path], segments.map(folder.file)] {
+      let report = try folder.inspect(files).report
+      let peer = try #require(report.peers.first)
+      #expect(report.peers.count == 1)
+      #expect(report.failedRules == [])
+      #expect(peer.video?.frames == 210)
+      #expect(peer.audio?.packets == 350)
+      #expect(peer.video?.freezes.count == 0)
+      #expect(peer.video?.decodeErrors == 0)
+      #expect(peer.audio?.gaps.count == 0)
+      #expect(peer.audio?.silence.count == 0)
+      #expect(peer.audio?.concealed == 0)
+    }
+    // One of them alone is judged from where it lies.
+    let second = try folder.inspect([folder.file(segments[1])]).report
+    #expect(abs((second.peers.first?.video?.start ?? 0) - 2) < 0.1)
+  }
+
+  @Test func aPauseBeforeASegmentsEndMovesNothing() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(
+      MadeUpPeer(seconds: 4, lostPictures: 1..<1.95), segment: SegmentLimit(duration: .seconds(2)))
+    #expect(folder.names.contains("anna.0002.webm"))
+    let report = try folder.inspect().report
+    let peer = try #require(report.peers.first)
+    #expect(report.failedRules == [])
+    #expect(peer.video?.freezes.count == 1)
+    #expect(abs((peer.video?.freezes.longest ?? 0) - 1) < 0.02)
+    #expect(abs(report.duration - 4) < 0.01)
+  }
+
+  @Test func twoUsersOfAFolderAreTwoPeersSideBySide() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(
+      MadeUpPeer(id: "anna"), MadeUpPeer(id: "ben", picturesFrom: 2, soundFrom: 2, silent: 2..<6))
+    let outcome = try folder.inspect(nil, "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
+    let report = outcome.report
+    #expect(report.peers.map(\.id) == ["anna", "ben"])
+    #expect(report.roomReport.peersAtOnce == 2)
+    #expect(report.failedRules == ["audio.silence <= 2s"])
+    #expect(report.result("audio.silence <= 2s", of: "anna")?.holds == true)
+    #expect(report.result("audio.silence <= 2s", of: "ben")?.holds == false)
+    #expect(abs((report.peer("ben")?.video?.start ?? 0) - 2) < 0.02)
+    #expect(abs(report.duration - 6) < 0.01)
+    // The same whether the files are named or the folder.
+    let named = try folder.inspect(
+      folder.names.map(folder.file), "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
+    #expect(try named.report.json == report.json)
+  }
+
+  @Test func oneUsersTwoRecordingsAreTwoPeers() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(MadeUpPeer(seconds: 2), wallClock: RecordedFolder.wallClock + 86_400)
+    let outcome = try folder.inspect()
+    #expect(outcome.report.peers.map(\.id) == ["anna", "anna (anna-2)"])
+    // A night without a call is not part of either.
+    #expect(abs(outcome.report.duration - 2) < 0.01)
+    #expect(outcome.report.start == nil)
+    #expect(outcome.remarks == ["These are recordings of 2 calls; each of them is judged from its own beginning."])
+  }
+
+  @Test func filesWithoutAManifestArePeersOfTheirOwn() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 2))
+    try folder.copy(RecordedFolder.sample, as: "guest.webm")
+    try folder.copy(folder.file("anna.ogg"), as: "tape.ogg")
+    try folder.store(Array("{\"version\": 1}".utf8), as: "report.json")
+    try folder.store(Array("{".utf8), as: "tape.json")
+    try folder.store(Array("hello".utf8), as: "notes.txt")
+    let outcome = try folder.inspect()
+    #expect(Set(outcome.report.peers.map(\.id)) == ["anna", "guest.webm", "tape.ogg"])
+    #expect(outcome.report.peer("tape.ogg")?.audio?.packets == 100)
+    #expect(outcome.problems.isEmpty)
+    #expect(outcome.remarks.count == 1)
+    #expect(outcome.remarks.first?.contains("tape.json” is not a recording's manifest") == true)
+    #expect(Set(outcome.report.results.filter { !$0.holds }.map(\.peer)) == ["tape.ogg"])
+  }
+
+  @Test func pictureFilesInIVFAreJudged() async throws {
+    let folder = try RecordedFolder()
+    var peer = MadeUpPeer(seconds: 2)
+    peer.soundFrom = 2
+    try folder.store(try IVF.bytes(of: peer), as: "film.ivf")
+    let outcome = try folder.inspect(nil, "--no-audio")
+    #expect(outcome.report.failedRules == [])
+    #expect(outcome.report.peer("film.ivf")?.video?.frames == 60)
+    let withSound = try folder.inspect()
+    #expect(withSound.report.verdict == .failed)
+    #expect(withSound.remarks == ["There is no sound in what is inspected; with --no-audio none is expected."])
+  }
+
+  @Test func theSameRecordingGivesTheSameReportByteForByte() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(
+      MadeUpPeer(seconds: 3, lostPictures: 1..<2, lostSound: 1..<1.4), MadeUpPeer(id: "ben", seconds: 3))
+    let first = try folder.inspect().report.json
+    let second = try folder.inspect().report.json
+    #expect(first == second)
+    #expect(first.utf8.count > 1_000)
+  }
+}

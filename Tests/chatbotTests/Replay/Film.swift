@@ -1,0 +1,90 @@
+import Codecs
+import Media
+import NIOCore
+import Pattern
+
+/// The test pattern, encoded once and played in many calls: what a camera of ours gives, with a keyframe each second.
+struct Film: Sendable {
+  /// A frame, and when a camera would hand it out, counted from the film's start.
+  struct Shot: Sendable {
+    let due: Duration
+    let frame: EncodedFrame
+  }
+
+  static let size = PictureSize(width: 320, height: 240)
+  static let framesPerSecond = 25
+  static let owner = ParticipantID("camera")
+  /// What the sender's clock reads at the film's start, in milliseconds since 1970.
+  static let begin: Int64 = 1_795_280_400_040
+
+  /// In the order in which they are handed out.
+  let shots: [Shot]
+
+  /// Seven seconds with each number once.
+  static let pattern = Result { try Film(numbers: Array(0..<UInt32(7 * framesPerSecond)), seconds: 7, streamID: 7) }
+
+  /// Two seconds of it in which the encoder was given 20 twice, 31 before 30, and 40 not at all.
+  static let muddled = Result {
+    var numbers = Array(0..<UInt32(2 * framesPerSecond))
+    numbers.insert(20, at: 21)
+    numbers.swapAt(31, 32)
+    numbers.removeAll { $0 == 40 }
+    return try Film(numbers: numbers, seconds: 2, streamID: 8)
+  }
+
+  /// - Parameters:
+  ///   - numbers: the picture's, one after the other; each is painted with the time that belongs to its number.
+  ///   - seconds: of sound.
+  private init(numbers: [UInt32], seconds: Int, streamID: UInt16) throws {
+    let shots = try Self.pictures(numbers, streamID) + Self.sound(seconds: seconds)
+    self.shots = shots.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
+  }
+
+  private static func pictures(_ numbers: [UInt32], _ streamID: UInt16) throws -> [Shot] {
+    var settings = VP8Encoder.Settings(size: size)
+    settings.framesPerSecond = framesPerSecond
+    settings.bitrate = 400_000
+    settings.choosesKeyframes = false
+    let encoder = try VP8Encoder(settings)
+    let painter = PatternPainter(size: size, streamID: streamID)
+    let distance = 1_000 / framesPerSecond
+    return try numbers.enumerated().compactMap { place, number in
+      let picture = painter.picture(frame: number, time: UInt64(begin) + UInt64(number) * UInt64(distance))
+      let ticks = Int64(place * 90 * distance)
+      guard
+        let output = try encoder.encode(
+          picture, time: ticks, keyframe: place.isMultiple(of: framesPerSecond))
+      else { return nil }
+      return shot(
+        .vp8, ticks: ticks, output.payload, isKeyframe: output.isKeyframe, due: .milliseconds(place * distance))
+    }
+  }
+
+  private static func sound(seconds: Int) throws -> [Shot] {
+    var settings = OpusEncoder.Settings()
+    settings.channels = 1
+    settings.bitrate = 32_000
+    let encoder = try OpusEncoder(settings)
+    let pattern = PatternSound()
+    return try (0..<seconds * 50).map { number in
+      // The encoder's own delay is made good for, as a camera of ours does.
+      let first = begin * 48 + Int64(number * 960 + encoder.lookahead)
+      let payload = try encoder.encode(pattern.sound(from: first, count: 960))
+      // A packet can be handed out when its last sample was made.
+      return shot(
+        .opus, ticks: Int64(number * 960), payload, isKeyframe: true, due: .milliseconds(number * 20 + 20))
+    }
+  }
+
+  private static let anyTime = ContinuousClock.now
+
+  private static func shot(
+    _ codec: Codec, ticks: Int64, _ payload: ByteBuffer, isKeyframe: Bool, due: Duration
+  ) -> Shot {
+    Shot(
+      due: due,
+      frame: EncodedFrame(
+        owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), payload: payload,
+        isKeyframe: isKeyframe, size: isKeyframe && codec == .vp8 ? size : nil, arrival: anyTime))
+  }
+}

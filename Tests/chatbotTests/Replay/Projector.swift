@@ -1,0 +1,34 @@
+import Media
+
+/// A film that is being played.
+struct Projector {
+  private let film: Film
+  private let start: ContinuousClock.Instant
+  private let last: Duration
+  private var place = 0
+  /// What was handed out.
+  private(set) var played: [EncodedFrame] = []
+
+  /// - Parameter length: how much of the film is played.
+  init(_ film: Film, at start: ContinuousClock.Instant, length: Duration) {
+    self.film = film
+    self.start = start
+    last = length
+  }
+
+  /// When the next frame is due; nil when there is none.
+  var deadline: ContinuousClock.Instant? {
+    guard film.shots.indices.contains(place), film.shots[place].due < last else { return nil }
+    return start + film.shots[place].due
+  }
+
+  /// The next frame, if one is due.
+  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+    guard let deadline, deadline <= now else { return nil }
+    var frame = film.shots[place].frame
+    frame.arrival = deadline
+    place += 1
+    played.append(frame)
+    return frame
+  }
+}

@@ -1,0 +1,125 @@
+import CallCheck
+import Media
+import Testing
+
+@testable import BotPeer
+
+@Suite("An app that misbehaves, as a check sees it")
+struct ReplayActTests {
+  /// - Parameter duration: of the check; without, it ends so shortly behind the film that nothing is frozen or silent.
+  private func report(
+    _ act: Act, duration: Duration? = nil, _ change: (inout ReplayCall.Plan) -> Void = { _ in }
+  ) throws -> (report: CheckReport, peer: PeerReport) {
+    var plan = ReplayCall.Plan(seed: 3, act: act)
+    plan.filmLength = .seconds(2)
+    change(&plan)
+    plan.duration = duration ?? plan.filmStart + plan.filmLength + .milliseconds(100)
+    let report = try ReplayCall(plan).report()
+    return (report, try #require(report.peers.first))
+  }
+
+  /// Expects that nothing of the app's film is missing, and that all rules hold.
+  private func expectWhole(
+    _ found: (report: CheckReport, peer: PeerReport), pictures: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let pattern = found.peer.pattern
+    #expect(found.report.verdict == .held, "\(found.report.summary)", sourceLocation: sourceLocation)
+    #expect(pattern?.numbersPainted == pictures, sourceLocation: sourceLocation)
+    #expect(pattern?.missing == 0 && pattern?.restarts == 0, sourceLocation: sourceLocation)
+    #expect(found.peer.video?.freezes.count == 0, sourceLocation: sourceLocation)
+    #expect(found.peer.audio?.gaps.count == 0, sourceLocation: sourceLocation)
+    #expect(found.peer.departure == nil, sourceLocation: sourceLocation)
+  }
+
+  @Test("each act of an engine's is tried here")
+  func allActs() {
+    let tried: [Act] = [
+      .candidateBeforeOffer, .secondOffer, .ssrcChange, .absurdTimestamps, .paddingOnly, .suddenLeave, .slowAnswer,
+      .wrongFingerprint,
+    ]
+    #expect(Act.allCases.filter { !$0.isOfSource } == tried)
+  }
+
+  @Test("candidate before offer: the candidate is told of a second before the offer, and the call is whole")
+  func candidateBeforeOffer() throws {
+    let found = try report(.candidateBeforeOffer) { $0.filmStart = .milliseconds(1_200) }
+    let candidate = try #require(found.peer.steps.firstRemoteCandidate)
+    let offer = try #require(found.peer.steps.offerReceived)
+    #expect(abs(offer - candidate - 1) < 0.01)
+    expectWhole(found, pictures: 50)
+  }
+
+  @Test("second offer: it is told of, and nothing is interrupted")
+  func secondOffer() throws {
+    let found = try report(.secondOffer) {
+      $0.checkerOffers = true
+      $0.filmLength = .seconds(4)
+    }
+    let connected = try #require(found.peer.steps.dtlsConnected)
+    let offer = try #require(found.peer.steps.offerReceived)
+    #expect(abs(offer - connected - 3) < 0.03)
+    expectWhole(found, pictures: 100)
+    #expect(found.peer.pattern?.doubled == 0)
+  }
+
+  @Test("SSRC change: the pattern goes on, and only the pictures since the last keyframe come once more")
+  func ssrcChange() throws {
+    let found = try report(.ssrcChange) { $0.filmLength = .seconds(4) }
+    expectWhole(found, pictures: 100)
+    let doubled = try #require(found.peer.pattern?.doubled)
+    print("measured: after a change of SSRC \(doubled) pictures came once more")
+    #expect((1...Film.framesPerSecond).contains(doubled))
+    // Both sources' packets are counted.
+    #expect((found.peer.connection.video?.sent ?? 0) > 200)
+  }
+
+  @Test("absurd timestamps: no picture is missing, no hour is waited for and none is filled with silence")
+  func absurdTimestamps() throws {
+    let found = try report(.absurdTimestamps) { $0.filmLength = .seconds(5) }
+    expectWhole(found, pictures: 125)
+    #expect(found.peer.audio?.silence.count == 0 && found.peer.audio?.concealed == 0)
+    #expect((found.peer.audio?.packets ?? 0) >= 245)
+  }
+
+  @Test("padding only: packets came, but no sound and no picture, and none was lost")
+  func paddingOnly() throws {
+    let (report, peer) = try report(.paddingOnly)
+    #expect(peer.reached == .packets)
+    #expect(peer.video == nil && peer.audio == nil && peer.connection.video == nil)
+    #expect(report.diagnosis == "Packets of media came, but not one whole frame.")
+    #expect(report.results.first { $0.measurement == "video.firstFrame" }?.outcome == .notMeasured)
+  }
+
+  @Test("sudden leave: it counts as away from its last frame on, and the connection as lost once that is known")
+  func suddenLeave() throws {
+    let (report, peer) = try report(.suddenLeave, duration: .seconds(36)) { $0.filmLength = .seconds(7) }
+    #expect(peer.departure?.cause == .connectionLost)
+    // Silent 5 s after the connection stood.
+    let connected = try #require(peer.steps.dtlsConnected)
+    print("measured: away for \(peer.absent) of 36 s, known at \(peer.departure?.time ?? 0) s")
+    #expect(abs(peer.absent - (36 - connected - 5)) < 0.05)
+    #expect(report.results.filter { $0.outcome != .held }.map(\.measurement) == ["absent"])
+  }
+
+  @Test("slow answer: the first picture and the first sound are late, by as much as the answer was")
+  func slowAnswer() throws {
+    let (report, peer) = try report(.slowAnswer) {
+      $0.checkerOffers = true
+      $0.filmStart = .seconds(8)
+    }
+    let answer = try #require(peer.steps.answerReceived)
+    #expect(abs(answer - 8) < 0.01)
+    #expect(
+      report.results.filter { $0.outcome != .held }.map(\.measurement) == ["video.firstFrame", "audio.firstSound"])
+  }
+
+  @Test("wrong fingerprint: never connected, and the certificate is named as the reason", arguments: [true, false])
+  func wrongFingerprint(checkerOffers: Bool) throws {
+    let (report, peer) = try report(.wrongFingerprint) { $0.checkerOffers = checkerOffers }
+    #expect(peer.reached == .iceConnected)
+    #expect(peer.steps.dtlsConnected == nil && peer.video == nil)
+    #expect(peer.departure?.cause == .failed)
+    #expect(report.diagnosis?.contains("the peer's certificate matches none of the 1 fingerprint(s)") == true)
+  }
+}

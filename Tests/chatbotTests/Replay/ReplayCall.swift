@@ -1,0 +1,243 @@
+import CallCheck
+import Glibc
+import ICE
+import Media
+import NIOCore
+import RTP
+import TestSupport
+
+@testable import BotPeer
+@testable import chatbot
+
+/// A call between a checker and an app, as `chatbot check` takes part in one, but for the sockets and the clock: in memory, in time
+/// that the call itself moves. The same plan gives the same call.
+final class ReplayCall {
+  /// What kind of call it is.
+  struct Plan {
+    var seed: UInt64 = 1
+    /// What the checker does to its own datagrams.
+    var impairment: String?
+    /// What the app does on purpose.
+    var act: Act?
+    var checkerOffers = false
+    /// What the checker plays, and what the app does; an app without a film gives back what it gets.
+    var checkersFilm: Result<Film, any Error>?
+    var film: Result<Film, any Error>? = Film.pattern
+    var appsKeyframeAnswer = KeyframeAnswer.replay
+    /// When the films start, and how much of them is played.
+    var filmStart = Duration.milliseconds(500)
+    var filmLength = Duration.seconds(3)
+    var duration = Duration.seconds(4)
+    /// The way between the two, each direction.
+    var line = LossyLink.Conditions(delay: .milliseconds(10))
+    /// Real time that the machine takes for each step until the connection stands.
+    var handshakePause: Duration = .zero
+    /// Whether what the app sends again gets through.
+    var carriesRepairs = true
+  }
+
+  /// The checker or the app.
+  final class Side {
+    let switchboard: PeerSwitchboard
+    let address: TransportAddress
+    /// What the other is called here.
+    let other: ParticipantID
+    var projector: Projector?
+    /// What comes out of its own line.
+    fileprivate var line: LossyLink
+    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+
+    init(
+      _ configuration: PeerSwitchboard.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
+      seed: UInt64
+    ) {
+      var configuration = configuration
+      configuration.makeGenerator = { SeededGenerator(seed: seed) }
+      switchboard = PeerSwitchboard(configuration)
+      address = TransportAddress(ip: .v4(0x0A00_0000 | host), port: 5_000)
+      switchboard.localAddresses = [address]
+      self.other = other
+      self.line = LossyLink(line, seed: seed)
+    }
+
+    /// The other's engine at this side.
+    var engine: PeerEngine? { switchboard.engines[other] }
+  }
+
+  let plan: Plan
+  let start: ContinuousClock.Instant
+  private(set) var now: ContinuousClock.Instant
+  let checker: Side
+  let app: Side
+  /// Frames that came out of the checker's engine, in order.
+  private(set) var received: [EncodedFrame] = []
+  /// What became of the app's packets.
+  private(set) var tape: LineTape
+  private let judge: CallJudge
+  private let impairment: Impairment?
+  private var signals: [(due: ContinuousClock.Instant, toChecker: Bool, message: SignallingMessage)] = []
+  private var nextSample: ContinuousClock.Instant
+
+  init(_ plan: Plan) throws {
+    self.plan = plan
+    start = .now
+    now = start
+    nextSample = start + .seconds(1)
+    impairment = try plan.impairment.map { try Impairment(parsing: $0, seed: plan.seed) }
+
+    var ours = PeerSwitchboard.Configuration(
+      sending: [.audio, .video], isPolite: { _ in true })
+    ours.impairment = impairment
+    var theirs = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in false })
+    theirs.act = plan.act
+    theirs.media = MediaSession.Configuration(
+      keyframeAnswer: plan.film == nil ? .source : plan.appsKeyframeAnswer)
+    var seeds = SeededGenerator(seed: plan.seed)
+    checker = Side(ours, host: 1, other: ParticipantID("app"), line: plan.line, seed: seeds.next())
+    app = Side(theirs, host: 2, other: ParticipantID("checker"), line: plan.line, seed: seeds.next())
+    func projector(_ film: Result<Film, any Error>?) throws -> Projector? {
+      try film.map { Projector(try $0.get(), at: start + plan.filmStart, length: plan.filmLength) }
+    }
+    tape = LineTape(impairment)
+
+    var options = CallJudge.Options(start: start, room: "100")
+    options.wallClock = Double(Film.begin) - plan.filmStart / .milliseconds(1)
+    options.expected = CheckExpectation(
+      pattern: plan.film == nil ? .returned : .played)
+    judge = CallJudge(options)
+    checker.projector = try projector(plan.checkersFilm)
+    app.projector = try projector(plan.film)
+  }
+
+  /// The whole call, and what the checker says of it.
+  func report() throws -> CheckReport {
+    judge.joined(at: now)
+    see(.step(.seen))
+    let caller = plan.checkerOffers ? checker : app
+    caller.switchboard.offer(to: caller.other, now: now)
+    run(until: start + plan.duration)
+    sample()
+    var report = judge.report(at: now)
+    if let impairment { report.impairment = impairment.notes(from: report.mediaFrom ?? 0) }
+    return report
+  }
+
+  private func see(_ event: CheckEvent) { judge.take(event, of: checker.other, at: now) }
+
+  private func sample() {
+    for statistics in checker.switchboard.statistics { see(.sample(ConnectionSample(statistics))) }
+  }
+
+  // MARK: Time
+
+  private func run(until end: ContinuousClock.Instant) {
+    work()
+    while let next = nextEvent, next <= end {
+      waitForOpenSSL(until: next)
+      if plan.handshakePause > .zero, app.engine?.state != .connected {
+        usleep(UInt32(plan.handshakePause / .microseconds(1)))
+      }
+      now = max(next, now + .microseconds(100))
+      work()
+    }
+    now = max(now, end)
+    work()
+  }
+
+  private var nextEvent: ContinuousClock.Instant? {
+    var all = [signals.first?.due, nextSample]
+    for side in [checker, app] { all += [side.switchboard.deadline, side.line.deadline, side.projector?.deadline] }
+    return all.compactMap(\.self).min()
+  }
+
+  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+    for case let timer? in [checker.handshakeTimer, app.handshakeTimer] where timer.due <= next {
+      let left = timer.real - .now
+      if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
+    }
+  }
+
+  private func work() {
+    while let first = signals.first, first.due <= now {
+      signals.removeFirst()
+      if first.toChecker { hear(first.message) }
+      let side = first.toChecker ? checker : app
+      side.switchboard.received(first.message, from: side.other, now: now)
+    }
+    while let datagram = app.line.receive(now: now) {
+      checker.switchboard.received(datagram, from: app.address, to: checker.address, now: now)
+      let script = checker.switchboard.impaired?.statistics(of: checker.other)?.clockStart
+      tape.came(datagram, script: script, now: now)
+    }
+    while let datagram = checker.line.receive(now: now) {
+      app.switchboard.received(datagram, from: checker.address, to: app.address, now: now)
+    }
+    while let frame = app.projector?.next(now: now) { app.switchboard.send(frame, now: now) }
+    while let frame = checker.projector?.next(now: now) {
+      checker.switchboard.send(frame, now: now)
+      judge.sent(frame, at: now)
+    }
+    let wallClock = NTPTime(secondsSince1970: Double(Film.begin) / 1_000 + (now - start - plan.filmStart) / .seconds(1))
+    checker.switchboard.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
+    app.switchboard.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
+    for side in [checker, app] {
+      let due = side.engine?.secure.retransmission?.instant
+      if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
+    }
+    if nextSample <= now {
+      nextSample += .seconds(1)
+      sample()
+    }
+  }
+
+  /// What the server brings, as a check hears it.
+  private func hear(_ message: SignallingMessage) {
+    func candidates(_ sdp: String) { for kind in CandidateKind.all(in: sdp) { see(.step(.remoteCandidate(kind))) } }
+    switch message {
+    case .offer(let sdp):
+      see(.step(.offerReceived))
+      candidates(sdp)
+    case .answer(let sdp):
+      see(.step(.answerReceived))
+      candidates(sdp)
+    case .candidate(let trickled):
+      if !trickled.candidate.isEmpty {
+        see(.step(.remoteCandidate(CandidateKind(candidate: trickled.candidate))))
+      }
+    }
+  }
+
+  private func takeOfChecker(_ action: PeerEngine.Action) {
+    switch action {
+    case .transmit(let datagram, _, _):
+      checker.line.send(datagram, now: now)
+    case .event(let event):
+      for event in CheckEvent.all(of: event) { see(event) }
+      if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, message)) }
+      if case .media(.frame(let frame)) = event { received.append(frame) }
+    }
+  }
+
+  private func takeOfApp(_ action: PeerEngine.Action) {
+    switch action {
+    case .transmit(let datagram, _, _):
+      tape.sends(datagram, app.engine)
+      if plan.carriesRepairs || PacketKind.of(datagram) != .rtp || tape.isOriginal(datagram) {
+        app.line.send(datagram, now: now)
+      }
+    case .event(let event):
+      if case .signal(let message) = event { signals.append((now + .milliseconds(1), true, message)) }
+      if plan.film == nil { giveBack(event) }
+    }
+  }
+
+  /// What an app that returns our media does.
+  private func giveBack(_ event: PeerEvent) {
+    switch event {
+    case .media(.frame(let frame)): app.switchboard.send(frame, to: app.other, now: now)
+    case .keyframeRequested: app.switchboard.requestKeyframe(of: app.other, now: now)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import CallCheck
+import Media
+import NIOCore
+import Testing
+
+@testable import BotPeer
+
+@Suite("Figures of a whole call")
+struct ReplayFigureTests {
+  private func call(
+    _ impairment: String?, comesBack: Bool = false, change: (inout ReplayCall.Plan) -> Void = { _ in }
+  ) throws -> (call: ReplayCall, peer: PeerReport) {
+    var plan = ReplayCall.Plan(seed: 5, impairment: impairment)
+    if comesBack { (plan.checkersFilm, plan.film) = (Film.pattern, nil) }
+    plan.filmLength = .seconds(2)
+    plan.duration = .seconds(5)
+    change(&plan)
+    let call = try ReplayCall(plan)
+    let report = try call.report()
+    return (call, try #require(report.peers.first))
+  }
+
+  private func milliseconds(_ value: Double?) throws -> Double { try #require(value) * 1_000 }
+
+  // MARK: Delay
+
+  /// By how many milliseconds the middle delays rise when 100 ms are added in some directions of a line.
+  private func rise(_ directions: [String], loss: String, comesBack: Bool = false) throws -> [String: Double] {
+    func delays(_ delay: String) throws -> [String: Double] {
+      let script = "20ms: " + directions.map { "\($0)\(loss)delay=\(delay)" }.joined(separator: ",")
+      let peer = try call(script, comesBack: comesBack) {
+        $0.filmLength = .milliseconds(2_500)
+        $0.duration = .seconds(4)
+      }.peer
+      if comesBack { return ["round trip": try milliseconds(peer.returned?.roundTrip?.p50)] }
+      return [
+        "pictures": try milliseconds(peer.pattern?.videoDelay?.p50),
+        "sound": try milliseconds(peer.pattern?.audioDelay?.p50),
+      ]
+    }
+    let before = try delays("0ms")
+    let after = try delays("100ms")
+    print("measured: \(directions) \(loss) delay \(before), with 100 ms more \(after)")
+    // A good line takes 10 ms one way, and a packet of sound can leave when its 20 ms are over.
+    if loss.isEmpty, !comesBack { #expect(before == ["pictures": 10, "sound": 30]) }
+    return after.merging(before, uniquingKeysWith: -)
+  }
+
+  @Test("100 ms more on the way to us are 100 ms more of end-to-end delay", arguments: ["", "loss=5%,"])
+  func delayTowardsUs(loss: String) throws {
+    let rise = try rise(["receive:"], loss: loss)
+    #expect(abs((rise["pictures"] ?? 0) - 100) <= 5)
+    #expect(abs((rise["sound"] ?? 0) - 100) <= 5)
+  }
+
+  @Test("100 ms more on the way from us are no end-to-end delay of what comes")
+  func delayAwayFromUs() throws {
+    let rise = try rise(["send:"], loss: "loss=5%,")
+    #expect(abs(rise["pictures"] ?? 100) <= 5)
+    #expect(abs(rise["sound"] ?? 100) <= 5)
+  }
+
+  @Test(
+    "what comes back has the delay of both ways, each by itself and together",
+    arguments: [(["send:"], "loss=5%,"), (["receive:"], "loss=5%,"), (["send:", "receive:"], "")])
+  func roundTrip(directions: [String], loss: String) throws {
+    let rise = try rise(directions, loss: loss, comesBack: true)
+    #expect(abs((rise["round trip"] ?? 0) - 100 * Double(directions.count)) <= 5)
+  }
+
+  // MARK: Numbers
+
+  @Test("loss figures are those of the line, and what was sent again makes up for it")
+  func loss() throws {
+    let (call, peer) = try call("20ms: loss=5%")
+    let counts = try #require(call.checker.switchboard.impaired?.statistics(of: call.checker.other)?.received)
+    let lost = counts.byKind[.rtp]?.lost ?? 0
+    #expect(lost > 0)
+    // The tape asked an impairment of its own.
+    #expect(call.tape.lost == lost)
+    // Handshakes are not counted in the report.
+    let handshake = try #require(counts.byKind[.dtls])
+    #expect(handshake.datagrams > 0)
+    #expect(peer.connection.impairment?.receive["datagrams"] == counts.total.datagrams - handshake.datagrams)
+    #expect(peer.connection.impairment?.receive["lost"] == counts.total.lost - handshake.lost)
+    for kind in MediaKind.allCases {
+      let track = try #require(kind == .audio ? peer.connection.audio : peer.connection.video)
+      print("measured: \(kind): \(track.sent) packets, \(track.lost) lost, \(track.recovered) recovered")
+      #expect(track.sent == UInt64(call.tape[kind].packets.count))
+      #expect(track.lost + track.recovered == UInt64(call.tape[kind].lostAtFirst))
+    }
+    #expect((peer.connection.video?.recovered ?? 0) > 0)
+    let pattern = try #require(peer.pattern)
+    #expect(pattern.picturesRead == 50 && pattern.numbersPainted == 50)
+    #expect(pattern.missing == 0 && pattern.doubled == 0 && pattern.reordered == 0 && pattern.restarts == 0)
+  }
+
+  @Test("pictures that nothing makes up for are missing by number, with all that build on them", arguments: [5, 6])
+  func lostForGood(seed: UInt64) throws {
+    let (call, peer) = try call("20ms: loss=4%") {
+      $0.seed = seed
+      $0.appsKeyframeAnswer = .source
+      $0.carriesRepairs = false
+      $0.filmLength = .seconds(3)
+      $0.duration = .seconds(8)
+    }
+    var builds = false
+    let seen = call.tape[.video].wholeFrames.enumerated().filter { place, isWhole in
+      builds = isWhole && (builds || place.isMultiple(of: Film.framesPerSecond))
+      return builds
+    }.map(\.offset)
+    let first = try #require(seen.first)
+    let last = try #require(seen.last)
+    let pattern = try #require(peer.pattern)
+    print("measured: seed \(seed): \(pattern.missing) of \(pattern.numbersPainted) pictures missing")
+    #expect(call.tape[.video].wholeFrames.count == 75)
+    #expect(pattern.numbersPainted == last - first + 1)
+    #expect(pattern.missing == last - first + 1 - seen.count)
+    #expect(pattern.missing > 0)
+    #expect(pattern.doubled == 0 && pattern.reordered == 0)
+    let track = try #require(peer.connection.video)
+    #expect(track.recovered == 0)
+    #expect(track.lost == UInt64(call.tape[.video].lostAtFirst))
+  }
+
+  @Test(
+    "what the sender doubles, swaps and leaves out is told by number, with loss and without",
+    arguments: [nil, "20ms: loss=5%"])
+  func muddled(impairment: String?) throws {
+    let (_, peer) = try call(impairment) { $0.film = Film.muddled }
+    let pattern = try #require(peer.pattern)
+    #expect(pattern.numbersPainted == 50)
+    #expect(pattern.missing == 1)
+    #expect(pattern.doubled == 1)
+    #expect(pattern.reordered == 1)
+    #expect(pattern.restarts == 0)
+  }
+
+  /// A line on which what comes back has to come.
+  struct WayBack: Sendable, CustomTestStringConvertible {
+    var impairment: String?
+    var carriesRepairs = true
+
+    var testDescription: String { (impairment ?? "a good line") + (carriesRepairs ? "" : ", nothing is sent again") }
+  }
+
+  @Test(
+    "what comes back is accounted for to the frame",
+    arguments: [
+      WayBack(), WayBack(impairment: "20ms: loss=5%"), WayBack(impairment: "20ms: loss=20%,burst=3"),
+      WayBack(impairment: "20ms: loss=4%", carriesRepairs: false),
+    ])
+  func returned(way: WayBack) throws {
+    let (call, peer) = try call(way.impairment, comesBack: true) { $0.carriesRepairs = way.carriesRepairs }
+    let sent = call.checker.projector?.played.filter { $0.codec == .vp8 }.map(\.payload) ?? []
+    let places = Dictionary(uniqueKeysWithValues: zip(sent, 0...))
+    let came = call.received.filter { $0.codec == .vp8 }.compactMap { places[$0.payload] }
+    let first = try #require(came.first)
+    var seen: Set<Int> = []
+    var overtaken = 0
+    for place in came where seen.insert(place).inserted {
+      if place < came.prefix(while: { $0 != place }).max() ?? 0 { overtaken += 1 }
+    }
+    let account = try #require(peer.returned)
+    print(
+      "measured: \(way.testDescription): \(account.returned) of \(account.sent) came back, \(account.missing) did not, "
+        + "\(account.doubled) once more, \(account.reordered) out of order")
+    #expect(sent.count == 50)
+    #expect(account.sent == sent.count - first)
+    #expect(account.returned == seen.count)
+    #expect(account.missing == sent.count - first - seen.count)
+    #expect(account.doubled == came.count - seen.count)
+    #expect(account.reordered == overtaken)
+    #expect((account.missing == 0) == way.carriesRepairs)
+    if way.impairment == nil { #expect(account.returned == 50 && account.ratio == 1) }
+  }
+}

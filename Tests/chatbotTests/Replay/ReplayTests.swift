@@ -1,0 +1,71 @@
+import CallCheck
+import Media
+import Testing
+
+@testable import BotPeer
+
+@Suite("The same call twice")
+struct ReplayTests {
+  /// A line that does all that an impairment can do, both ways, from when the connection stands.
+  private static let badLine =
+    "20ms: loss=5%,burst=2,delay=40ms,jitter=20ms,reorder=2%; 1200ms: loss=2%,rate=600kbit; 2s: receive: loss=8%,delay=60ms"
+
+  private func json(seed: UInt64, change: (inout ReplayCall.Plan) -> Void = { _ in }) throws -> String {
+    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badLine)
+    plan.filmLength = .milliseconds(2_500)
+    plan.duration = .seconds(3)
+    change(&plan)
+    return try ReplayCall(plan).report().json
+  }
+
+  /// The first line in which two texts differ.
+  private func difference(_ one: String, _ other: String) -> String {
+    let pairs = zip(one.split(separator: "\n"), other.split(separator: "\n"))
+    return pairs.first { $0 != $1 }.map { "'\($0)' against '\($1)'" } ?? "one is longer"
+  }
+
+  @Test("the same seed gives the same report, byte for byte, whoever offers and whatever comes back")
+  func sameSeed() throws {
+    for comesBack in [false, true] {
+      let change = { (plan: inout ReplayCall.Plan) in
+        plan.checkersFilm = Film.pattern
+        plan.film = comesBack ? nil : Film.muddled
+        plan.checkerOffers = comesBack
+      }
+      let first = try json(seed: 11, change: change)
+      let second = try json(seed: 11, change: change)
+      let isSame = first == second
+      #expect(isSame, "\(difference(first, second))")
+      let digest = first.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+      print("measured: a report of \(first.utf8.count) bytes came twice, digest \(digest)")
+    }
+  }
+
+  @Test("a machine that is slow during the handshake, so that DTLS sends it again, gives the same report")
+  func slowMachine() throws {
+    var plan = ReplayCall.Plan(seed: 11, impairment: Self.badLine)
+    plan.film = Film.muddled
+    plan.filmLength = .seconds(1)
+    plan.duration = .seconds(2)
+    let quick = try ReplayCall(plan)
+    let one = try quick.report().json
+    plan.handshakePause = .milliseconds(60)
+    let slow = try ReplayCall(plan)
+    let other = try slow.report().json
+    let handshakes = [quick, slow].map { call in
+      call.checker.switchboard.impaired?.statistics(of: call.checker.other)?.received.byKind[.dtls]?.datagrams ?? 0
+    }
+    print("measured: datagrams of handshakes on a quick and on a slow machine: \(handshakes)")
+    #expect(handshakes[0] < handshakes[1])
+    let isSame = one == other
+    #expect(isSame, "\(difference(one, other))")
+  }
+
+  @Test("another seed gives another report")
+  func otherSeed() throws {
+    let first = try json(seed: 11)
+    let second = try json(seed: 12)
+    let isSame = first == second
+    #expect(!isSame)
+  }
+}
