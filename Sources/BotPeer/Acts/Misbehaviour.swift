@@ -1,5 +1,3 @@
-package import RTP
-
 /// How one act is done to one participant: what is heard and said by signalling goes through it, and at its time it has deeds
 /// done. Each act differs from good behaviour in one of these only.
 protocol Misbehaviour: Sendable {
@@ -14,23 +12,6 @@ protocol Misbehaviour: Sendable {
   mutating func says(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage?
   /// What is to be done now.
   mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [Deed]
-}
-
-/// What an engine does only when it misbehaves.
-enum Deed: Sendable {
-  case hear(SignallingMessage)
-  /// It goes the way of all that is said: through ``Misbehaviour/says(_:now:)``.
-  case say(SignallingMessage)
-  case offerAgain
-  case changeSources
-  case alterPackets(any PacketAlteration)
-  case fallSilent
-}
-
-/// Changes each RTP packet that leaves.
-package protocol PacketAlteration: Sendable {
-  /// - Parameter clockRate: ticks of the packet's timestamp in a second.
-  mutating func change(_ packet: inout RTPPacket, clockRate: Int32)
 }
 
 extension Misbehaviour {

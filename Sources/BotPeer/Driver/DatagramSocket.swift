@@ -177,8 +177,8 @@ final class DatagramSocket {
     guard header.cmsg_level == SOL_SOCKET, header.cmsg_type == Self.timestampOption else { return .zero }
     let taken = base.loadUnaligned(fromByteOffset: start, as: timespec.self)
     let age = (wallClock.tv_sec - taken.tv_sec) * 1_000_000_000 + wallClock.tv_nsec - taken.tv_nsec
-    // A wall clock that was set in between tells nothing.
-    return (0..<1_000_000_000).contains(age) ? .nanoseconds(age) : .zero
+    // A wall clock that was set in between tells nothing; what came stays in its order.
+    return .nanoseconds(min(max(0, age), 1_000_000_000))
   }
 
   // MARK: Sending

@@ -61,7 +61,7 @@ final class EventSource {
       if let whole = gaps.removeValue(forKey: Track(of: frame))?.followed(by: frame.gap) {
         var frame = frame
         frame.gap = whole
-        event = ParticipantEvent(participant: event.participant, event: .media(.frame(frame)))
+        event.event = .media(.frame(frame))
       }
     }
     if case .ended = event.event {
@@ -127,7 +127,7 @@ final class EventSource {
     framesLeftOut.removeAll()
     for (participant, count) in leftOut {
       let sentence = "\(count) frames were left out, because they were not taken in time."
-      add(ParticipantEvent(participant: participant, event: .problem(sentence)))
+      add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
     }
     yield()
     if !waitsForKeyframe.isEmpty { keyframeNeeded() }

@@ -190,7 +190,7 @@ final class PeerDriver {
         let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
         sockets[local]?.write(datagram, to: remote, isVital: !isMedia)
       case .event(let event):
-        emit(ParticipantEvent(participant: participant, event: event))
+        emit(ParticipantEvent(participant: participant, event: event, time: now))
       }
     }
     for socket in sockets.values { socket.flush() }

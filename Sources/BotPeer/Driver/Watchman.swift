@@ -69,7 +69,14 @@ final class Watchman: Sendable {
     var watched = [pollfd(fd: bell.end, events: Int16(POLLIN), revents: 0)]
     while true {
       let count = poll(&watched, nfds_t(watched.count), -1)
-      if count < 0 && errno != EINTR { return }
+      if count < 0 {
+        // The system has no memory to spare: then a look now and then has to do.
+        if errno != EINTR {
+          usleep(100_000)
+          found()
+        }
+        continue
+      }
       if watched[0].revents != 0 {
         var bytes: UInt64 = 0
         while read(bell.end, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}

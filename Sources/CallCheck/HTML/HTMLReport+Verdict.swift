@@ -37,6 +37,7 @@ extension HTMLReport {
       facts.append(("Media from", report.mediaFrom.map(ReportFigure.time) ?? "never"))
       facts.append(("Peers", "\(room.peersAtOnce) at once, \(report.expected.peers) expected"))
     }
+    if let act = report.act { facts.append(("Misbehaved", act.text)) }
     let held = report.results.count { $0.holds }
     facts.append(("Rules held", "\(held) of \(report.results.count)"))
     Self.facts(facts, into: &page)

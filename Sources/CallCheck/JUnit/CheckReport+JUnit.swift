@@ -68,10 +68,12 @@ extension CheckReport {
 
   /// Whether there was a call at all: a case of its own.
   private var wholeCall: [JUnitSuite.Case] {
-    if subject == .recording, diagnosis == nil { return [] }
+    if subject == .recording, diagnosis == nil, failure == nil { return [] }
     var found = JUnitSuite.Case(name: subject == .call ? "the call comes about" : "the recording holds media")
     if let diagnosis {
       found.problem = .init(kind: .error, type: "noMedia", sentence: diagnosis, text: progress)
+    } else if let failure {
+      found.problem = .init(kind: .error, type: "ended", sentence: failure, text: progress)
     } else {
       found.output = summary
     }

@@ -168,14 +168,16 @@ public final class CallJudge {
     let judgement = RuleJudgement(room: room, peers: reports, diagnosis: diagnosis)
     let results = rules.flatMap(judgement.results)
     let (verdict, summary) = RuleJudgement.verdict(
-      of: results, rules: rules.count, peers: peers.count, diagnosis: diagnosis)
-    return CheckReport(
+      of: results, rules: rules.count, peers: peers.count, diagnosis: diagnosis ?? failure)
+    var report = CheckReport(
       start: nil, subject: options.subject, room: options.room, expected: options.expected, duration: tidy(end),
       mediaFrom: mediaFrom.map(tidy), verdict: verdict, summary: summary, diagnosis: diagnosis,
       rulesAreDefault: options.rules == nil,
       rules: options.rules?.map { .init(rule: $0.text, reason: nil) }
         ?? own.map { .init(rule: $0.rule.text, reason: $0.reason) },
       results: results, roomReport: room, peers: reports, comparison: nil)
+    report.failure = failure
+    return report
   }
 
   private func peersAtOnce(until end: Double) -> Int {

@@ -101,7 +101,7 @@ struct PeerJudge {
     lastShown[kind] = shown
     // Who is heard of again is there again.
     if let departure = notes.departure, arrived > departure.time { notes.departure = nil }
-    notes.steps.firstPacket = notes.steps.firstPacket ?? tidy(arrived)
+    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, tidy(arrived))
     let bytes = frame.payload.readableBytes
     switch kind {
     case .video:

@@ -25,6 +25,8 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var summary: String
   /// For a call that never came about: which step was reached, as a sentence; nil when media flowed.
   public var diagnosis: String?
+  /// Why the check itself did not come to its end, as a sentence; nil when it did. What was not seen to the end has failed.
+  public var failure: String?
   /// Whether the rules are the program's own because none were given.
   public var rulesAreDefault: Bool
   /// The rules in the order in which they were given.
@@ -37,15 +39,16 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var peers: [PeerReport]
   /// What was done to packets on purpose, and when; whoever asked for it fills it in.
   public var impairment: [ImpairmentNote] = []
+  /// What the check itself did on purpose that it should not; nil for nothing. Whoever did it fills it in.
+  public var act: ActNote?
   /// Against an earlier report; nil when there was none.
   public var comparison: CheckComparison?
 
   enum CodingKeys: String, CodingKey {
-    case version, writer, start, subject, room, expected, duration, mediaFrom, verdict, summary, diagnosis,
-      rulesAreDefault
-    case rules, results
+    case version, writer, start, subject, room, expected, duration, mediaFrom, verdict, summary, diagnosis
+    case failure, rulesAreDefault, rules, results
     case roomReport = "roomMeasured"
-    case peers, impairment, comparison
+    case peers, impairment, act, comparison
   }
 
   /// Whether everything was as it is to be.
@@ -77,6 +80,29 @@ public struct CheckReport: Sendable, Hashable, Codable {
       self.end = end
       self.direction = direction
       self.text = text
+    }
+  }
+
+  /// A way to misbehave.
+  public struct ActNote: Sendable, Hashable, Codable {
+    /// For example `ssrc-change`.
+    public var name: String
+    /// How often it was done, to all peers together; 0 when there was no occasion, nil where that is not counted.
+    public var performed: UInt64?
+
+    public init(name: String, performed: UInt64?) {
+      self.name = name
+      self.performed = performed
+    }
+
+    /// For people: "ssrc-change, done once".
+    public var text: String {
+      switch performed {
+      case nil: name
+      case 0: "\(name), for which there was no occasion"
+      case 1: "\(name), done once"
+      case let times?: "\(name), done \(times) times"
+      }
     }
   }
 

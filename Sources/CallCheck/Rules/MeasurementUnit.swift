@@ -35,7 +35,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .share: "2% or 0.02"
     case .bitrate: "300kbit or 2Mbit"
     case .pictureRate: "24 or 24fps"
-    case .decibels: "-30dB"
+    case .decibels: "-30dB or 30dB"
     case .count: "2"
     case .pixels: "640 or 640px"
     case .score: "0.95"

@@ -47,6 +47,9 @@ private struct VerdictTable {
     if let diagnosis = report.diagnosis, diagnosis != report.summary {
       lines += text.lines(diagnosis, columns: width - indent)
     }
+    if let act = report.act {
+      lines += text.lines("We misbehaved on purpose: \(act.text).", columns: width - indent)
+    }
     return lines.enumerated().map { index, line in
       (index == 0 ? mark.shown + " " : String(repeating: " ", count: indent)) + line
     }

@@ -36,7 +36,7 @@ public enum DefaultRules {
       }
       if expected.video { texts.append(("pattern.ssim >= 0.7", "Below that a picture is a blur.")) }
     }
-    if expected.pattern == .returned && expected.video {
+    if isCall && expected.pattern == .returned && expected.video {
       texts.append(("returned.ratio >= 0.9", "What is sent back is what was sent."))
     }
     return texts.compactMap { text, reason in (try? Rule(text)).map { ($0, reason) } }

@@ -14,7 +14,7 @@ extension Call {
     for await happening in parts.peer.events {
       let participant = happening.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
-      observer?.happened(happening.event, with: participant, at: .now)
+      observer?.happened(happening.event, with: participant, at: happening.time)
       switch happening.event {
       case .signal(.offer(let sdp)):
         parts.client.sendOffer(sdp, to: participant.text)

@@ -47,7 +47,7 @@ struct Call {
     let recorder = try openRecorder()
     let roster = Roster()
     let peer = try await startPeer(source: source, roster: roster)
-    let connection = try await ServerFinder(plan: plan, console: console, log: log).connect()
+    let connection = try await connect(peer)
     interruption.beginOrderly()
     let loopback = plan.loopback ? Loopback(peer: peer, delay: plan.delay) : nil
     let parts = Parts(
@@ -58,7 +58,7 @@ struct Call {
     async let summaries: Void = followSummaries(parts)
     async let problems: Void = followProblems(parts)
     let ending = await untilEnd(parts, interruption: interruption)
-    observer?.leaving(at: .now)
+    observer?.leaving(at: .now, because: ending)
     log.info("leaving", metadata: ["reason": "\(ending)"])
     await peer.close(reason: "The bot left the room.")
     await media
@@ -76,6 +76,16 @@ struct Call {
   }
 
   // MARK: Setting up
+
+  /// Reaches the server; without it the peer is of no use.
+  private func connect(_ peer: BotPeer) async throws -> ServerFinder.Connection {
+    do {
+      return try await ServerFinder(plan: plan, console: console, log: log).connect()
+    } catch {
+      await peer.close(reason: "The server was not reached.")
+      throw error
+    }
+  }
 
   private func openSource() throws(CallFailure) -> (any FrameSource)? {
     guard let camera = plan.camera else { return nil }

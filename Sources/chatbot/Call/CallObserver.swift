@@ -12,7 +12,7 @@ protocol CallObserver: Sendable {
   /// A frame was handed out for everybody.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// The call is over; what follows is our own leaving.
-  func leaving(at now: ContinuousClock.Instant)
+  func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending)
   /// Follows the call's counts until enough has been seen.
   func watch(_ peer: BotPeer) async
 }

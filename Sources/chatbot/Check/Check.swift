@@ -1,3 +1,4 @@
+import BotPeer
 import CallCheck
 import Foundation
 import Logging
@@ -19,6 +20,7 @@ struct Check {
     let outputs = options.rules.outputs
     try outputs.prepare()
     let baseline = try options.rules.baselineReport()
+    let rules = try rules()
     var plan = try options.plan()
     let cabinet = try RecordingCabinet(kept: options.record, isWanted: outputs.html != nil)
     plan.record = cabinet.folder
@@ -31,27 +33,34 @@ struct Check {
       let itself = try await SelfCheck(console: console, log: log).start()
       plan.server = itself.server
       plan.room = SelfCheck.room
-      (report, problem) = try await judged(plan, cabinet)
+      (report, problem) = try await judged(plan, by: rules, cabinet)
       await itself.end()
     } else {
-      (report, problem) = try await judged(plan, cabinet)
+      (report, problem) = try await judged(plan, by: rules, cabinet)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
-    try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) })
     let columns = Terminal.columns(STDOUT_FILENO)
     console.result(
       report.table(
         width: columns ?? 100, isUnicode: Terminal.isUnicode,
         isColoured: columns != nil
       ).trimmingCharacters(in: .newlines), isWanted: true)
+    try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) })
     // Everything has been written about a call that could not be taken part in; its own exit code says why.
     if let problem { throw problem }
     return report
   }
 
+  /// The rules that were given, with the one that `--peers` is; nil when none were: then it is among the program's own.
+  private func rules() throws -> [Rule]? {
+    guard let given = try options.rules.rules() else { return nil }
+    if given.contains(where: { $0.measurement.name == "peers" }) { return given }
+    return try given + [Rule("peers >= \(options.peers)")]
+  }
+
   /// The call, and what it comes to, even if it could not be taken part in.
   private func judged(
-    _ plan: CallPlan, _ cabinet: RecordingCabinet
+    _ plan: CallPlan, by rules: [Rule]?, _ cabinet: RecordingCabinet
   ) async throws -> (CheckReport, CallFailure?) {
     let begin = ContinuousClock.now
     let wallClock = WallClock.secondsSince1970()
@@ -59,7 +68,7 @@ struct Check {
     judging.wallClock = wallClock * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
     if options.ofItself { judging.expected.pattern = .played }
-    judging.rules = try options.rules.rules()
+    judging.rules = rules
 
     let display = CheckDisplay(console: console, room: plan.roomName, span: options.span.duration)
     let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration)) { display.show($0) }
@@ -70,6 +79,7 @@ struct Check {
     do {
       let roster = try await Call(plan: plan, console: console, log: log, observer: desk).run()
       recordings = roster.recordings
+      if options.record != nil, let sentence = roster.recordingProblem { problem = CallFailure(.disk, sentence) }
     } catch let failure as CallFailure {
       desk.failed(failure.sentence)
       problem = failure
@@ -77,18 +87,18 @@ struct Check {
     desk.end()
     var report = await judged
     display.clear()
-    report.start = Self.text(wallClock)
+    report.start = RecordedClock.text(Int64((wallClock * 1_000).rounded()))
     cabinet.enter(recordings)
     if options.record != nil { cabinet.list(in: &report) }
+    if let act = options.act {
+      // Who falls silent is not counted any more.
+      let isCounted = !act.isOfSource && act != .suddenLeave
+      report.act = .init(name: act.rawValue, performed: isCounted ? desk.actsPerformed : nil)
+    }
     if let impairment = plan.impairment {
-      report.impairment = impairment.notes(from: report.mediaFrom ?? 0)
+      let first = report.peers.compactMap { $0.steps.firstPacket ?? $0.steps.dtlsConnected }.min()
+      report.impairment = impairment.notes(from: first ?? report.mediaFrom ?? 0)
     }
     return (report, problem)
-  }
-
-  /// ISO 8601 in UTC with milliseconds.
-  private static func text(_ secondsSince1970: Double) -> String {
-    Date(timeIntervalSince1970: secondsSince1970).formatted(
-      .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
   }
 }

@@ -31,6 +31,8 @@ struct CheckCommand: AsyncParsableCommand {
       throw failure.code.exitCode
     } catch let error as ExitCode {
       throw error
+    } catch let error as ValidationError {
+      throw error
     } catch {
       console.report("\(error)")
       throw ExitCodes.unexpected.exitCode

@@ -2,6 +2,7 @@ import BotPeer
 import CallCheck
 import Media
 import SkyRTC
+import Synchronization
 
 /// Looks on in a call and has it judged, on a task of its own: whoever tells what happens is never kept waiting.
 final class CheckDesk: CallObserver {
@@ -19,7 +20,9 @@ final class CheckDesk: CallObserver {
   private let jobs: AsyncStream<Job>
   private let inbox: AsyncStream<Job>.Continuation
   private let limits: Limits
-  /// Told once a second how things stand.
+  /// How often each peer was misbehaved to, as it was last counted.
+  private let acts = Mutex<[ParticipantID: UInt64]>([:])
+  /// Told now and then how things stand.
   private let shown: @Sendable (CheckStatus) -> Void
 
   /// How long a check waits, and how long it judges.
@@ -63,6 +66,9 @@ final class CheckDesk: CallObserver {
   /// The call could not be taken part in, or not to the end.
   func failed(_ sentence: String) { inbox.yield(.failed(sentence)) }
 
+  /// How often the peers were misbehaved to.
+  var actsPerformed: UInt64 { acts.withLock { $0.values.reduce(0, +) } }
+
   /// There is nothing more to come.
   func end() { inbox.finish() }
 
@@ -98,7 +104,10 @@ final class CheckDesk: CallObserver {
     if frame.codec == .vp8 { inbox.yield(.sent(frame, now)) }
   }
 
-  func leaving(at now: ContinuousClock.Instant) { inbox.yield(.over(now)) }
+  func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
+    if case .interrupted = ending { failed("The check was interrupted before it had seen enough.") }
+    inbox.yield(.over(now))
+  }
 
   func watch(_ peer: BotPeer) async {
     let begin = ContinuousClock.now
@@ -129,6 +138,7 @@ final class CheckDesk: CallObserver {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
       inbox.yield(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
+      acts.withLock { $0[statistics.participant] = statistics.actsPerformed }
     }
   }
 }

@@ -32,30 +32,25 @@ final class CheckDisplay: Sendable {
     if status.mediaElapsed != nil {
       return "check: media flows, judging for \(Self.seconds(span / .seconds(1)))"
     }
-    return "check: waiting for \(Self.clean(status.awaited.joined(separator: ", ")))"
+    return "check: waiting for \(RecordedName.shown(status.awaited.joined(separator: ", ")))"
   }
 
   private func lines(_ status: CheckStatus) -> [String] {
-    var heading = "check of room \(Self.clean(room)), \(Self.seconds(status.elapsed))"
+    var heading = "check of room \(RecordedName.shown(room)), \(Self.seconds(status.elapsed))"
     if let media = status.mediaElapsed {
       heading += ": judging, \(Self.seconds(min(media, span / .seconds(1)))) of \(Self.seconds(span / .seconds(1)))"
     } else {
-      heading += ": waiting for \(Self.clean(status.awaited.joined(separator: ", ")))"
+      heading += ": waiting for \(RecordedName.shown(status.awaited.joined(separator: ", ")))"
     }
     return [heading]
       + status.peers.prefix(8).map { peer in
         let flow = "\(Int(peer.fps.rounded())) fps, \(Int((peer.bitrate / 1000).rounded())) kb/s"
         let level = peer.level.map { ", \(Int($0.rounded())) dB" } ?? ""
-        let name = Self.clean(String(peer.id.prefix(8)))
+        let name = RecordedName.shown(String(peer.id.prefix(8)))
         return peer.isGone
           ? "  \(name)  gone" : peer.reached == .media ? "  \(name)  \(flow)\(level)" : "  \(name)  \(peer.progress)"
       }
   }
 
   private static func seconds(_ value: Double) -> String { "\(Int(value.rounded())) s" }
-
-  /// Without what could steer a terminal.
-  private static func clean(_ text: String) -> String {
-    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
-  }
 }

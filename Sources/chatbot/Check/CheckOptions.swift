@@ -20,13 +20,13 @@ struct CheckOptions: ParsableArguments {
   var peers = 1
 
   @Option(
-    help: ArgumentHelp("How long to wait until all of them send: 30s, 2m.", valueName: "time"),
+    help: ArgumentHelp("How long to wait until all of them send: 45s, 2m. (default: 30s)", valueName: "time"),
     transform: TimeSpan.parse)
   var wait = TimeSpan(milliseconds: 30_000)
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("How long to judge, from when media flows: 20s, 5m.", valueName: "time"),
+    help: ArgumentHelp("How long to judge, from when media flows: 45s, 5m. (default: 20s)", valueName: "time"),
     transform: TimeSpan.parse)
   var span = TimeSpan(milliseconds: 20_000)
 
@@ -48,8 +48,10 @@ struct CheckOptions: ParsableArguments {
       valueName: "what"))
   var impair: String?
 
-  @Option(help: ArgumentHelp("What --impair decides by: the same number, the same losses.", valueName: "number"))
-  var seed: UInt64 = 1
+  @Option(
+    help: ArgumentHelp(
+      "What --impair decides by: the same number, the same losses. (default: 1)", valueName: "number"))
+  var seed: UInt64?
 
   @Option(
     help: ArgumentHelp("Misbehave on purpose; --acts lists the ways.", valueName: "name"),
@@ -98,7 +100,7 @@ struct CheckOptions: ParsableArguments {
   private func impairment() throws -> Impairment? {
     guard let impair else { return nil }
     do {
-      return try Impairment(parsing: impair, seed: seed)
+      return try Impairment(parsing: impair, seed: seed ?? 1)
     } catch {
       throw ValidationError("--impair '\(impair)': \(error)")
     }
@@ -115,6 +117,8 @@ struct CheckOptions: ParsableArguments {
     if ofItself, server != nil || room != nil {
       throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")
     }
+    if ofItself, rules.content == .returned { throw ValidationError("--self has a player, which returns nothing.") }
+    if seed != nil, impair == nil { throw ValidationError("--seed goes with --impair.") }
     if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
     if wait.milliseconds == 0 { throw ValidationError("--wait 0 would give up before anybody can come.") }
     if span.milliseconds < 1_000 { throw ValidationError("--for is 1s at least: less cannot be judged.") }

@@ -10,6 +10,11 @@ struct CheckOutputs: Sendable {
   /// Whether each of them can be written; found out before anybody is disturbed.
   func prepare() throws(CallFailure) {
     for path in [json, junit, html].compactMap(\.self) {
+      var isFolder: ObjCBool = false
+      if path.isEmpty { throw CallFailure(.usage, "--json, --junit and --html need the name of a file.") }
+      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        throw CallFailure(.disk, "\(path) is a folder; a report needs the name of a file.")
+      }
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       guard FileManager.default.isWritableFile(atPath: folder) else {
         throw CallFailure(.disk, "\(path) cannot be written: there is no such folder, or no right to write into it.")
@@ -34,7 +39,10 @@ struct CheckOutputs: Sendable {
 
   private func write(_ text: String, to path: String) throws(CallFailure) {
     do {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+      // A pipe or a device is written to; only a file is replaced as a whole.
+      let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+      let isReplaced = type == nil || type == .typeRegular
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
     } catch {
       throw CallFailure(.disk, "\(path) cannot be written: \(error.localizedDescription)")
     }

@@ -51,9 +51,11 @@ final class RecordingCabinet {
     var report = report
     list(in: &report)
     var recordings: [String: HTMLReport.Recording] = [:]
+    var left = HTMLReport.largestEmbeddedInAll
     for index in report.peers.indices {
       for file in report.peers[index].recordings {
-        if let bytes = Self.bytes(of: file) {
+        if let bytes = Self.bytes(of: file, most: min(left, HTMLReport.largestEmbedded)) {
+          left -= bytes.count
           recordings[file] = .bytes(bytes)
         } else if isKept {
           recordings[file] = .file(Self.path(of: file, from: path))
@@ -70,9 +72,10 @@ final class RecordingCabinet {
     if !isKept, let folder { try? FileManager.default.removeItem(atPath: folder) }
   }
 
-  private static func bytes(of file: String) -> [UInt8]? {
+  /// A file's bytes; nil when there are more than so many.
+  static func bytes(of file: String, most: Int) -> [UInt8]? {
     let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
-    guard let size, size <= HTMLReport.largestEmbedded else { return nil }
+    guard let size, size <= most else { return nil }
     return FileManager.default.contents(atPath: file).map { Array($0) }
   }
 

@@ -52,13 +52,7 @@ struct RuleOptions: ParsableArguments {
   /// The rules that were given; nil when none was.
   func rules() throws -> [Rule]? {
     var rules: [Rule] = []
-    for text in expect {
-      do {
-        rules.append(try Rule(text))
-      } catch {
-        throw ValidationError("--expect '\(text)': \(error)")
-      }
-    }
+    for text in expect { rules.append(try Self.rule(text)) }
     if let expectFile {
       do {
         rules += try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest))
@@ -67,6 +61,14 @@ struct RuleOptions: ParsableArguments {
       }
     }
     return rules.isEmpty ? nil : rules
+  }
+
+  private static func rule(_ text: String) throws -> Rule {
+    do {
+      return try Rule(text)
+    } catch {
+      throw ValidationError("--expect '\(text)': \(error)")
+    }
   }
 
   /// The report to compare with; nil when none was given.
@@ -110,9 +112,9 @@ struct RuleOptions: ParsableArguments {
   func validate() throws {
     if noAudio, noVideo { throw ValidationError("Without sound and pictures there is nothing to judge.") }
     let files = [json, junit, html].compactMap(\.self)
-    if Set(files).count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
-    // A mistake is told before anybody is disturbed.
-    _ = try rules()
-    _ = try baselineReport()
+    let paths = Set(files.map { URL(fileURLWithPath: $0).standardizedFileURL.path })
+    if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
+    // A mistake is told before anybody is disturbed; what stands in files is read once, when all begins.
+    for text in expect { _ = try Self.rule(text) }
   }
 }

@@ -41,6 +41,9 @@ struct InspectCommand: ParsableCommand {
     if rules.measurements { return }
     if files.isEmpty { throw ValidationError("Name a recording: a file, or a folder.") }
     if files.contains("") { throw ValidationError("A recording needs a name: one of those that are given is empty.") }
+    if rules.content == .returned {
+      throw ValidationError("--content returned is for calls: a recording does not tell what was sent to the peer.")
+    }
     if let peers, !(1...Inspection.mostPeers).contains(peers) {
       throw ValidationError("--peers is 1 to \(Inspection.mostPeers), not \(peers).")
     }

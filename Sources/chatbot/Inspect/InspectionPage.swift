@@ -14,7 +14,7 @@ struct InspectionPage {
     let films = files.filter { $0.hasSuffix(".webm") }
     for file in films + files where recordings[file] == nil {
       let isPlayable = !file.hasSuffix(".ivf")
-      if isPlayable, let bytes = Self.bytes(of: file, most: min(left, HTMLReport.largestEmbedded)) {
+      if isPlayable, let bytes = RecordingCabinet.bytes(of: file, most: min(left, HTMLReport.largestEmbedded)) {
         left -= bytes.count
         recordings[file] = .bytes(bytes)
       } else {
@@ -22,12 +22,5 @@ struct InspectionPage {
       }
     }
     return (report, recordings)
-  }
-
-  /// A file's bytes; nil when there are more than so many.
-  private static func bytes(of file: String, most: Int) -> [UInt8]? {
-    let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
-    guard let size, size <= most else { return nil }
-    return FileManager.default.contents(atPath: file).map { Array($0) }
   }
 }

@@ -31,11 +31,11 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     case .fine: "all went well"
     case .ruleFailed: "check, inspect: a rule does not hold"
     case .usage: "the command line cannot be understood"
-    case .nothingRecorded: "nothing was recorded"
-    case .fileNotPlayable: "the file cannot be played"
+    case .nothingRecorded: "call: nothing was recorded"
+    case .fileNotPlayable: "the file cannot be played, or not be inspected"
     case .serverNotReached: "the server was not reached, or could not be started"
     case .unexpected: "something that nobody foresaw"
-    case .disk: "the disk: a recording could not be written"
+    case .disk: "the disk: a recording or a report could not be written"
     case .notConnected: "load: not every publisher was connected to somebody"
     }
   }

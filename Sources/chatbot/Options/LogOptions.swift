@@ -3,7 +3,7 @@ public import Logging
 
 /// How much is said, the same for every command.
 struct LogOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("How much is logged. (default: info)", valueName: "level"))
+  @Option(help: ArgumentHelp("How much is logged. (default: info; of check and inspect: warning)", valueName: "level"))
   var logLevel: Logger.Level?
 
   @Flag(help: "Say only what went wrong; no status line.")

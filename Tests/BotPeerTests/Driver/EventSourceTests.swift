@@ -18,7 +18,8 @@ struct EventSourceTests {
         .frame(
           EncodedFrame(
             owner: owner, codec: codec, time: MediaTime(ticks: 0, rate: codec.clockRate),
-            payload: ByteBuffer(bytes: [1]), isKeyframe: isKeyframe, arrival: .now, gap: gap))))
+            payload: ByteBuffer(bytes: [1]), isKeyframe: isKeyframe, arrival: .now, gap: gap))),
+      time: .now)
   }
 
   /// The gap before the next frame of a track, once the reader has read all that came before it.
@@ -35,7 +36,9 @@ struct EventSourceTests {
     let loop = threads.next()
     let (bound, events) = try await loop.submit {
       let (source, events) = EventSource.make(on: loop)
-      for _ in 0..<EventSource.highWatermark { source.yield(.init(participant: Self.owner, event: .keyframeRequested)) }
+      for _ in 0..<EventSource.highWatermark {
+        source.yield(.init(participant: Self.owner, event: .keyframeRequested, time: .now))
+      }
       for event in script.late { source.yield(event) }
       return (NIOLoopBound(source, eventLoop: loop), events)
     }.get()
@@ -75,6 +78,31 @@ struct EventSourceTests {
       ])
   }
 
+  @Test("media may wait for more of it, anything else takes along what waits")
+  func patience() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let (waits, events) = try await loop.submit { () -> ([Duration?], ParticipantEvents) in
+      let (source, events) = EventSource.make(on: loop, patience: .milliseconds(40))
+      let start = ContinuousClock.now
+      func turn(_ event: ParticipantEvent?, after delay: Duration) -> Duration? {
+        if let event { source.add(event) }
+        return source.yield(now: start + delay).map { $0 - Moment(start) }
+      }
+      let waits = [
+        turn(Self.frame(.opus), after: .zero), turn(Self.frame(.vp8), after: .milliseconds(10)),
+        turn(nil, after: .milliseconds(40)), turn(Self.frame(.opus), after: .milliseconds(50)),
+        turn(.init(participant: Self.owner, event: .keyframeRequested, time: .now), after: .milliseconds(55)),
+        turn(nil, after: .milliseconds(60)),
+      ]
+      source.finish()
+      return (waits, events)
+    }.get()
+    #expect(waits == [.milliseconds(40), .milliseconds(40), nil, .milliseconds(90), nil, nil])
+    var count = 0
+    for await _ in events { count += 1 }
+    #expect(count == 4)
+  }
+
   @Test("what was left out of one participant is no gap of another's, nor of one who came back")
   func participants() async throws {
     let other = ParticipantID("bert")
@@ -83,7 +111,8 @@ struct EventSourceTests {
       Script(
         late: [Self.frame(.opus), Self.frame(.opus, of: other)],
         after: [
-          ParticipantEvent(participant: Self.owner, event: ended), Self.frame(.opus), Self.frame(.opus, of: other),
+          ParticipantEvent(participant: Self.owner, event: ended, time: .now), Self.frame(.opus),
+          Self.frame(.opus, of: other),
         ]))
     #expect(frames.map(\.owner) == [Self.owner, other])
     #expect(frames.map(\.gap) == [nil, MediaGap(.diskStalled, framesDropped: 1)])

@@ -51,6 +51,8 @@ struct DocumentationTests {
     var report = try call.report()
     report.start = "2026-11-21T17:00:00.123Z"
     report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
+    report.failure = "The check was interrupted."
+    report.act = .init(name: "ssrc-change", performed: 1)
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
     // The names of candidates' kinds and the like are not fields.

@@ -10,6 +10,8 @@ enum Camera {
   case noisyFlashing
   /// Pictures of 640x480 with their number and time, to be read by pattern-watch.js.
   case pattern
+  /// The test pattern with its sound in 320x240, in order or with one fault.
+  case faulty(CameraFault)
   /// A refusal: the page can only watch, and the browser hides its addresses behind names.
   case refused
 
@@ -22,6 +24,9 @@ enum Camera {
       case .smallFlashing: try "window.cameraSize = [320, 240];\n" + Pages.script("flashing-camera")
       case .noisyFlashing: try "window.cameraNoise = 400;\n" + Pages.script("flashing-camera")
       case .pattern: try Pages.script("pattern-camera")
+      case .faulty(let fault):
+        try "window.cameraFault = '\(fault.rawValue)';\n" + Pages.script("faulty-camera-pattern")
+          + Pages.script("faulty-camera")
       case .refused: try Pages.script("refused-camera")
       }
     }

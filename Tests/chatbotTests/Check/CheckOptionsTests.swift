@@ -64,8 +64,16 @@ struct CheckOptionsTests {
     #expect(refusal("--peers", "0")?.contains("1 to 100") == true)
     #expect(refusal("--no-audio", "--no-video")?.contains("nothing to judge") == true)
     #expect(refusal("--json", "a", "--html", "a")?.contains("one file") == true)
-    #expect(refusal("--expect-file", "/nowhere/rules.yml")?.contains("cannot be read") == true)
-    #expect(refusal("--baseline", "/nowhere/old.json")?.contains("cannot be read") == true)
+    #expect(refusal("--json", "a", "--html", "./a")?.contains("one file") == true)
+    #expect(refusal("--seed", "7")?.contains("goes with --impair") == true)
+    #expect(refusal("--self", "--content", "returned")?.contains("returns nothing") == true)
+    for arguments in [["--expect-file", "/nowhere/rules.yml"], ["--baseline", "/nowhere/old.json"]] {
+      let options = try? CheckOptions.parse(arguments)
+      #expect(throws: ValidationError.self) {
+        _ = try options?.rules.rules()
+        _ = try options?.rules.baselineReport()
+      }
+    }
   }
 
   @Test("rules come from a file, too, and a mistake in it is told with its line")
@@ -76,7 +84,10 @@ struct CheckOptionsTests {
     let options = try CheckOptions.parse(["--expect", "peers == 1", "--expect-file", file.path])
     #expect(try options.rules.rules()?.map(\.text) == ["peers == 1", "loss <= 2%"])
     try Data("expect:\n  - loss <= 2%\n  - nonsense\n".utf8).write(to: file)
-    #expect(refusal("--expect-file", file.path)?.contains("Line 3") == true)
+    let error = #expect(throws: ValidationError.self) {
+      try CheckOptions.parse(["--expect-file", file.path]).rules.rules()
+    }
+    #expect(error?.message.contains("Line 3") == true)
   }
 
   @Test("every way to misbehave is listed with what a good app does")

@@ -32,6 +32,8 @@ final class ReplayCall {
     var line = LossyLink.Conditions(delay: .milliseconds(10))
     /// Real time that the machine takes for each step until the connection stands.
     var handshakePause: Duration = .zero
+    /// Whether an app that gives back what it gets gives keyframes back twice.
+    var givesKeyframesBackTwice = false
     /// Whether what the app sends again gets through.
     var carriesRepairs = true
   }
@@ -235,7 +237,12 @@ final class ReplayCall {
   /// What an app that returns our media does.
   private func giveBack(_ event: PeerEvent) {
     switch event {
-    case .media(.frame(let frame)): app.switchboard.send(frame, to: app.other, now: now)
+    case .media(.frame(var frame)):
+      app.switchboard.send(frame, to: app.other, now: now)
+      if plan.givesKeyframesBackTwice, frame.codec == .vp8, frame.isKeyframe {
+        frame.time.ticks += Int64(frame.time.rate / 100)
+        app.switchboard.send(frame, to: app.other, now: now)
+      }
     case .keyframeRequested: app.switchboard.requestKeyframe(of: app.other, now: now)
     default: break
     }

@@ -140,8 +140,12 @@ struct ReplayFigureTests {
   struct WayBack: Sendable, CustomTestStringConvertible {
     var impairment: String?
     var carriesRepairs = true
+    var doubles = false
 
-    var testDescription: String { (impairment ?? "a good line") + (carriesRepairs ? "" : ", nothing is sent again") }
+    var testDescription: String {
+      (impairment ?? "a good line") + (carriesRepairs ? "" : ", nothing is sent again")
+        + (doubles ? ", keyframes come twice" : "")
+    }
   }
 
   @Test(
@@ -149,9 +153,13 @@ struct ReplayFigureTests {
     arguments: [
       WayBack(), WayBack(impairment: "20ms: loss=5%"), WayBack(impairment: "20ms: loss=20%,burst=3"),
       WayBack(impairment: "20ms: loss=4%", carriesRepairs: false),
+      WayBack(impairment: "20ms: loss=5%", doubles: true),
     ])
   func returned(way: WayBack) throws {
-    let (call, peer) = try call(way.impairment, comesBack: true) { $0.carriesRepairs = way.carriesRepairs }
+    let (call, peer) = try call(way.impairment, comesBack: true) {
+      $0.carriesRepairs = way.carriesRepairs
+      $0.givesKeyframesBackTwice = way.doubles
+    }
     let sent = call.checker.projector?.played.filter { $0.codec == .vp8 }.map(\.payload) ?? []
     let places = Dictionary(uniqueKeysWithValues: zip(sent, 0...))
     let came = call.received.filter { $0.codec == .vp8 }.compactMap { places[$0.payload] }
@@ -172,6 +180,7 @@ struct ReplayFigureTests {
     #expect(account.doubled == came.count - seen.count)
     #expect(account.reordered == overtaken)
     #expect((account.missing == 0) == way.carriesRepairs)
+    #expect(account.doubled == (way.doubles ? 2 : 0))
     if way.impairment == nil { #expect(account.returned == 50 && account.ratio == 1) }
   }
 }

@@ -1,0 +1,17 @@
+/// What is wrong with the camera and the microphone of `faulty-camera.js`.
+enum CameraFault: String, Sendable, CaseIterable {
+  /// Nothing.
+  case none
+  /// Pictures come, but are black.
+  case black
+  /// Sound comes, but there is nothing in it.
+  case silent
+  /// 5 pictures a second.
+  case slow
+  /// No picture for 2 s, 3 s after the devices were opened.
+  case freeze
+  /// The sound is 300 ms late.
+  case lateSound = "late-sound"
+  /// The page leaves the room 3 s after the devices were opened.
+  case leaving
+}

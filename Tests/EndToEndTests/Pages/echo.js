@@ -1,0 +1,125 @@
+// Runs before the page's own scripts, behind pattern-reader.js: whatever the page receives it sends back to where it came
+// from, and counts the pictures of the test pattern in it. All times are milliseconds since 1970.
+//
+// Set `window.echoPictures` and the page hands on picture by picture, in the first 1.5 s of a connection with their numbers
+// wiped out: `{ after }` has it wait for so many milliseconds with each picture and each sound, `{ leavesOut: n }` has it
+// keep every n-th number to itself. Otherwise the tracks are sent back as they are.
+(() => {
+  if (window.echo) return;
+  const isByPicture = 'echoPictures' in window;
+  const { after = 0, leavesOut = 0 } = window.echoPictures ?? {};
+  const notBefore = 1500;
+  const shortestDistance = 10;
+
+  const now = () => performance.timeOrigin + performance.now();
+  const sleepUntil = (time) => new Promise((resolve) => setTimeout(resolve, time - now()));
+  const echoes = [];
+
+  // Reads every picture of a track: [number, painted at, seen at].
+  const reader = () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
+    const context = canvas.getContext('2d', { willReadFrequently: true });
+    return (picture) => {
+      context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+      return readPatternPicture(context.getImageData(0, 0, canvas.width, canvas.height));
+    };
+  };
+
+  // The same picture as one of our own, made now: what clings to a picture that was received makes a sender leave some out.
+  // Its number can be wiped out.
+  const copy = async (picture, isWiped) => {
+    const { format, codedWidth, codedHeight, colorSpace } = picture;
+    const bytes = new Uint8Array(picture.allocationSize());
+    const layout = await picture.copyTo(bytes);
+    const [{ offset, stride }] = layout;
+    const row = (number) => offset + stride * Math.floor((number * codedHeight) / 30);
+    if (isWiped) bytes.fill(128, row(5), row(7));
+    const timestamp = Math.round(1000 * performance.now());
+    picture.close();
+    return new VideoFrame(bytes, { format, layout, codedWidth, codedHeight, colorSpace, timestamp });
+  };
+
+  // Where there is no writer, the pictures are only counted: they go their own way.
+  const handOn = async (track, echo, writer) => {
+    const read = reader();
+    const pictures = new MediaStreamTrackProcessor({ track, maxBufferSize: 60 }).readable.getReader();
+    let last = Promise.resolve();
+    let lastAt = 0;
+    while (true) {
+      const { done, value: picture } = await pictures.read();
+      if (done) return;
+      const seenAt = now();
+      const { error, frame, time } = read(picture);
+      if (error) echo.unreadable += 1;
+      // While an encoder is being set up, and finds out what the line takes, pictures are lost and late.
+      const isEarly = seenAt < echo.connectedAt + notBefore;
+      const isKept = error || (!isEarly && leavesOut > 0 && frame % leavesOut === leavesOut - 1);
+      const entry = [frame, time, seenAt, writer ? null : seenAt];
+      if (!error) echo.pictures.push(entry);
+      if (!writer || isKept) {
+        picture.close();
+        continue;
+      }
+      last = last.then(async () => {
+        await sleepUntil(Math.max(seenAt + after, lastAt + shortestDistance));
+        lastAt = now();
+        if (!isEarly) entry[3] = lastAt;
+        await writer.write(await copy(picture, isEarly));
+      }).catch((error) => console.error(`Number ${frame} was not sent back: ${error}`));
+    }
+  };
+
+  const soundAfter = (track) => {
+    // Chromium gives Web Audio a remote sound only while an element plays it too; the observer's does.
+    const audio = new AudioContext({ sampleRate: 48_000 });
+    audio.resume();
+    const output = audio.createMediaStreamDestination();
+    const later = new DelayNode(audio, { delayTime: after / 1000, maxDelayTime: 2 });
+    audio.createMediaStreamSource(new MediaStream([track])).connect(later).connect(output);
+    return output.stream.getAudioTracks()[0];
+  };
+
+  const sendBack = (connection, track, echo) => {
+    if (track.kind === 'audio') return connection.addTrack(after > 0 ? soundAfter(track) : track);
+    if (!isByPicture) {
+      handOn(track.clone(), echo, null);
+      return connection.addTrack(track);
+    }
+    const generator = new MediaStreamTrackGenerator({ kind: 'video' });
+    handOn(track.clone(), echo, generator.writable.getWriter());
+    return connection.addTrack(generator);
+  };
+
+  const NativeConnection = window.RTCPeerConnection;
+  window.RTCPeerConnection = class RTCPeerConnection extends NativeConnection {
+    constructor(...options) {
+      super(...options);
+      const echo = { connection: this, connectedAt: Infinity, pictures: [], unreadable: 0, statistics: {} };
+      echoes.push(echo);
+      this.addEventListener('connectionstatechange', () => {
+        if (this.connectionState === 'connected') echo.connectedAt = Math.min(echo.connectedAt, now());
+      });
+      this.addEventListener('track', ({ track }) => sendBack(this, track, echo));
+    }
+  };
+
+  // A connection that has ended tells nothing more, so it is asked while it lasts.
+  setInterval(() => {
+    for (const echo of echoes) {
+      if (echo.connection.connectionState !== 'connected') continue;
+      echo.connection.getStats().then((entries) => {
+        for (const entry of entries.values()) {
+          if (entry.kind === 'video' && entry.type === 'inbound-rtp') echo.statistics.received = entry;
+          if (entry.kind === 'video' && entry.type === 'outbound-rtp') echo.statistics.sent = entry;
+          if (entry.kind === 'video' && entry.type === 'media-source') echo.statistics.source = entry;
+        }
+      }, () => {});
+    }
+  }, 100);
+
+  window.echo = {
+    /// One entry a call, oldest first: the pictures as [number, painted at, seen at, sent back at or null], how many could not
+    /// be read, and the last words of `getStats`.
+    report: () => echoes.map(({ connection, connectedAt, ...told }) => told),
+  };
+})();

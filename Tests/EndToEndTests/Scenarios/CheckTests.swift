@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `chatbot check` of calls that work, and of calls that have one fault.
+  @Suite("a check of a call") struct CheckTests {
+    @Test("a machine that checks itself is found to be able")
+    func itself() async throws {
+      try await Scenario.run("22 check of itself") { scenario in
+        let file = scenario.folder.appendingPathComponent("check.json")
+        let bot = try await scenario.bot("check", ["check", "--self", "--for", "4s", "--json", file.path])
+        let verdict = try await RunningCheck(bot: bot, file: file).verdict()
+        await scenario.note("measured: \(verdict.summary)")
+        #expect(verdict.failed == [])
+        #expect(verdict.ending == .exit(0))
+        #expect(verdict.judged >= 15, "the pattern's own rules are among them")
+        let delay = verdict.peer()["pattern"]["videoDelay"]["p50"].double ?? .nan
+        await scenario.note(
+          "measured: \(Self.milliseconds(delay)) from painting to decoding, \(Self.skew(of: verdict))")
+        #expect(verdict.output.contains("No rule was given"), "default rules are told of")
+      }
+    }
+
+    @Test("Chromium and Firefox in one room hold all rules", .enabled(if: Machine.hasChromium && Machine.hasFirefox))
+    func bothBrowsers() async throws {
+      try await Scenario.run("22b check of both browsers", isolated: true) { scenario in
+        let server = try await scenario.server()
+        let chromium = try await scenario.chromium()
+        // Names instead of addresses could not be looked up by Chromium: this network has no multicast.
+        let firefox = try await scenario.firefox(hidesAddresses: false)
+        let check = try await scenario.check(
+          in: "both", of: server, ["--peers", "2", "--size", "320x240", "--play", "pattern"])
+        let calls = try await [
+          scenario.call(in: chromium, room: "both", server: server, camera: .faulty(.none)),
+          scenario.call(in: firefox, room: "both", server: server, camera: .faulty(.none)),
+        ]
+        let verdict = try await check.verdict()
+        await scenario.note("measured: \(verdict.summary)")
+        for call in calls {
+          let peer = verdict.peer(try await call.joined())
+          let rate = peer["video"]["fps"].double ?? 0
+          let first = (peer["steps"]["firstFrame"].double ?? .nan) - (peer["steps"]["seen"].double ?? .nan)
+          await scenario.note(
+            "measured: \(call.browser): \(String(format: "%.1f", rate)) pictures a second, the first after "
+              + Self.milliseconds(first))
+          #expect(peer["connection"]["audio"]["lost"] == 0, "\(call.browser)")
+        }
+        #expect(verdict.failed == [])
+        #expect(verdict.ending == .exit(0))
+        #expect(verdict.json["peers"].list.count == 2)
+      }
+    }
+
+    @Test(
+      "of two pages that check the pattern, the one in order holds all rules, and of the other the sound is late by 300 ms",
+      .enabled(if: Machine.hasChromium))
+    func lateSound() async throws {
+      try await Scenario.run("22c check of late sound") { scenario in
+        let found = try await Self.verdicts([.none, .lateSound], ["--content", "pattern"], in: scenario)
+        let (good, late) = (found[0], found[1])
+        #expect(good.verdict.failed == [])
+        #expect(good.verdict.ending == .exit(0))
+        #expect(late.verdict.failed == ["av.skew.p95"])
+        #expect(late.verdict.ending == .exit(1))
+        for found in [good, late] {
+          let skew = found.verdict.peer()["skew"]
+          #expect(skew["source"] == "pattern")
+          let middle = skew["total"]["p50"].double ?? .nan
+          #expect(abs(middle - (found.fault == .lateSound ? 0.3 : 0)) < 0.03, "\(found.fault)")
+        }
+        let middles = [late, good].map { $0.verdict.peer()["skew"]["total"]["p50"].double ?? .nan }
+        #expect(abs(middles[0] - middles[1] - 0.3) < 0.02, "the one against the other")
+        let born = late.verdict.peer()["skew"]["sender"].double ?? .nan
+        #expect(abs(born - 0.3) < 0.05, "it was the page that held the sound back, and not the line")
+      }
+    }
+
+    @Test("of black pictures and of a silent track exactly these rules fail", .enabled(if: Machine.hasChromium))
+    func nothingInIt() async throws {
+      try await Scenario.run("22d check of black and silent") { scenario in
+        let found = try await Self.verdicts([.black, .silent], in: scenario)
+        let (black, silent) = (found[0], found[1])
+        #expect(black.verdict.failed == ["video.black.longest"])
+        let blackFor = black.verdict.value("video.black.longest") ?? .nan
+        let seenFor = black.verdict.peer()["video"]["duration"].double ?? .nan
+        #expect(abs(blackFor - seenFor) < 0.1, "from the first picture to the last")
+        #expect(blackFor > 5)
+        #expect(silent.verdict.failed == ["audio.silence.longest"])
+        let silentFor = silent.verdict.value("audio.silence.longest") ?? .nan
+        let heardFor = silent.verdict.peer()["audio"]["duration"].double ?? .nan
+        #expect(abs(silentFor - heardFor) < 0.1, "from the first packet to the last")
+        #expect(silentFor > 5)
+        for found in [black, silent] { #expect(found.verdict.ending == .exit(1)) }
+      }
+    }
+
+    @Test("of 5 pictures a second and of a freeze of 2 s exactly these rules fail", .enabled(if: Machine.hasChromium))
+    func fewPictures() async throws {
+      try await Scenario.run("22e check of slow and frozen") { scenario in
+        let found = try await Self.verdicts([.slow, .freeze], in: scenario)
+        let (slow, frozen) = (found[0], found[1])
+        #expect(slow.verdict.failed == ["video.fps"])
+        #expect(abs((slow.verdict.value("video.fps") ?? .nan) - 5) < 0.3)
+        #expect(frozen.verdict.failed == ["video.freeze.longest"])
+        let length = frozen.verdict.value("video.freeze.longest") ?? .nan
+        #expect(abs(length - 2) < 0.2)
+        let freezes = frozen.verdict.peer()["video"]["freezes"]
+        #expect(freezes["count"] == 1)
+        #expect(freezes["list"][0]["reason"] == "senderPaused")
+        let (from, to) = (frozen.page["frozenFrom"].double ?? .nan, frozen.page["frozenTo"].double ?? .nan)
+        let begun = frozen.verdict.start + (freezes["list"][0]["start"].double ?? .nan) * 1000
+        await scenario.note(
+          String(
+            format: "measured: a freeze of %.3f s for one of %.3f s, found to begin %.0f ms after it did", length,
+            (to - from) / 1000, begun - from))
+        #expect(abs(length - (to - from) / 1000) < 0.1, "as long as the page says")
+        #expect(abs(begun - from) < 200, "when the page says")
+        for found in [slow, frozen] { #expect(found.verdict.ending == .exit(1)) }
+      }
+    }
+
+    @Test(
+      "of a page that leaves early exactly that rule fails, and whom nobody answers is told how far the call came",
+      .enabled(if: Machine.hasChromium))
+    func leaving() async throws {
+      try await Scenario.run("22f check of leaving") { scenario in
+        let server = try await scenario.server()
+        let lonely = try await scenario.bot(
+          "lonely", ["check", "--server", server.address, "--room", "empty", "--wait", "3s", "--for", "2s"])
+        let left = try await Self.verdicts([.leaving], at: server, in: scenario)[0]
+        #expect(left.verdict.failed == ["absent"])
+        #expect(left.verdict.ending == .exit(1))
+        let absent = left.verdict.value("absent") ?? .nan
+        let expected = (left.verdict.end - (left.page["leftAt"].double ?? .nan)) / 1000
+        await scenario.note(String(format: "measured: away for %.2f s, by the page's clock %.2f s", absent, expected))
+        #expect(abs(absent - expected) < 0.3, "since the page left")
+        #expect(left.verdict.peer()["departure"]["cause"] == "left")
+        #expect(try await lonely.ending(within: .seconds(10)) == .exit(1))
+        #expect(lonely.output.contains("nobody else came"), "it tells how far it got")
+      }
+    }
+
+    @Test("a mistake in a rule is found before joining, with names that are near")
+    func mistakes() async throws {
+      try await Scenario.run("22g check with a mistake") { scenario in
+        // Nobody listens there: who tried to join would say so.
+        let bot = try await scenario.bot(
+          "check", ["check", "--server", "ws://127.0.0.1:1", "--room", "r", "--expect", "video.fsp >= 24"])
+        #expect(try await bot.ending(within: .seconds(5)) == .exit(64))
+        #expect(bot.output.contains("video.fps"))
+      }
+    }
+
+    // MARK: Pages with a fault
+
+    /// What a check has found of one page, and what the page says itself.
+    private struct Found: Sendable {
+      let fault: CameraFault
+      let verdict: CheckVerdict
+      let page: JSON
+    }
+
+    /// Checks pages with these faults, each in a room of its own, at the same time.
+    private static func verdicts(
+      _ faults: [CameraFault], _ arguments: [String] = [], at given: Server? = nil, in scenario: Scenario
+    ) async throws -> [Found] {
+      let server: Server
+      if let given { server = given } else { server = try await scenario.server() }
+      let browser = try await scenario.chromium()
+      var calls: [(check: RunningCheck, call: CallPage)] = []
+      for fault in faults {
+        let room = fault.rawValue
+        let check = try await scenario.check(
+          in: room, of: server, ["--play", "pattern", "--size", "320x240"] + arguments, name: "check \(room)")
+        let call = try await scenario.call(in: browser, room: room, server: server, camera: .faulty(fault))
+        calls.append((check, call))
+      }
+      var found: [Found] = []
+      for (fault, (check, call)) in zip(faults, calls) {
+        let verdict = try await check.verdict()
+        await scenario.note(
+          "measured: \(fault.rawValue): \(verdict.summary); \(skew(of: verdict)), "
+            + String(format: "%.2f pictures a second", verdict.peer()["video"]["fps"].double ?? .nan))
+        let errors = await call.page.errors
+        #expect(errors == [])
+        found.append(
+          Found(fault: fault, verdict: verdict, page: try await call.page.evaluate("faultyCamera.report()")))
+      }
+      return found
+    }
+
+    private static func skew(of verdict: CheckVerdict) -> String {
+      let skew = verdict.peer()["skew"]
+      func figure(_ value: JSON) -> String { value.double.map { String(format: "%+.0f", $0 * 1000) } ?? "-" }
+      return "sound after picture by \(figure(skew["total"]["p50"])) ms (sender \(figure(skew["sender"])), network "
+        + "\(figure(skew["network"])), receiver \(figure(skew["receiver"])))"
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String { String(format: "%.0f ms", seconds * 1000) }
+  }
+}

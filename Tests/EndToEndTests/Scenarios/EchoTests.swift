@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// A check of its own pattern, which comes back from a page.
+  @Suite("a check of what comes back") struct EchoTests {
+    @Test(
+      "from pages that send back the tracks, or picture by picture 150 ms later without every tenth, delay and account are the page's own",
+      .enabled(if: Machine.hasChromium))
+    func account() async throws {
+      try await Scenario.run("23 echo") { scenario in
+        let found = try await Self.verdicts(
+          [Echo(room: "tracks"), Echo(room: "later", pictures: "{ after: 150, leavesOut: 10 }")], in: scenario)
+        let (tracks, later) = (found[0], found[1])
+        #expect(tracks.verdict.failed == [])
+        #expect(tracks.verdict.ending == .exit(0))
+        for found in found { try Self.expectAgreement(found) }
+        let returned = later.verdict.peer()["returned"]
+        let ratio = returned["ratio"].double ?? .nan
+        #expect(abs(ratio - 0.9) < 0.01, "every tenth is kept by the page")
+        let held = later.page.delay - tracks.page.delay
+        let measured = Self.delay(of: later.verdict) - Self.delay(of: tracks.verdict)
+        await scenario.note(
+          String(
+            format: "measured: one page waits %.0f ms longer than the other, found %.0f", held * 1000, measured * 1000))
+        #expect(abs(measured - held) < 0.02)
+      }
+    }
+
+    @Test("with 5 % loss each way the account is still right to the picture", .enabled(if: Machine.hasChromium))
+    func loss() async throws {
+      try await Scenario.run("23b echo over a bad line") { scenario in
+        let found = try await Self.verdicts(
+          [
+            // So small that Chromium need not let them wait while it finds out what the line takes.
+            Echo(room: "lossy", pictures: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
+          ], in: scenario)
+        try Self.expectAgreement(found[0])
+        let impairment = found[0].verdict.peer()["connection"]["impairment"]
+        for way in ["send", "receive"] {
+          let share = (impairment[way]["lost"].double ?? 0) / (impairment[way]["datagrams"].double ?? 1)
+          await scenario.note(String(format: "measured: %@: %.1f %% of datagrams lost on purpose", way, 100 * share))
+          #expect(abs(share - 0.05) < 0.025, "\(way)")
+        }
+      }
+    }
+
+    @Test("100 ms more on the way out are found by who receives, to 5 ms, and by nobody else")
+    func knownDelay() async throws {
+      try await Scenario.run("23c a known delay") { scenario in
+        let server = try await scenario.server()
+        let arguments = ["--content", "pattern", "--play", "pattern", "--size", "320x240"]
+        let near = try await scenario.check(in: "two", of: server, arguments, name: "near")
+        let far = try await scenario.check(
+          in: "two", of: server, arguments + ["--impair", "send: delay=100ms"], name: "far")
+        let (late, plain) = (try await near.verdict(), try await far.verdict())
+        for verdict in [late, plain] { #expect(verdict.failed == []) }
+        for track in ["videoDelay", "audioDelay"] {
+          let delays = [late, plain].map { ($0.peer()["pattern"][track]["p50"].double ?? .nan) * 1000 }
+          await scenario.note(
+            String(format: "measured: %@ %.1f ms, of the one delayed %.1f ms", track, delays[1], delays[0]))
+          #expect(abs(delays[0] - delays[1] - 100) < 5, "\(track)")
+        }
+      }
+    }
+
+    // MARK: Pages that send back
+
+    private struct Echo: Sendable {
+      let room: String
+      var pictures: String?
+      var size = "320x240"
+      var arguments: [String] = []
+    }
+
+    private struct Found: Sendable {
+      let verdict: CheckVerdict
+      let page: EchoReport
+    }
+
+    /// Checks pages that send back, each in a room of its own, at the same time.
+    private static func verdicts(_ echoes: [Echo], in scenario: Scenario) async throws -> [Found] {
+      let server = try await scenario.server()
+      let browser = try await scenario.chromium()
+      var runs: [(check: RunningCheck, call: CallPage)] = []
+      for echo in echoes {
+        let call = try await scenario.echo(in: browser, room: echo.room, server: server, pictures: echo.pictures)
+        let check = try await scenario.check(
+          in: echo.room, of: server,
+          [
+            "--content", "returned", "--play", "pattern", "--size", echo.size, "--record",
+            scenario.folder.appendingPathComponent("recordings \(echo.room)").path,
+          ] + echo.arguments, name: echo.room)
+        runs.append((check, call))
+      }
+      var found: [Found] = []
+      for (echo, run) in zip(echoes, runs) {
+        let verdict = try await run.check.verdict()
+        let report = try #require(try await run.call.page.evaluate("echo.report()").list.first)
+        // With the recording, for a look at which number was where.
+        let file = scenario.folder.appendingPathComponent("\(echo.room) page.json")
+        try report.text.write(to: file, atomically: true, encoding: .utf8)
+        let page = EchoReport(json: report)
+        let returned = verdict.peer()["returned"]
+        await scenario.note("measured: \(echo.room): \(verdict.summary); \(page.description)")
+        await scenario.note(
+          String(
+            format: "measured: %@: %d of %d came back, %d missing (by the page %d), %d twice, %d out of order; "
+              + "%.1f ms after painting, %.1f ms after sending; sound after %.1f ms", echo.room,
+            returned["returned"].int ?? -1, returned["sent"].int ?? -1, returned["missing"].int ?? -1,
+            page.missing(of: returned["sent"].int ?? 0), returned["doubled"].int ?? -1, returned["reordered"].int ?? -1,
+            delay(of: verdict) * 1000, (returned["roundTrip"]["p50"].double ?? .nan) * 1000,
+            (verdict.peer()["pattern"]["audioDelay"]["p50"].double ?? .nan) * 1000))
+        let errors = await run.call.page.errors
+        #expect(errors == [])
+        found.append(Found(verdict: verdict, page: page))
+      }
+      return found
+    }
+
+    /// From painting to the return, the middle one of all, in seconds.
+    private static func delay(of verdict: CheckVerdict) -> Double {
+      verdict.peer()["pattern"]["videoDelay"]["p50"].double ?? .nan
+    }
+
+    /// What a check says of delay and pictures is what the page itself counted.
+    private static func expectAgreement(_ found: Found) throws {
+      let returned = found.verdict.peer()["returned"]
+      let sent = try #require(returned["sent"].int)
+      #expect(sent > 120, "4 s at least")
+      #expect(found.page.unreadable == 0)
+      let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
+      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, "to the picture")
+      #expect(returned["returned"].int == sent - (returned["missing"].int ?? 0))
+      #expect(returned["doubled"] == 0)
+      #expect(returned["reordered"] == 0)
+      let added = delay(of: found.verdict) - found.page.delay - found.page.encodingTime
+      #expect(abs(added) < 0.02, "but for the way back")
+    }
+  }
+}
