@@ -81,7 +81,7 @@ extension EndToEnd {
         #expect(loss.isInOrder)
         #expect(loss.missing == 0, "what is lost comes again")
         #expect(loss.pictures.count > 200)
-        try Self.expectInStep(loss, within: 100)
+        try Self.expectInStep(loss, within: Self.badLineSkew)
         let narrow = try await calls[1].patternReport().since(begun)
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
@@ -89,7 +89,7 @@ extension EndToEnd {
         #expect(narrow.pictures.count > 60, "it moves")
         #expect(narrow.longestPause < 1000)
         #expect(narrow.delay(0.5) < 400, "no queue that stays")
-        try Self.expectInStep(narrow, within: 150)
+        try Self.expectInStep(narrow, within: Self.badLineSkew)
       }
     }
 
@@ -110,8 +110,11 @@ extension EndToEnd {
       return report
     }
 
-    /// - Parameter limit: in milliseconds. On a bad line Chromium brings sound and pictures together only roughly and slowly,
-    ///   however well the sender's reports tell how they belong together.
+    /// On a bad line Chromium brings sound and pictures together only roughly and slowly, however well the sender's reports
+    /// tell how they belong together: pictures wait for what is sent again, and sound does not wait for them. In milliseconds.
+    private static let badLineSkew = 400.0
+
+    /// - Parameter limit: in milliseconds.
     private static func expectInStep(_ report: PatternReport, within limit: Double) throws {
       // In its first two seconds a browser finds its pace.
       let skews = report.settled().skews
