@@ -20,7 +20,7 @@ struct Check {
     let outputs = options.rules.outputs
     try outputs.prepare()
     let baseline = try options.rules.baselineReport()
-    let rules = try rules()
+    let rules = try options.givenRules()
     var plan = try options.plan()
     let cabinet = try RecordingCabinet(kept: options.record, isWanted: outputs.html != nil)
     plan.record = cabinet.folder
@@ -49,13 +49,6 @@ struct Check {
     // Everything has been written about a call that could not be taken part in; its own exit code says why.
     if let problem { throw problem }
     return report
-  }
-
-  /// The rules that were given, with the one that `--peers` is; nil when none were: then it is among the program's own.
-  private func rules() throws -> [Rule]? {
-    guard let given = try options.rules.rules() else { return nil }
-    if given.contains(where: { $0.measurement.name == "peers" }) { return given }
-    return try given + [Rule("peers >= \(options.peers)")]
   }
 
   /// The call, and what it comes to, even if it could not be taken part in.

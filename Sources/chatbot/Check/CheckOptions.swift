@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import BotPeer
+import CallCheck
 import LiveSource
 import Media
 
@@ -95,6 +96,13 @@ struct CheckOptions: ParsableArguments {
     plan.impairment = try impairment()
     plan.act = act?.isOfSource == true ? nil : act
     return plan
+  }
+
+  /// The rules that were given, with the one that `--peers` is; nil when none were: then it is among the program's own.
+  func givenRules() throws -> [Rule]? {
+    guard let given = try rules.rules() else { return nil }
+    if given.contains(where: { $0.measurement.name == "peers" }) { return given }
+    return try given + [Rule("peers >= \(peers)")]
   }
 
   private func impairment() throws -> Impairment? {

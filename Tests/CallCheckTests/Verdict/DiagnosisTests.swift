@@ -78,6 +78,21 @@ struct DiagnosisTests {
     #expect(report.results.contains { $0.outcome == .notMeasured })
   }
 
+  @Test("a check that was cut short has failed, although all that was seen was as it is to be")
+  func cutShort() throws {
+    let call = MadeUpCall()
+    let judge = try call.judge()
+    let whole = judge.report(at: MadeUpCall.instant(call.duration))
+    #expect(whole.verdict == .held)
+    judge.failed("The check was interrupted.")
+    let report = judge.report(at: MadeUpCall.instant(call.duration))
+    #expect(report.verdict == .failed)
+    #expect(report.summary == "The check was interrupted.")
+    #expect(report.failure == "The check was interrupted.")
+    #expect(report.diagnosis == nil)
+    #expect(report.junit.contains("<error message=\"The check was interrupted.\""))
+  }
+
   @Test("frames that cannot be decoded are told")
   func undecodable() throws {
     let pictures = try NumberedPictures(count: 3)

@@ -46,6 +46,16 @@ struct CheckOptionsTests {
     #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
   }
 
+  @Test("--peers holds beside given rules, unless one of them is about it")
+  func peers() throws {
+    func rules(_ arguments: String...) throws -> [String]? {
+      try CheckOptions.parse(arguments).givenRules()?.map(\.text)
+    }
+    #expect(try rules("--peers", "2") == nil)
+    #expect(try rules("--peers", "2", "--expect", "loss <= 2%") == ["loss <= 2%", "peers >= 2"])
+    #expect(try rules("--peers", "2", "--expect", "peers == 3") == ["peers == 3"])
+  }
+
   @Test("a change of size is the camera's to do")
   func sizeChange() throws {
     let plan = try CheckOptions.parse(["--act", "size-change"]).plan()
