@@ -11,15 +11,9 @@ struct CallCommand: AsyncParsableCommand {
   func run() async throws {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
-    do {
+    try await console.carryOut {
       let roster = try await Call(plan: options.plan, console: console, log: log).run()
       if options.record != nil { try report(roster, on: console) }
-    } catch let failure as CallFailure {
-      console.report(failure.sentence)
-      throw failure.code.exitCode
-    } catch {
-      console.report("\(error)")
-      throw ExitCodes.unexpected.exitCode
     }
   }
 

@@ -39,12 +39,7 @@ struct Check {
       (report, problem) = try await judged(plan, by: rules, cabinet)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
-    let columns = Terminal.columns(STDOUT_FILENO)
-    console.result(
-      report.table(
-        width: columns ?? 100, isUnicode: Terminal.isUnicode,
-        isColoured: columns != nil
-      ).trimmingCharacters(in: .newlines), isWanted: true)
+    console.verdict(report)
     try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) })
     // Everything has been written about a call that could not be taken part in; its own exit code says why.
     if let problem { throw problem }

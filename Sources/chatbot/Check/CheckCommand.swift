@@ -1,5 +1,4 @@
 import ArgumentParser
-import BotPeer
 import CallCheck
 import Logging
 
@@ -23,19 +22,9 @@ struct CheckCommand: AsyncParsableCommand {
     if options.rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
-    do {
+    try await console.carryOut {
       let report = try await Check(options: options, console: console, log: log).run()
       if report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
-    } catch let failure as CallFailure {
-      console.report(failure.sentence)
-      throw failure.code.exitCode
-    } catch let error as ExitCode {
-      throw error
-    } catch let error as ValidationError {
-      throw error
-    } catch {
-      console.report("\(error)")
-      throw ExitCodes.unexpected.exitCode
     }
   }
 }

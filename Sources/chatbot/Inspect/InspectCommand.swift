@@ -1,11 +1,9 @@
 import ArgumentParser
 import CallCheck
-import Foundation
-import Glibc
 import Logging
 
 /// Says of finished recordings what `check` says of a call.
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Judge finished recordings by the same rules as a call.",
@@ -49,23 +47,17 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     if rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: log.quiet)
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
-    do {
+    try await console.carryOut {
       let outcome = try Inspection(files: files, peers: peers, rules: rules, console: console, log: logger).run()
       for remark in outcome.remarks { console.say(remark) }
-      let columns = Terminal.columns(STDOUT_FILENO)
-      let table = outcome.report.table(
-        width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
-      console.result(table.trimmingCharacters(in: .newlines), isWanted: true)
+      console.verdict(outcome.report)
       for problem in outcome.problems { console.report(problem) }
       if !outcome.problems.isEmpty { throw ExitCodes.fileNotPlayable.exitCode }
       if outcome.report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
-    } catch let failure as CallFailure {
-      console.report(failure.sentence)
-      throw failure.code.exitCode
     }
   }
 }

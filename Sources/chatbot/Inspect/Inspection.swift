@@ -1,7 +1,6 @@
 import CallCheck
 import FileSource
 import Foundation
-import Glibc
 import Logging
 import Media
 import Recorder
@@ -32,7 +31,8 @@ struct Inspection {
     let outputs = rules.outputs
     try outputs.prepare()
     let baseline = try rules.baselineReport()
-    Self.allowManyFiles()
+    // Each file stays open to its end.
+    OpenFiles.allowMany()
     var (inspected, problems, remarks) = try open()
     let layout = lay(&inspected)
     if layout.calls > 1 {
@@ -115,13 +115,5 @@ struct Inspection {
     for room in rooms where !names.contains(room) { names.append(room) }
     if !names.isEmpty { return names.joined(separator: ", ") }
     return peers.count == 1 ? peers[0].recording.fileName : "\(peers.count) files"
-  }
-
-  /// Each file stays open to its end: as many as the system lets us.
-  private static func allowManyFiles() {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 }

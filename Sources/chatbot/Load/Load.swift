@@ -1,5 +1,4 @@
 import BotPeer
-import Glibc
 import LiveSource
 import Logging
 import Media
@@ -33,7 +32,8 @@ struct Load {
     let interruption = Interruption()
     // What can be wrong without a network is found before anybody is disturbed.
     let source = try openSource()
-    Self.allowManyFiles()
+    // Each publisher has a socket on each address and one to the server.
+    OpenFiles.allowMany()
     let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount).makeIterator())
     let parts = Parts(
       crew: LoadCrew(source: source, size: options.publishers), company: Company(callEachOther: options.receive),
@@ -68,14 +68,6 @@ struct Load {
     } catch {
       throw CallFailure(.fileNotPlayable, error.description)
     }
-  }
-
-  /// Each publisher has a socket on each address and one to the server: as many as the system lets us.
-  private static func allowManyFiles() {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
   private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {

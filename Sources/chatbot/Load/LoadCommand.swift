@@ -9,8 +9,8 @@ struct LoadCommand: AsyncParsableCommand {
     discussion: """
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 
-      Each publisher has an id, a socket and a certificate of its own. They call everybody in the room but each other.
-      Exits with 0 only if each of them was connected to somebody.
+      Each publisher has an id, a socket and a certificate of its own. They call everybody in the room, and \
+      each other with --receive only. Exits with 0 only if each of them was connected to somebody.
       """)
 
   @OptionGroup var options: LoadOptions
@@ -18,14 +18,8 @@ struct LoadCommand: AsyncParsableCommand {
   func run() async throws {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("load", level: options.log.level)
-    do {
+    try await console.carryOut {
       try await Load(options: options, console: console, log: log).run()
-    } catch let failure as CallFailure {
-      console.report(failure.sentence)
-      throw failure.code.exitCode
-    } catch {
-      console.report("\(error)")
-      throw ExitCodes.unexpected.exitCode
     }
   }
 }
