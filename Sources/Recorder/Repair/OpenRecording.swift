@@ -42,6 +42,8 @@ final class OpenRecording: RepairTarget {
   }
 
   deinit {
+    // A program that this process is starting at the moment has the file open too, and would keep the lock.
+    _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 

@@ -58,6 +58,8 @@ struct RealDisk: Disk {
   }
 
   func close(_ handle: Handle) throws(SystemError) {
+    // A program that this process is starting at the moment has the file open too, and would keep the lock.
+    _ = flock(handle, LOCK_UN)
     if Glibc.close(handle) != 0 { throw .last }
   }
 

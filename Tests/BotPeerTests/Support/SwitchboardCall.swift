@@ -21,7 +21,12 @@ final class SwitchboardCall {
     var speaks = true
     /// What the bot's switchboard said of it.
     var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
-    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+  }
+
+  /// When a handshake sends its flight again, by the test's time and by OpenSSL's.
+  private struct HandshakeTimer {
+    let due: ContinuousClock.Instant
+    let real: ContinuousClock.Instant
   }
 
   /// What left for addresses that are no guest's.
@@ -39,6 +44,7 @@ final class SwitchboardCall {
   private(set) var stray = Stray()
   private var signals: [(due: ContinuousClock.Instant, toBot: Bool, guest: ParticipantID, message: SignallingMessage)] =
     []
+  private var handshakeTimers: [ObjectIdentifier: HandshakeTimer] = [:]
   private var generator: SeededGenerator
 
   init(seed: UInt64 = 1, sending: Set<MediaKind> = []) {
@@ -167,10 +173,21 @@ final class SwitchboardCall {
 
   /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
   private func waitForOpenSSL(until next: ContinuousClock.Instant) {
-    for case let timer? in guests.values.map(\.handshakeTimer) where timer.due <= next {
+    for timer in handshakeTimers.values where timer.due <= next {
       let left = timer.real - .now
       if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
     }
+  }
+
+  private func noteHandshakeTimers() {
+    let engines = guests.values.map(\.engine) + switchboard.engines.values
+    let timers = engines.compactMap { engine -> (ObjectIdentifier, HandshakeTimer)? in
+      guard let due = engine.secure.retransmission?.instant else { return nil }
+      let id = ObjectIdentifier(engine)
+      if let known = handshakeTimers[id], known.due == due { return (id, known) }
+      return (id, HandshakeTimer(due: due, real: .now + (due - now)))
+    }
+    handshakeTimers = Dictionary(timers) { one, _ in one }
   }
 
   /// Carries all that is due.
@@ -203,8 +220,6 @@ final class SwitchboardCall {
           break
         }
       }
-      let due = engine.secure.retransmission?.instant
-      if due != guests[id]?.handshakeTimer?.due { guests[id]?.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
     switchboard.poll(now: now, wallClock: wallClock) { action, participant in
       switch action {
@@ -220,5 +235,6 @@ final class SwitchboardCall {
         if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, participant, message)) }
       }
     }
+    noteHandshakeTimers()
   }
 }
