@@ -5,11 +5,11 @@ import Synchronization
 /// The one clock of a playing's tracks, looked at by the threads of both.
 final class CameraClock: Sendable {
   private let time = Mutex(CameraTime())
-  /// What the wall clock read when this began, in milliseconds since 1970. Only the test pattern tells it.
-  private let unixStart: UInt64
+  /// Only the test pattern tells it.
+  private let wallClock: WallClock
 
-  init(unixStart: UInt64) {
-    self.unixStart = unixStart
+  init(wallClock: WallClock) {
+    self.wallClock = wallClock
   }
 
   func begin(now: ContinuousClock.Instant) {
@@ -31,7 +31,8 @@ final class CameraClock: Sendable {
 
   /// The wall clock at a point, in milliseconds since 1970.
   func unixMilliseconds(at point: Int64) -> UInt64 {
-    unixStart &+ UInt64(clamping: (shown(point) + Int64(FileTime.rate) / 2_000) * 1_000 / Int64(FileTime.rate))
+    let ticks = point / FileTime.units(perTickOf: .audio)
+    return UInt64(clamping: (unixTicks(at: ticks) + 24) / 48)
   }
 
   /// The wall clock at a point, in ticks of 48 kHz since 1970.
@@ -39,6 +40,9 @@ final class CameraClock: Sendable {
   /// - Parameter ticks: the point in ticks of 48 kHz.
   func unixTicks(at ticks: Int64) -> Int64 {
     let unit = FileTime.units(perTickOf: .audio)
-    return Int64(clamping: unixStart) * 48 + shown(ticks * unit) / unit
+    let (began, shown) = time.withLock { ($0.began, $0.shown(ticks &* unit)) }
+    // Not the moment when somebody made this: a thread may begin to play some milliseconds later.
+    let seconds = wallClock.seconds(at: began ?? wallClock.moment)
+    return (Int64(exactly: (seconds * 48_000).rounded()) ?? 0) &+ shown / unit
   }
 }

@@ -29,7 +29,7 @@ final class CameraRun: Sendable {
     self.logger = logger
     self.continuation = continuation
     self.failed = failed
-    clock = CameraClock(unixStart: UInt64(max(0, Date().timeIntervalSince1970 * 1_000)))
+    clock = CameraClock(wallClock: .read())
     requests = Mutex(CameraRequests(tracks: plan.tracks))
   }
 

@@ -9,7 +9,7 @@ struct CameraTime: Sendable {
   /// The longest lateness that is caught up.
   static let longestCatchUp: Duration = .seconds(2)
 
-  private var began: ContinuousClock.Instant?
+  private(set) var began: ContinuousClock.Instant?
   /// Units for which it stood still.
   private var pauses: Int64 = 0
   private var lastLook: ContinuousClock.Instant?

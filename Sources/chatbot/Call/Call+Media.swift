@@ -26,7 +26,8 @@ extension Call {
       case .stateChanged(let state):
         if state == .connecting {
           _ = parts.roster.begin(participant)
-          parts.recorder?.begin(participant, now: .now, wallClock: WallClock.secondsSince1970())
+          let clock = WallClock.read()
+          parts.recorder?.begin(participant, now: clock.moment, wallClock: clock.secondsSince1970)
         }
         if state == .connected { parts.roster.connected() }
         // How it ended is told by what follows.

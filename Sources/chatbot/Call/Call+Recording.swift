@@ -5,7 +5,7 @@ import Recorder
 extension Call {
   func openRecorder() throws(CallFailure) -> Recorder? {
     guard let folder = plan.record else { return nil }
-    var configuration = Recorder.Configuration(folder: folder, room: plan.roomName)
+    var configuration = Recorder.Configuration(folder: folder, room: plan.reach.roomName)
     configuration.verifies = plan.verifies
     configuration.segment = plan.segment
     do {

@@ -69,7 +69,7 @@ struct Call {
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
-      throw CallFailure(.serverNotReached, "\(plan.server) did not let us in: \(reason)")
+      throw CallFailure(.serverNotReached, "\(plan.reach.server) did not let us in: \(reason)")
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
     return roster
@@ -100,12 +100,7 @@ struct Call {
   }
 
   private func startPeer(source: (any FrameSource)?, roster: Roster) async throws -> BotPeer {
-    var configuration = BotPeer.Configuration()
-    configuration.bindAddresses = plan.bindAddress.map { [$0] } ?? []
-    let host = (try? WebSocketURL(plan.server))?.host ?? ""
-    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
-    configuration.udpPort = plan.udpPort
-    configuration.iceServers = plan.iceServers
+    var configuration = plan.reach.peerConfiguration
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot make a keyframe; an encoder can, and so can whoever looks into a mirror.
     configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
@@ -158,7 +153,7 @@ struct Call {
         }
       } else if console.isTerminal {
         group.addTask {
-          await StatusTask(parts: parts, console: console, room: plan.roomName).run()
+          await StatusTask(parts: parts, console: console, room: plan.reach.roomName).run()
           return nil
         }
       }

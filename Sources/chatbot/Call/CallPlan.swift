@@ -4,9 +4,7 @@ import Recorder
 
 /// What a call is to be: which room, what is played, returned and recorded, and how to be reached.
 struct CallPlan: Sendable {
-  /// Nil for the server's default room.
-  var room: String?
-  var server: String
+  var reach: Reach
   /// Whether the embedded server may be started when nothing listens there.
   var mayStartServer = false
   /// What is played; nil for nothing.
@@ -23,15 +21,11 @@ struct CallPlan: Sendable {
   var verifies = true
   /// Leave after so long; nil for staying.
   var duration: Duration?
-  var iceServers: [String] = []
-  var udpPort: UInt16 = 0
-  /// Nil for every address of the machine.
-  var bindAddress: String?
   var impairment: Impairment?
   var act: Act?
 
-  init(server: String) {
-    self.server = server
+  init(_ reach: Reach) {
+    self.reach = reach
   }
 
   /// What is played, for people.
@@ -43,7 +37,4 @@ struct CallPlan: Sendable {
     case nil: ""
     }
   }
-
-  /// The room's name for people.
-  var roomName: String { room ?? CallOptions.defaultRoom }
 }

@@ -17,7 +17,7 @@ struct ServerFinder {
   private static let embeddedPort = 3000
 
   func connect() async throws(CallFailure) -> Connection {
-    let client = try makeClient(url: plan.server)
+    let client = try plan.reach.client(log: log)
     do {
       try await client.connect()
       return Connection(client: client, embedded: nil)
@@ -37,18 +37,20 @@ struct ServerFinder {
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
-      let room = plan.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
+      let room = plan.reach.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
       console.say(
-        "Nothing listened at \(CallOptions.defaultServer), so a room server was started here: open \(address.pageURL)\(room)"
+        "Nothing listened at \(plan.reach.server), so a room server was started here: open \(address.pageURL)\(room)"
       )
     } catch SkyRTCServer.StartError.portTaken {
       // Another program was quicker; it is as good a server as ours.
-      let client = try makeClient(url: CallOptions.defaultServer)
+      let client = try plan.reach.client(log: log)
       return Connection(client: try await connecting(client), embedded: nil)
     } catch {
       throw CallFailure(.serverNotReached, error.description)
     }
-    let client = try makeClient(url: "ws://127.0.0.1:\(Self.embeddedPort)")
+    var here = plan.reach
+    here.server = "ws://127.0.0.1:\(Self.embeddedPort)"
+    let client = try here.client(log: log)
     return Connection(client: try await connecting(client), embedded: server)
   }
 
@@ -58,14 +60,6 @@ struct ServerFinder {
       return client
     } catch {
       throw CallFailure(.serverNotReached, error.description)
-    }
-  }
-
-  private func makeClient(url: String) throws(CallFailure) -> SkyRTCClient {
-    do {
-      return try SkyRTCClient(url: url, room: plan.room ?? "", logger: log)
-    } catch {
-      throw CallFailure(.usage, "\(error)")
     }
   }
 }

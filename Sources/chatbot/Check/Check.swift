@@ -31,8 +31,8 @@ struct Check {
     var problem: CallFailure?
     if options.ofItself {
       let itself = try await SelfCheck(console: console, log: log).start()
-      plan.server = itself.server
-      plan.room = SelfCheck.room
+      plan.reach.server = itself.server
+      plan.reach.room = SelfCheck.room
       (report, problem) = try await judged(plan, by: rules, cabinet)
       await itself.end()
     } else {
@@ -50,15 +50,14 @@ struct Check {
   private func judged(
     _ plan: CallPlan, by rules: [Rule]?, _ cabinet: RecordingCabinet
   ) async throws -> (CheckReport, CallFailure?) {
-    let begin = ContinuousClock.now
-    let wallClock = WallClock.secondsSince1970()
-    var judging = CallJudge.Options(start: begin, room: plan.roomName)
-    judging.wallClock = wallClock * 1_000
+    let clock = WallClock.read()
+    var judging = CallJudge.Options(start: clock.moment, room: plan.reach.roomName)
+    judging.wallClock = clock.secondsSince1970 * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
     if options.ofItself { judging.expected.pattern = .played }
     judging.rules = rules
 
-    let display = CheckDisplay(console: console, room: plan.roomName, span: options.span.duration)
+    let display = CheckDisplay(console: console, room: plan.reach.roomName, span: options.span.duration)
     let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration)) { display.show($0) }
     let settings = judging
     async let judged = desk.judge(settings)
@@ -75,7 +74,7 @@ struct Check {
     desk.end()
     var report = await judged
     display.clear()
-    report.start = RecordedClock.text(Int64((wallClock * 1_000).rounded()))
+    report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
     cabinet.enter(recordings)
     if options.record != nil { cabinet.list(in: &report) }
     if let act = options.act {

@@ -6,13 +6,8 @@ import Media
 
 /// The options of `chatbot check`.
 struct CheckOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
-  var room: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The SkyRTC server, ws:// or wss://. (default: \(CallOptions.defaultServer))", valueName: "url"))
-  var server: String?
+  @OptionGroup(title: "Room and network")
+  var reaching: ReachOptions
 
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
   var ofItself = false
@@ -31,10 +26,10 @@ struct CheckOptions: ParsableArguments {
     transform: TimeSpan.parse)
   var span = TimeSpan(milliseconds: 20_000)
 
-  @OptionGroup
+  @OptionGroup(title: "What is played")
   var playing: PlayOptions
 
-  @OptionGroup
+  @OptionGroup(title: "Rules and reports")
   var rules: RuleOptions
 
   @Option(
@@ -62,27 +57,14 @@ struct CheckOptions: ParsableArguments {
   @Flag(help: "List the ways to misbehave, and what a good app does.")
   var acts = false
 
-  @Option(
-    help: ArgumentHelp(
-      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
-  var iceServer: [String] = []
-
-  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
-  var udpPort: UInt16 = 0
-
-  @Option(
-    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
-  var bindAddress: String?
-
-  @OptionGroup
+  @OptionGroup(title: "What is said")
   var log: LogOptions
 
   private static let mostPeers = 100
 
   /// The call that the check takes part in.
   func plan() throws -> CallPlan {
-    var plan = CallPlan(server: server ?? CallOptions.defaultServer)
-    plan.room = room
+    var plan = CallPlan(reaching.reach)
     plan.camera =
       playing.camera
       ?? LiveCamera.Options(
@@ -90,9 +72,6 @@ struct CheckOptions: ParsableArguments {
     if act?.isOfSource == true { plan.camera?.sizeChange = .seconds(2) }
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
     plan.record = record
-    plan.iceServers = iceServer
-    plan.udpPort = udpPort
-    plan.bindAddress = bindAddress
     plan.impairment = try impairment()
     plan.act = act?.isOfSource == true ? nil : act
     return plan
@@ -122,7 +101,7 @@ struct CheckOptions: ParsableArguments {
     guard (1...Self.mostPeers).contains(peers) else {
       throw ValidationError("--peers is 1 to \(Self.mostPeers), not \(peers).")
     }
-    if ofItself, server != nil || room != nil {
+    if ofItself, reaching.server != nil || reaching.room != nil {
       throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")
     }
     if ofItself, rules.content == .returned { throw ValidationError("--self has a player, which returns nothing.") }
@@ -130,14 +109,7 @@ struct CheckOptions: ParsableArguments {
     if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
     if wait.milliseconds == 0 { throw ValidationError("--wait 0 would give up before anybody can come.") }
     if span.milliseconds < 1_000 { throw ValidationError("--for is 1s at least: less cannot be judged.") }
-    if let room, room.isEmpty || room.unicodeScalars.count > CallOptions.longestRoom {
-      throw ValidationError(
-        "A room's name has 1 to \(CallOptions.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
-    }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
-    if let server { try AddressCheck.server(server) }
-    for server in iceServer { try AddressCheck.iceServer(server) }
-    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
     _ = try impairment()
   }
 }

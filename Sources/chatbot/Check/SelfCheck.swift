@@ -32,9 +32,10 @@ struct SelfCheck {
     } catch {
       throw CallFailure(.serverNotReached, error.description)
     }
-    var plan = CallPlan(server: server)
-    plan.room = Self.room
-    plan.bindAddress = "127.0.0.1"
+    var reach = Reach(server: server)
+    reach.room = Self.room
+    reach.bindAddress = "127.0.0.1"
+    var plan = CallPlan(reach)
     plan.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
     let call = Call(plan: plan, console: Console(isQuiet: true), log: log)
     let player = Task {

@@ -29,10 +29,10 @@ struct InspectCommand: AsyncParsableCommand {
       "How many peers must be there at the same time. (default: as many as are found)", valueName: "count"))
   var peers: Int?
 
-  @OptionGroup
+  @OptionGroup(title: "Rules and reports")
   var rules: RuleOptions
 
-  @OptionGroup
+  @OptionGroup(title: "What is said")
   var log: LogOptions
 
   func validate() throws {

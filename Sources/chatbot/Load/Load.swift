@@ -71,10 +71,8 @@ struct Load {
   }
 
   private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {
-    var configuration = BotPeer.Configuration()
-    configuration.bindAddresses = options.bindAddress.map { [$0] } ?? []
-    let host = (try? WebSocketURL(options.serverURL))?.host ?? ""
-    configuration.includesLoopback = ["localhost", "127.0.0.1", "::1"].contains(host)
+    let reach = options.reach(of: index)
+    var configuration = reach.peerConfiguration
     configuration.sending = parts.crew.source.kinds
     configuration.receiving = options.receive ? Set(MediaKind.allCases) : []
     configuration.keyframeAnswer = parts.crew.source.isLive ? .source : .replay
@@ -84,8 +82,8 @@ struct Load {
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let loop = parts.loops[index % parts.loops.count]
+    let client = try reach.client(log: quietly)
     do {
-      let client = try SkyRTCClient(url: options.serverURL, room: options.room ?? "", logger: quietly)
       let peer = try await BotPeer.start(configuration, on: loop, log: quietly)
       let publisher = LoadPublisher(
         index: index, peer: peer, client: client, company: company, crew: parts.crew, log: log)
@@ -180,8 +178,8 @@ struct Load {
     let records = await parts.crew.records()
     let steady = parts.milestones.steady(now: .now)
     return LoadReport(
-      records: records, publishers: options.publishers, room: options.room ?? CallOptions.defaultRoom,
-      server: options.serverURL, source: parts.crew.source.summary, seconds: steady.seconds,
+      records: records, publishers: options.publishers, room: options.reaching.reach.roomName,
+      server: options.reaching.reach.server, source: parts.crew.source.summary, seconds: steady.seconds,
       bytesBefore: steady.bytesBefore, lateness: await parts.fan.lateness())
   }
 

@@ -10,7 +10,7 @@ struct LoadCommand: AsyncParsableCommand {
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 
       Each publisher has an id, a socket and a certificate of its own. They call everybody in the room, and \
-      each other with --receive only. Exits with 0 only if each of them was connected to somebody.
+      each other with --receive only. With --udp-port they take the ports from that one on. Exits with 0 only if each of them was connected to somebody.
       """)
 
   @OptionGroup var options: LoadOptions

@@ -2,13 +2,8 @@ import ArgumentParser
 
 /// The options of `chatbot load`.
 struct LoadOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
-  var room: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The SkyRTC server, ws:// or wss://. (default: \(CallOptions.defaultServer))", valueName: "url"))
-  var server: String?
+  @OptionGroup(title: "Room and network")
+  var reaching: ReachOptions
 
   @Option(
     help: ArgumentHelp("How many publishers to be, 1 to \(Self.mostPublishers).", valueName: "count"))
@@ -18,7 +13,7 @@ struct LoadOptions: ParsableArguments {
     help: ArgumentHelp("How fast they come: 10/s, 90/m.", valueName: "rate"), transform: RampRate.parse)
   var ramp = RampRate(perSecond: 10)
 
-  @OptionGroup
+  @OptionGroup(title: "What is played")
   var playing: PlayOptions
 
   @Flag(help: "Take what others send, and call each other, too.")
@@ -33,30 +28,30 @@ struct LoadOptions: ParsableArguments {
   @Flag(help: "Print the report as one JSON object.")
   var json = false
 
-  @Option(
-    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
-  var bindAddress: String?
-
-  @OptionGroup
+  @OptionGroup(title: "What is said")
   var log: LogOptions
 
   static let mostPublishers = 1000
 
-  /// The server to go to.
-  var serverURL: String { server ?? CallOptions.defaultServer }
+  /// How one of them is to be reached: each has a UDP port of its own, one behind the other from the one that was asked for on.
+  func reach(of publisher: Int) -> Reach {
+    var reach = reaching.reach
+    if reach.udpPort > 0 { reach.udpPort = UInt16(clamping: Int(reach.udpPort) + publisher) }
+    return reach
+  }
 
   func validate() throws {
     guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
     guard (1...Self.mostPublishers).contains(publishers) else {
       throw ValidationError("--publishers is 1 to \(Self.mostPublishers), not \(publishers).")
     }
-    if let room, room.isEmpty || room.unicodeScalars.count > CallOptions.longestRoom {
+    let lastPort = Int(reaching.udpPort) + publishers - 1
+    if reaching.udpPort > 0, lastPort > Int(UInt16.max) {
       throw ValidationError(
-        "A room's name has 1 to \(CallOptions.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
+        "\(publishers) publishers take the UDP ports from \(reaching.udpPort) to \(lastPort), but \(UInt16.max) is the last one."
+      )
     }
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anybody is connected.") }
-    if let server { try AddressCheck.server(server) }
-    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }
 }
 

@@ -7,16 +7,10 @@ struct CallOptions: ParsableArguments {
     case on, off
   }
 
-  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
-  var room: String?
+  @OptionGroup(title: "Room and network")
+  var reaching: ReachOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "The SkyRTC server, ws:// or wss://. Without it \(Self.defaultServer) is used, and started when nothing is there.",
-      valueName: "url"))
-  var server: String?
-
-  @OptionGroup
+  @OptionGroup(title: "What is played")
   var playing: PlayOptions
 
   @Flag(help: "Send back to each user what they send.")
@@ -43,38 +37,17 @@ struct CallOptions: ParsableArguments {
     help: ArgumentHelp("Leave after this long: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
   var duration: TimeSpan?
 
-  @Option(
-    help: ArgumentHelp(
-      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
-  var iceServer: [String] = []
-
-  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
-  var udpPort: UInt16 = 0
-
-  @Option(
-    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
-  var bindAddress: String?
-
   @Option(help: ArgumentHelp("Decode each recorded frame to prove that it can be.", valueName: "on|off"))
   var verify: Switch = .on
 
-  @OptionGroup
+  @OptionGroup(title: "What is said")
   var log: LogOptions
 
-  /// Where a server is expected when none is named.
-  static let defaultServer = "ws://localhost:3000"
-  /// What the server calls the room that is not named.
-  static let defaultRoom = "__default"
   /// The longest that media is kept back before it is returned.
   static let longestDelay = TimeSpan(milliseconds: 10_000)
-  /// The longest room name that the server takes, in Unicode scalars.
-  static let longestRoom = 128
 
-  /// The server to go to.
-  var serverURL: String { server ?? Self.defaultServer }
-
-  /// Whether the embedded server may be started when nothing listens at `serverURL`: only if the user named none.
-  var mayStartServer: Bool { server == nil }
+  /// Whether the embedded server may be started when nothing listens there: only if the user named none.
+  var mayStartServer: Bool { reaching.server == nil }
 
   var verifies: Bool { verify == .on }
 
@@ -95,8 +68,7 @@ struct CallOptions: ParsableArguments {
 
   /// The call that is asked for.
   var plan: CallPlan {
-    var plan = CallPlan(server: serverURL)
-    plan.room = room
+    var plan = CallPlan(reaching.reach)
     plan.mayStartServer = mayStartServer
     plan.camera = playing.camera
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
@@ -106,9 +78,6 @@ struct CallOptions: ParsableArguments {
     plan.segment = segmentLimit
     plan.verifies = verifies
     plan.duration = duration?.duration
-    plan.iceServers = iceServer
-    plan.udpPort = udpPort
-    plan.bindAddress = bindAddress
     return plan
   }
 
@@ -123,10 +92,6 @@ struct CallOptions: ParsableArguments {
     if let delay, delay.milliseconds > Self.longestDelay.milliseconds {
       throw ValidationError("--delay is \(Self.longestDelay) at most.")
     }
-    if let room, room.isEmpty || room.unicodeScalars.count > Self.longestRoom {
-      throw ValidationError(
-        "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
-    }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if record == nil, verify == .off { throw ValidationError("--verify goes with --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment goes with --record.") }
@@ -134,9 +99,6 @@ struct CallOptions: ParsableArguments {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
-    if let server { try AddressCheck.server(server) }
-    for server in iceServer { try AddressCheck.iceServer(server) }
-    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }
 }
 

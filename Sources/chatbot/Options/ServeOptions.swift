@@ -18,7 +18,7 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How many users a room takes.", valueName: "count"))
   var usersPerRoom = 50
 
-  @OptionGroup
+  @OptionGroup(title: "What is said")
   var log: LogOptions
 
   /// Both files, or neither.

@@ -233,7 +233,7 @@ struct BadInputTests {
       // What was found good can be read to its end, twice, at most refused on the way.
       _ = try? found.pictures?.all(limit: 20)
       if let sound = found.sound {
-        let input = try sound.open(CameraClock(unixStart: 0))
+        let input = try sound.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
         for _ in 0..<20 where (try? input.read(960).count) == 0 { try? input.rewind() }
       }
     }

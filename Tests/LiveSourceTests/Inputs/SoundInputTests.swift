@@ -105,7 +105,7 @@ struct SoundInputTests {
     ] {
       let path = try scratch.make(
         name, "-f", "lavfi", "-i", "sine=f=700:r=44100:d=0.4", "-c:a", codec)
-      let input = try sound(path).open(CameraClock(unixStart: 0))
+      let input = try sound(path).open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
       let once = try input.read(9_000)
       try input.rewind()
       let again = try input.read(9_000)

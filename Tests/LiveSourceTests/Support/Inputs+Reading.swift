@@ -7,7 +7,7 @@ import Media
 extension CheckedPictures {
   /// All pictures of one round, with their times.
   func all(limit: Int = 10_000) throws -> [(time: Int64, picture: Picture)] {
-    let input = try open(CameraClock(unixStart: 0))
+    let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var pictures: [(Int64, Picture)] = []
     while pictures.count < limit, let time = try input.peek() {
       try input.advance()
@@ -20,7 +20,7 @@ extension CheckedPictures {
 extension CheckedSound {
   /// All samples of one round.
   func all() throws -> [Float] {
-    let input = try open(CameraClock(unixStart: 0))
+    let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var samples: [Float] = []
     while true {
       let sound = try input.read(1_000)

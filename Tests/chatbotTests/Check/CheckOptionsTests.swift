@@ -23,7 +23,7 @@ struct CheckOptionsTests {
     let options = try CheckOptions.parse([])
     let plan = try options.plan()
     #expect(plan.camera?.input == .pattern)
-    #expect(plan.server == CallOptions.defaultServer)
+    #expect(plan.reach.server == Reach.defaultServer)
     #expect(!plan.mayStartServer)
     #expect(options.peers == 1)
     #expect(options.wait.milliseconds == 30_000)

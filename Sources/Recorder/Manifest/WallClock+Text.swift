@@ -1,17 +1,7 @@
 import Foundation
+import Media
 
-/// What the wall clock read at one moment. Later moments are told by the monotonic clock, so that a wall clock that is set
-/// in mid-call changes nothing.
-struct WallClock: Sendable, Hashable {
-  let moment: ContinuousClock.Instant
-  /// Seconds since 1970-01-01 00:00 UTC at that moment.
-  let secondsSince1970: Double
-
-  /// Seconds since 1970-01-01 00:00 UTC.
-  func seconds(at other: ContinuousClock.Instant) -> Double {
-    secondsSince1970 + (other - moment) / .seconds(1)
-  }
-
+extension WallClock {
   /// ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
   func text(at other: ContinuousClock.Instant) -> String {
     // The style cuts digits off instead of rounding, so a little more than the rounded value is given to it.

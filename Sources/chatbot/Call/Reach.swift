@@ -1,0 +1,52 @@
+import BotPeer
+import Logging
+import SkyRTC
+
+/// Where a room is, and how we are to be reached for media.
+struct Reach: Sendable, Hashable {
+  /// The SkyRTC server, `ws://` or `wss://`.
+  var server: String
+  /// Nil for the server's default room.
+  var room: String?
+  /// STUN servers to learn our public address from.
+  var iceServers: [String] = []
+  /// 0 for any free one.
+  var udpPort: UInt16 = 0
+  /// Nil for every address of the machine.
+  var bindAddress: String?
+
+  /// Where a server is expected when none is named.
+  static let defaultServer = "ws://localhost:3000"
+  /// What the server calls the room that is not named.
+  private static let defaultRoom = "__default"
+  /// Hosts that are this machine, whatever its names are.
+  private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
+
+  /// The room's name for people.
+  var roomName: String { room ?? Self.defaultRoom }
+
+  /// Whether the server is on this machine, so that others of the room may be, too.
+  var isServerHere: Bool {
+    guard let url = try? WebSocketURL(server) else { return false }
+    return Self.loopbackHosts.contains(url.host)
+  }
+
+  /// A peer that can be reached like this.
+  var peerConfiguration: BotPeer.Configuration {
+    var configuration = BotPeer.Configuration()
+    configuration.bindAddresses = bindAddress.map { [$0] } ?? []
+    configuration.includesLoopback = isServerHere
+    configuration.udpPort = udpPort
+    configuration.iceServers = iceServers
+    return configuration
+  }
+
+  /// A line to the server that is not connected yet.
+  func client(log: Logger) throws(CallFailure) -> SkyRTCClient {
+    do {
+      return try SkyRTCClient(url: server, room: room ?? "", logger: log)
+    } catch {
+      throw CallFailure(.usage, error.description)
+    }
+  }
+}

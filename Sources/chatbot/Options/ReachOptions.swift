@@ -1,0 +1,48 @@
+import ArgumentParser
+
+/// Where the room is, and how we are to be reached; the same for every command that takes part in a call.
+struct ReachOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
+  var room: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The SkyRTC server, ws:// or wss://. (default: \(Reach.defaultServer); a plain call starts one when nothing is there)",
+      valueName: "url"))
+  var server: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
+  var iceServer: [String] = []
+
+  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
+  var udpPort: UInt16 = 0
+
+  @Option(
+    help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
+  var bindAddress: String?
+
+  /// The longest room name that the server takes, in Unicode scalars.
+  static let longestRoom = 128
+
+  /// What they come to.
+  var reach: Reach {
+    var reach = Reach(server: server ?? Reach.defaultServer)
+    reach.room = room
+    reach.iceServers = iceServer
+    reach.udpPort = udpPort
+    reach.bindAddress = bindAddress
+    return reach
+  }
+
+  func validate() throws {
+    if let room, room.isEmpty || room.unicodeScalars.count > Self.longestRoom {
+      throw ValidationError(
+        "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
+    }
+    if let server { try AddressCheck.server(server) }
+    for server in iceServer { try AddressCheck.iceServer(server) }
+    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+  }
+}
