@@ -40,7 +40,7 @@ extension LiveCamera {
     try self.init(opening: options, standardInput: 0, logger: logger)
   }
 
-  /// - Parameter standardInput: the descriptor that raw pictures come from.
+  /// - Parameter standardInput: the descriptor that pictures come from.
   convenience init(
     opening options: Options, standardInput: Int32, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) {

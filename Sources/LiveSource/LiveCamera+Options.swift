@@ -6,7 +6,7 @@ extension LiveCamera {
     public enum Input: Sendable, Hashable {
       /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG.
       case file(String)
-      /// Raw pictures in I420, one behind the other; `size` must be given.
+      /// A Y4M file, or raw pictures in I420, one behind the other, for which `size` must be given.
       case standardInput
       /// The test pattern with its sound.
       case pattern

@@ -81,6 +81,10 @@ public final class LiveCamera: FrameSource {
     for run in runs { run.follow(line) }
   }
 
+  public func startOver() {
+    for run in runs { run.startOver() }
+  }
+
   /// Whether anybody takes frames.
   var isPlaying: Bool { !runs.isEmpty }
 

@@ -23,4 +23,11 @@ public protocol FrameSource: Sendable {
   ///   - bitrate: what the line takes, all tracks together, in bits a second.
   ///   - fractionLost: the share of packets that it loses, 0 to 1.
   func follow(bitrate: Int, fractionLost: Double)
+
+  /// Nobody watches any more; whoever comes next is sent what the first one was. Nothing happens if the source is not live.
+  func startOver()
+}
+
+extension FrameSource {
+  public func startOver() {}
 }

@@ -20,6 +20,7 @@ struct Chatbot: AsyncParsableCommand {
 
       \(ExitCodes.table)
       """,
+    version: Version.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, InspectCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self,
     ],

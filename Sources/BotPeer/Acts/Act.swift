@@ -60,8 +60,9 @@ public enum Act: String, Sendable, Hashable, CaseIterable {
       "Counts the packets as received, not as lost, shows the peer as one without sound and picture, asks for keyframes at a "
         + "limited rate, and keeps the call (RFC 3550, 5.1)."
     case .suddenLeave:
-      "Says within some seconds that the peer does not answer (iceConnectionState disconnected), stops sending when consent "
-        + "runs out after 30 s (RFC 7675, 5.1), and then takes the peer off the screen."
+      "Says within some seconds that the peer does not answer (iceConnectionState disconnected), stops sending at the latest "
+        + "30 s after one of its checks was last answered, when its consent to send runs out (RFC 7675, 5.1), and then takes the "
+        + "peer off the screen."
     case .slowAnswer:
       "Waits, keeps its candidates and its offer, does not offer again, and connects when the answer comes; if it gives up, it "
         + "does so with a clear message and not before half a minute."

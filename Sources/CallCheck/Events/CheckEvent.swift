@@ -8,4 +8,6 @@ public enum CheckEvent: Sendable, Hashable {
   /// The peer's clock at a media time.
   case clock(ClockReport)
   case sample(ConnectionSample)
+  /// Pictures of the peer that came before the next one and will not be told.
+  case leftOut(LeftOutPictures)
 }

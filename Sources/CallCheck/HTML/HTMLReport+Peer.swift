@@ -39,6 +39,7 @@ extension HTMLReport {
     } else {
       facts.append(("Pictures", "none"))
     }
+    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.pictures) pictures")) }
     if let audio = peer.audio {
       facts.append(("Sound", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
     } else {

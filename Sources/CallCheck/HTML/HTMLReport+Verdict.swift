@@ -22,6 +22,7 @@ extension HTMLReport {
           page.write(ReportText.line(diagnosis, limit: 1000))
         }
       }
+      for sentence in report.shortcomings { page.element("p", ["class": "soft"], text: sentence) }
       page.newLine()
       facts(into: &page)
     }
@@ -82,11 +83,11 @@ extension HTMLReport {
   func footer(into page: inout Markup) {
     page.newLine()
     page.element("footer") { page in
-      if report.rulesAreDefault, !report.rules.isEmpty {
+      if let sentence = report.ownRulesSentence {
         page.element("details") { page in
-          page.element("summary", text: "No rule was given: these are the program\u{2019}s own, and why")
+          page.element("summary", text: sentence.dropLast().replacing("'", with: "\u{2019}") + ", and why")
           page.element("ul") { page in
-            for note in report.rules {
+            for note in report.ownRules {
               page.element("li") { page in
                 page.element("code", text: ReportText.line(note.rule))
                 page.write(" " + ReportText.line(note.reason ?? "", limit: 300))

@@ -41,7 +41,10 @@ extension CheckReport {
     var suite = JUnitSuite(name: party.name, className: "\(place).\(party.name)")
     suite.properties.append(("room", ReportText.line(self.room)))
     if let id = party.id { suite.properties.append(("peer", id)) }
-    if party.index == nil { suite.cases += wholeCall }
+    if party.index == nil {
+      if let act { suite.properties.append(("misbehaved", act.text)) }
+      suite.cases += wholeCall
+    }
 
     var seen: [String: Int] = [:]
     for result in party.results {
@@ -62,7 +65,8 @@ extension CheckReport {
       suite.cases.append(found)
     }
     suite.output =
-      party.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") } ?? summary
+      party.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") }
+      ?? ([summary] + shortcomings).joined(separator: "\n")
     return suite
   }
 

@@ -61,6 +61,15 @@ struct BucketLine: Sendable {
     }
   }
 
+  /// Spreads bytes of pictures evenly over a stretch of time.
+  mutating func addVideo(bytes: Int, from start: Double, to end: Double) {
+    let parts = max(1, min(Self.most, Int(((end - start) / step).rounded(.up))))
+    for part in 0..<parts {
+      let share = bytes * (part + 1) / parts - bytes * part / parts
+      self[start + (end - start) * Double(part) / Double(parts)].videoBytes += share
+    }
+  }
+
   private(set) var step: Double
   private(set) var buckets: [Bucket] = []
 

@@ -16,13 +16,12 @@ public final class CallJudge {
     public var room: String
     public var subject = CheckSubject.call
     public var expected = CheckExpectation()
-    /// The rules; nil for the program's own.
-    public var rules: [Rule]?
+    public var rules = RuleList.own
     /// The step of the time line.
     public var step = Duration.milliseconds(200)
     /// How many thumbnails of each peer are kept.
     public var thumbnails = 12
-    /// Peers beyond so many are not judged: a room must not fill the memory.
+    /// Peers beyond so many are counted, but not judged: a room must not fill the memory.
     public var mostPeers = 100
 
     public init(start: ContinuousClock.Instant, room: String) {
@@ -34,12 +33,16 @@ public final class CallJudge {
   public let options: Options
   private var peers: [PeerJudge] = []
   private var places: [ParticipantID: Int] = [:]
+  private var bystanders: [ParticipantID: Bystander] = [:]
   private var joinedAt: Double?
   private var failure: String?
   private var mediaFrom: Double?
   private var ours = SentPictures()
   private var ownDecoder: VP8Decoder?
   private let reader = PatternReader()
+
+  /// Those who are not judged and are counted nevertheless.
+  private static let mostBystanders = 10_000
 
   public init(_ options: Options) {
     self.options = options
@@ -66,19 +69,30 @@ public final class CallJudge {
     case .frame(let frame): receive(frame, from: peer, at: now)
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
+    case .leftOut(let pictures): leaveOut(pictures, of: peer)
     }
   }
 
   public func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.step(step, at: time) }
+    if case .gone = step { bystanders[peer]?.went(at: time) }
   }
 
   /// A frame of a peer, in decoding order within its track. When it came is told by its `arrival`.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
     change(peer) { $0.take(frame, arrived: arrived, sent: ours) }
+    bystanders[peer]?.came(at: arrived)
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
+  }
+
+  /// Pictures of a peer came that nobody will tell of, because decoding does not keep up; the next one is a keyframe. No rule
+  /// holds that is about what they would have shown.
+  public func leaveOut(_ pictures: LeftOutPictures, of peer: ParticipantID) {
+    let (first, last) = (seconds(pictures.first), seconds(pictures.last))
+    change(peer) { $0.take(pictures, first: first, last: last) }
+    bystanders[peer]?.came(at: first)
   }
 
   /// A peer's clock at a media time.
@@ -114,7 +128,10 @@ public final class CallJudge {
 
   private func change(_ id: ParticipantID, _ change: (inout PeerJudge) -> Void) {
     if let place = places[id] { return change(&peers[place]) }
-    guard peers.count < options.mostPeers else { return }
+    guard peers.count < options.mostPeers else {
+      if bystanders.count < Self.mostBystanders, bystanders[id] == nil { bystanders[id] = Bystander() }
+      return
+    }
     var judge = PeerJudge(
       id: id, wallClock: options.wallClock.map { $0 / 1_000 }, step: options.step.seconds,
       thumbnails: options.thumbnails)
@@ -160,28 +177,28 @@ public final class CallJudge {
     let end = max(0, seconds(now))
     let reports = peers.map { $0.report(until: end) }
     let room = CheckReport.RoomReport(
-      joined: joinedAt.map(tidy), peersSeen: peers.count, peersAtOnce: peersAtOnce(until: end))
+      joined: joinedAt.map(tidy), peersSeen: peers.count + bystanders.count, peersAtOnce: peersAtOnce(until: end),
+      peersNotJudged: bystanders.isEmpty ? nil : bystanders.count)
     let diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
-    let own = DefaultRules.rules(for: options.expected, subject: options.subject)
-    let rules = options.rules ?? own.map(\.rule)
+    let rules = options.rules.all(for: options.expected, subject: options.subject)
     let judgement = RuleJudgement(room: room, peers: reports, diagnosis: diagnosis)
-    let results = rules.flatMap(judgement.results)
+    let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(
       of: results, rules: rules.count, peers: peers.count, diagnosis: diagnosis ?? failure)
     var report = CheckReport(
       start: nil, subject: options.subject, room: options.room, expected: options.expected, duration: tidy(end),
       mediaFrom: mediaFrom.map(tidy), verdict: verdict, summary: summary, diagnosis: diagnosis,
-      rulesAreDefault: options.rules == nil,
-      rules: options.rules?.map { .init(rule: $0.text, reason: nil) }
-        ?? own.map { .init(rule: $0.rule.text, reason: $0.reason) },
+      rulesAreDefault: options.rules.given.isEmpty && options.rules.includesOwn,
+      rules: rules.map { .init(rule: $0.rule.text, reason: $0.reason) },
       results: results, roomReport: room, peers: reports, comparison: nil)
     report.failure = failure
     return report
   }
 
   private func peersAtOnce(until end: Double) -> Int {
-    let ranges = peers.compactMap { $0.presence(until: end) }
+    let ranges =
+      peers.compactMap { $0.presence(until: end) } + bystanders.values.compactMap { $0.presence(until: end) }
     return ranges.map { range in ranges.count { $0.contains(range.lowerBound) } }.max() ?? 0
   }
 }

@@ -50,7 +50,8 @@ extension PeerJudge {
       departure: notes.departure, absent: departed ? tidy(max(0, checkEnd - end)) : 0, connection: tally.report,
       video: seen.map(videoReport), audio: heard.map(audioReport), skew: skew.report, pattern: patternReport,
       returned: returns.report(end: end),
-      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard), thumbnails: video.thumbnails.chosen)
+      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard), leftOut: leftOut,
+      thumbnails: video.thumbnails.chosen)
   }
 
   private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {

@@ -19,6 +19,7 @@ struct PeerJudge {
   var skew = SkewGauge()
   var videoDelays = Samples()
   var audioDelays = Samples()
+  private(set) var leftOut: LeftOutReport?
   var videoBytes = 0
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for those before it.
@@ -114,6 +115,21 @@ struct PeerJudge {
       buckets[shown].audioBytes += bytes
       takeSound(frame, heard: shown, arrived: arrived)
     }
+  }
+
+  /// Pictures came that nobody looks at. What can be told of them without that is counted.
+  mutating func take(_ pictures: LeftOutPictures, first: Double, last: Double) {
+    lastShown[.video] = max(last, lastShown[.video] ?? last)
+    if let departure = notes.departure, last > departure.time { notes.departure = nil }
+    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, tidy(first))
+    videoBytes += pictures.bytes
+    buckets.addVideo(bytes: pictures.bytes, from: first, to: last)
+    buckets[last].keyframes += pictures.keyframes
+    video.leaveOut(keyframes: pictures.keyframes)
+    let before = leftOut
+    leftOut = LeftOutReport(
+      pictures: (before?.pictures ?? 0) + pictures.count, first: min(before?.first ?? .infinity, tidy(first)),
+      last: max(before?.last ?? 0, tidy(last)))
   }
 
   private mutating func takePicture(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentPictures) {

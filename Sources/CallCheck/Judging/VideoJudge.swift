@@ -33,6 +33,7 @@ struct VideoJudge {
   private var lastSeen: Double?
   private var nextComparison = 0.0
   private var hasUndecodable = false
+  private var hasLeftOut = false
   private var brightness = 0.0
   private(set) var hasPattern = false
   private(set) var thumbnails: ThumbnailStrip
@@ -70,6 +71,12 @@ struct VideoJudge {
     }
   }
 
+  /// Pictures came that will not be told; the next one is a keyframe.
+  mutating func leaveOut(keyframes: Int) {
+    hasLeftOut = true
+    self.keyframes += keyframes
+  }
+
   private mutating func look(at view: PictureView, of frame: EncodedFrame, at time: Double) -> Outcome {
     var outcome = Outcome(isSeen: true)
     decoded += 1
@@ -82,6 +89,7 @@ struct VideoJudge {
     outcome.freeze = watch.picture(
       at: time, isSame: look.isSame && !look.isBlack, reason: reason(of: frame, at: time))
     hasUndecodable = false
+    hasLeftOut = false
     lastTime = frame.time
     lastSeen = time
     return outcome
@@ -116,6 +124,7 @@ struct VideoJudge {
 
   /// Where a hole before a frame would come from.
   private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason {
+    if hasLeftOut { return .receiverStalled }
     if hasUndecodable { return .undecodable }
     if let gap = frame.gap {
       return switch gap.reason {

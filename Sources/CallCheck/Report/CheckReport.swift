@@ -27,9 +27,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var diagnosis: String?
   /// Why the check itself did not come to its end, as a sentence; nil when it did. What was not seen to the end has failed.
   public var failure: String?
-  /// Whether the rules are the program's own because none were given.
+  /// Whether all rules are the program's own because no other was given.
   public var rulesAreDefault: Bool
-  /// The rules in the order in which they were given.
+  /// The rules in the order in which they were given, then the program's own.
   public var rules: [RuleNote]
   /// What was found for each rule: of the room once, of a peer once for each.
   public var results: [RuleResult]
@@ -106,6 +106,36 @@ public struct CheckReport: Sendable, Hashable, Codable {
     }
   }
 
+  /// What the check itself did not manage to look at, a sentence each.
+  public var shortcomings: [String] {
+    var sentences: [String] = []
+    let leftOut = peers.compactMap(\.leftOut)
+    if !leftOut.isEmpty {
+      let pictures = leftOut.reduce(0) { $0 + $1.pictures }
+      sentences.append(
+        "This machine could not decode all that came: \(pictures) \(pictures == 1 ? "picture" : "pictures")"
+          + (leftOut.count == peers.count ? "" : " of \(leftOut.count) of \(peers.count) peers")
+          + " \(pictures == 1 ? "was" : "were") left out.")
+    }
+    if let others = roomReport.peersNotJudged, others > 0 {
+      sentences.append(
+        "\(others) more \(others == 1 ? "peer was" : "peers were") there and not judged, because \(peers.count) are the most "
+          + "that are.")
+    }
+    return sentences
+  }
+
+  /// The rules that are the program's own.
+  var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
+
+  /// Which rules nobody gave, as a sentence; nil when all were given.
+  var ownRulesSentence: String? {
+    if ownRules.isEmpty { return nil }
+    if rulesAreDefault { return "No rule was given: these are the program's own." }
+    let verb = ownRules.count == 1 ? "is" : "are"
+    return "\(ownRules.count) of these \(rules.count) rules \(verb) the program's own."
+  }
+
   /// What was measured of the room as a whole.
   public struct RoomReport: Sendable, Hashable, Codable {
     /// When the server had let us in.
@@ -114,5 +144,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
     public var peersSeen: Int
     /// The most peers from which media came at the same time.
     public var peersAtOnce: Int
+    /// Those who were not judged, because there were more than are judged; nil for nobody.
+    public var peersNotJudged: Int?
   }
 }

@@ -26,6 +26,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var returned: ReturnReport?
   /// The call in steps of time.
   public var timeline: CheckTimeline
+  /// Pictures that came and were not looked at; nil when all were.
+  public var leftOut: LeftOutReport?
   /// A few pictures, evenly spread.
   public var thumbnails: [Thumbnail]
   /// Media files of it, by path, for a report that plays them; whoever wrote them fills them in.

@@ -39,7 +39,7 @@ public struct Measurement: Sendable {
   func figure(of peer: PeerReport, in room: CheckReport.RoomReport) -> Figure {
     switch source {
     case .room(let value): value(room)
-    case .peer(let value): value(peer)
+    case .peer(let value): absence(of: peer).map { .missing($0) } ?? value(peer)
     }
   }
 

@@ -7,7 +7,8 @@
 ///   - "audio.silence <= 1s"   # quotes may be left out
 /// ```
 ///
-/// That is one list of texts, either under `expect:` or by itself. Anything else is refused with its line.
+/// That is one list of texts, either under `expect:` or by itself; `default` among them brings the program's own rules in.
+/// Anything else is refused with its line.
 public enum RulesFile {
   /// Why a file was refused.
   public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -24,9 +25,9 @@ public enum RulesFile {
   public static let longest = 100_000
 
   /// Reads every rule of a file, in order.
-  public static func rules(of text: String) throws(ParseError) -> [Rule] {
+  public static func rules(of text: String) throws(ParseError) -> RuleList {
     if text.utf8.count > longest { throw ParseError(line: nil, reason: "The rules have more than \(longest) bytes.") }
-    var rules: [Rule] = []
+    var rules = RuleList()
     var hasHeading = false
     var indentation: Int?
     // In Swift the line end of Windows is one character.
@@ -53,7 +54,7 @@ public enum RulesFile {
       }
       indentation = spaces
       do {
-        rules.append(try Rule(try scalar(String(content.dropFirst(2)).trimmed, refused: refused)))
+        try rules.add(try scalar(String(content.dropFirst(2)).trimmed, refused: refused))
       } catch let error as ParseError {
         throw error
       } catch {

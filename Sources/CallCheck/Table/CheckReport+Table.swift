@@ -33,8 +33,8 @@ private struct VerdictTable {
       for result in party.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
     }
     if let comparison = report.comparison { lines += [""] + self.lines(of: comparison) }
-    if report.rulesAreDefault, !results.isEmpty {
-      lines += [""] + text.lines("No rule was given: these are the program's own.", columns: width)
+    if !results.isEmpty, let sentence = report.ownRulesSentence {
+      lines += [""] + text.lines(sentence, columns: width)
     }
     return lines
   }
@@ -47,6 +47,7 @@ private struct VerdictTable {
     if let diagnosis = report.diagnosis, diagnosis != report.summary {
       lines += text.lines(diagnosis, columns: width - indent)
     }
+    for sentence in report.shortcomings { lines += text.lines(sentence, columns: width - indent) }
     if let act = report.act {
       lines += text.lines("We misbehaved on purpose: \(act.text).", columns: width - indent)
     }

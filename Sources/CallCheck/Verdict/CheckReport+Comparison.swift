@@ -12,9 +12,11 @@ extension CheckReport {
       switch measurement.source {
       case .room(let value):
         comparison.note(measurement, peer: nil, before: value(baseline.roomReport), now: value(roomReport))
-      case .peer(let value):
+      case .peer:
         for (now, before) in pairs {
-          comparison.note(measurement, peer: now.id, before: value(before), now: value(now))
+          comparison.note(
+            measurement, peer: now.id, before: measurement.figure(of: before, in: baseline.roomReport),
+            now: measurement.figure(of: now, in: roomReport))
         }
       }
     }
@@ -33,6 +35,10 @@ extension CheckReport {
       remarks.append(
         "The baseline has \(baseline.peers.count) peers, this report \(peers.count); "
           + "the first \(compared) of both were compared.")
+    }
+    for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
+    where report.peers.contains(where: { $0.leftOut != nil }) {
+      remarks.append("\(name) not all pictures were decoded, so what they showed is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
       remarks.append(

@@ -10,12 +10,12 @@ struct RuleJudgement {
     switch rule.measurement.source {
     case .room(let value):
       return [result(of: rule, peer: nil, value(room))]
-    case .peer(let value):
+    case .peer:
       if peers.isEmpty {
         let reason = diagnosis?.asClause ?? "nobody was there"
         return [result(of: rule, peer: nil, .missing(reason))]
       }
-      return peers.map { result(of: rule, peer: $0.id, value($0)) }
+      return peers.map { result(of: rule, peer: $0.id, rule.measurement.figure(of: $0, in: room)) }
     }
   }
 

@@ -5,6 +5,8 @@ import Media
 struct CameraPlan: Sendable {
   /// The input's name in messages.
   var name: String
+  /// The file of each track, for messages.
+  var files: [MediaKind: String] = [:]
   var pictures: CheckedPictures?
   var sound: CheckedSound?
   var rounds: Rounds

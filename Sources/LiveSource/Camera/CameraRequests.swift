@@ -6,12 +6,19 @@ struct CameraRequests: Sendable {
     var fractionLost: Double
   }
 
+  /// What has become of the viewers' lines.
+  enum Change: Sendable, Hashable {
+    case follow(Line)
+    /// There is no viewer any more.
+    case startOver
+  }
+
   private(set) var isOver = false
   /// Why it is over before its time.
   private(set) var failure: String?
   private var wantsKeyframe = false
-  private var lineForPictures: Line?
-  private var lineForSound: Line?
+  private var lineForPictures: Change?
+  private var lineForSound: Change?
   /// Tracks that have not ended.
   private var openTracks: Int
 
@@ -33,8 +40,13 @@ struct CameraRequests: Sendable {
   mutating func requestKeyframe() { wantsKeyframe = true }
 
   mutating func follow(_ line: Line) {
-    lineForPictures = line
-    lineForSound = line
+    lineForPictures = .follow(line)
+    lineForSound = .follow(line)
+  }
+
+  mutating func startOver() {
+    lineForPictures = .startOver
+    lineForSound = .startOver
   }
 
   mutating func takeKeyframeRequest() -> Bool {
@@ -42,12 +54,12 @@ struct CameraRequests: Sendable {
     return wantsKeyframe
   }
 
-  mutating func takeLineForPictures() -> Line? {
+  mutating func takeLineForPictures() -> Change? {
     defer { lineForPictures = nil }
     return lineForPictures
   }
 
-  mutating func takeLineForSound() -> Line? {
+  mutating func takeLineForSound() -> Change? {
     defer { lineForSound = nil }
     return lineForSound
   }

@@ -59,6 +59,10 @@ final class CameraRun: Sendable {
     requests.withLock { $0.follow(line) }
   }
 
+  func startOver() {
+    requests.withLock { $0.startOver() }
+  }
+
   func stop() {
     requests.withLock { $0.end() }
     pictureBell.ring()
@@ -71,12 +75,16 @@ final class CameraRun: Sendable {
 
   func takeKeyframeRequest() -> Bool { requests.withLock { $0.takeKeyframeRequest() } }
 
-  func takeLine(for kind: MediaKind) -> CameraRequests.Line? {
+  func takeLine(for kind: MediaKind) -> CameraRequests.Change? {
     requests.withLock { kind == .video ? $0.takeLineForPictures() : $0.takeLineForSound() }
   }
 
   func sleep(_ kind: MediaKind, until deadline: ContinuousClock.Instant) {
     (kind == .video ? pictureBell : soundBell).sleep(until: deadline)
+  }
+
+  func notice(_ kind: MediaKind) -> LeftOutNotice {
+    LeftOutNotice(kind, of: plan.files[kind] ?? plan.name, logger: logger)
   }
 
   func outlet() -> FrameOutlet { FrameOutlet(continuation) }

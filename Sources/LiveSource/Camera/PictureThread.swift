@@ -9,6 +9,7 @@ struct PictureThread {
   private let encoder: LiveVideoEncoder
   private var outlet: FrameOutlet
   private let split: (Int) -> Int
+  private var notice: LeftOutNotice
   /// What the camera has shown last, with pauses, in ticks of 90 kHz.
   private var lastTime: Int64 = -1
 
@@ -27,12 +28,14 @@ struct PictureThread {
     settings.sizeChange = plan.sizeChange
     encoder = try coding { () throws(CodecFailure) in try LiveVideoEncoder(settings) }
     outlet = run.outlet()
+    notice = run.notice(.video)
   }
 
   private static let shortestSleep: Duration = .milliseconds(1)
 
   /// Plays until it is over.
   mutating func play() throws(InputRefusal) {
+    defer { notice.end(with: track.undecodable) }
     try track.prepare(now: 0)
     run.clock.begin(now: .now)
     while !run.isOver, !outlet.isClosed, try step() {}
@@ -42,9 +45,14 @@ struct PictureThread {
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputRefusal) -> Bool {
+    notice.look(at: track.undecodable)
     guard let awaited = track.deadline else { return false }
     var (time, now) = run.look(awaited: awaited)
-    if let line = run.takeLine(for: .video) { encoder.follow(bitrate: split(line.bitrate), now: now) }
+    switch run.takeLine(for: .video) {
+    case .follow(let line): encoder.follow(bitrate: split(line.bitrate), now: now)
+    case .startOver: encoder.startOver(now: now)
+    case nil: break
+    }
     if run.takeKeyframeRequest() { encoder.requestKeyframe(now: now) }
     if let due = try track.take(now: time) {
       try give(due, now: now)

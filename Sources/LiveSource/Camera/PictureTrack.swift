@@ -63,6 +63,9 @@ struct PictureTrack {
   /// The picture that was taken last has been sent. Called before the next is prepared.
   func wasSent() { line.current.pictureWasSent() }
 
+  /// What could not be decoded until now.
+  var undecodable: Undecodable { line.current.undecodable }
+
   /// Whether the last picture has been given and has had its time.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= (line.end ?? 0)

@@ -38,6 +38,9 @@ struct SoundLine {
     roundLeft = period ?? 0
   }
 
+  /// What could not be decoded until now.
+  var undecodable: Undecodable { input.undecodable }
+
   /// The next piece; nil at the end. The last one is filled up with silence.
   mutating func next() throws(InputRefusal) -> Sound? {
     if let end, position >= end { return nil }

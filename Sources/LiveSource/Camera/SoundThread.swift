@@ -9,6 +9,7 @@ struct SoundThread {
   private let encoder: LiveSoundEncoder
   private var outlet: FrameOutlet
   private let split: (Int) -> Int
+  private var notice: LeftOutNotice
 
   init(run: CameraRun, plan: CameraPlan, sound: CheckedSound) throws(InputRefusal) {
     self.run = run
@@ -21,10 +22,12 @@ struct SoundThread {
       try LiveSoundEncoder(channels: sound.channels, owner: plan.owner, bitrate: bitrate)
     }
     outlet = run.outlet()
+    notice = run.notice(.audio)
   }
 
   /// Plays until it is over.
   mutating func play() throws(InputRefusal) {
+    defer { notice.end(with: track.undecodable) }
     try track.prepare()
     run.clock.begin(now: .now)
     while !run.isOver, !outlet.isClosed, try step() {}
@@ -34,19 +37,24 @@ struct SoundThread {
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputRefusal) -> Bool {
+    notice.look(at: track.undecodable)
     let (time, now) = run.look(awaited: track.deadline)
-    if let line = run.takeLine(for: .audio) {
-      let (encoder, bitrate) = (encoder, split(line.bitrate))
-      try coding { () throws(CodecFailure) in
-        try encoder.follow(bitrate: bitrate, fractionLost: line.fractionLost, now: now)
-      }
-    }
+    if let change = run.takeLine(for: .audio) { try follow(change, now: now) }
     while let due = try track.take(now: time) { try give(due, now: now) }
     try track.prepare()
     if track.isFinished(now: time) { return false }
     guard let deadline = run.clock.instant(of: track.deadline) else { return false }
     run.sleep(.audio, until: deadline)
     return true
+  }
+
+  private func follow(_ change: CameraRequests.Change, now: ContinuousClock.Instant) throws(InputRefusal) {
+    var line = CameraRequests.Line(bitrate: .max, fractionLost: 0)
+    if case .follow(let one) = change { line = one }
+    let (encoder, bitrate, lost) = (encoder, split(line.bitrate), line.fractionLost)
+    try coding { () throws(CodecFailure) in
+      try encoder.follow(bitrate: bitrate, fractionLost: lost, now: now)
+    }
   }
 
   private mutating func give(_ due: SoundTrack.Due, now: ContinuousClock.Instant) throws(InputRefusal) {

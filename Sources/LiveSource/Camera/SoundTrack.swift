@@ -51,6 +51,9 @@ struct SoundTrack {
     return nil
   }
 
+  /// What could not be decoded until now.
+  var undecodable: Undecodable { line.undecodable }
+
   /// Whether the last piece has been given and has had its time.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= deadline

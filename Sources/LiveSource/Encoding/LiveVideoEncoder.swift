@@ -81,6 +81,12 @@ package final class LiveVideoEncoder {
     ladder.follow(bitrate: budget.bitrate, now: now)
   }
 
+  /// Nobody watches any more: what is made from now on is for somebody whose line is not known, as at the beginning.
+  package func startOver(now: ContinuousClock.Instant) {
+    budget.follow(bitrate: settings.bitrate, now: now)
+    ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
+  }
+
   /// Makes a frame of the next picture.
   ///
   /// - Parameters:

@@ -29,7 +29,7 @@ struct CameraInputs {
         try InputFile.check(path, rate: rate)
       case .standardInput:
         InputFile.Found(
-          pictures: try RawPictures.check(standardInput, size: options.size, rate: rate, logger: logger), sound: nil)
+          pictures: try PipedPictures.check(standardInput, size: options.size, rate: rate, logger: logger), sound: nil)
       case .pattern:
         InputFile.Found(
           pictures: try PatternPictures.check(size: options.size, rate: rate), sound: PatternSounds.check())
@@ -53,8 +53,9 @@ struct CameraInputs {
     if main.pictures == nil, options.size != nil || options.fps != nil {
       remarks.append("It has no pictures, so a size or a rate means nothing.")
     }
+    let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
-      name: parts.joined(separator: " with "), pictures: main.pictures, sound: main.sound,
+      name: parts.joined(separator: " with "), files: files, pictures: main.pictures, sound: main.sound,
       rounds: Rounds(period: CameraPlan.period(main.pictures?.extent, main.sound?.extent), loops: options.loops),
       fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, sizeChange: options.sizeChange,
       owner: options.owner)

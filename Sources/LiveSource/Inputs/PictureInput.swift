@@ -16,10 +16,14 @@ protocol PictureInput: AnyObject {
   /// The picture that was asked for last has been sent, and was not left out.
   func pictureWasSent()
 
+  /// What could not be decoded until now.
+  var undecodable: Undecodable { get }
+
   /// Goes back to the start. The picture that `advance` went to stays until it goes on.
   func rewind() throws(InputRefusal)
 }
 
 extension PictureInput {
   func pictureWasSent() {}
+  var undecodable: Undecodable { Undecodable() }
 }

@@ -10,6 +10,15 @@ final class PictureMailbox: @unchecked Sendable {
   private var isAbandoned = false
   /// Bytes behind the last whole picture.
   private var rest = 0
+  private var format: Format?
+  /// Why what comes cannot be played, or not on.
+  private var refusal: InputRefusal?
+
+  /// What comes from a pipe.
+  enum Format: Sendable, Hashable {
+    case raw
+    case y4m(Y4MHeader)
+  }
 
   /// Pictures that wait at most.
   static let capacity = 4
@@ -25,6 +34,27 @@ final class PictureMailbox: @unchecked Sendable {
     pictures.append(picture)
     condition.broadcast()
     return true
+  }
+
+  /// What will come is known.
+  ///
+  /// - Returns: false when it is taken for something else already.
+  func announce(_ format: Format) -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    if let known = self.format { return known == format }
+    self.format = format
+    condition.broadcast()
+    return true
+  }
+
+  /// What comes cannot be played, or not on.
+  func refuse(_ refusal: InputRefusal) {
+    condition.lock()
+    self.refusal = refusal
+    hasEnded = true
+    condition.broadcast()
+    condition.unlock()
   }
 
   /// No picture will come.
@@ -59,30 +89,42 @@ final class PictureMailbox: @unchecked Sendable {
     return pictures.removeFirst()
   }
 
-  /// Whether the picture that waits longest begins with some bytes.
-  func first(startsWith bytes: [UInt8]) -> Bool {
+  /// Whether nothing is there and nothing will come.
+  func isOver() throws(InputRefusal) -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    return pictures.first?.starts(with: bytes) ?? false
+    guard hasEnded, pictures.isEmpty else { return false }
+    if let refusal { throw refusal }
+    return true
   }
 
-  /// Whether nothing is there and nothing will come.
-  var isOver: Bool {
+  /// Waits until it is known what will come. When that takes too long it is taken for raw pictures from then on.
+  ///
+  /// - Returns: nil when it is not known.
+  func waitForFormat(_ patience: TimeInterval) throws(InputRefusal) -> Format? {
     condition.lock()
     defer { condition.unlock() }
-    return hasEnded && pictures.isEmpty
+    let end = Date(timeIntervalSinceNow: patience)
+    while format == nil, !hasEnded {
+      if !condition.wait(until: end) { break }
+    }
+    if let refusal { throw refusal }
+    if let format { return format }
+    format = .raw
+    return nil
   }
 
   /// Waits for the first picture.
   ///
   /// - Returns: nil when none came in time; otherwise whether one is there, and how many bytes came if none is.
-  func waitForFirst(_ patience: TimeInterval) -> (isThere: Bool, rest: Int)? {
+  func waitForFirst(_ patience: TimeInterval) throws(InputRefusal) -> (isThere: Bool, rest: Int)? {
     condition.lock()
     defer { condition.unlock() }
     let end = Date(timeIntervalSinceNow: patience)
     while pictures.isEmpty, !hasEnded {
       if !condition.wait(until: end) { return nil }
     }
+    if pictures.isEmpty, let refusal { throw refusal }
     return (!pictures.isEmpty, rest)
   }
 }

@@ -8,6 +8,13 @@ protocol SoundInput: AnyObject {
   /// - Returns: so many ticks; fewer only at the end, and none after it.
   func read(_ count: Int) throws(InputRefusal) -> Sound
 
+  /// What could not be decoded until now.
+  var undecodable: Undecodable { get }
+
   /// Goes back to the start.
   func rewind() throws(InputRefusal)
+}
+
+extension SoundInput {
+  var undecodable: Undecodable { Undecodable() }
 }

@@ -4,13 +4,14 @@ import Media
 
 /// The pictures of a WebM or IVF file, decoded.
 ///
-/// A frame that cannot be decoded is left out, and the picture before it stands still, as with any player.
+/// A frame that cannot be decoded is left out and counted, and the picture before it stands still, as with any player.
 final class StoredPictures: PictureInput {
   private let reader: TrackReader
   private let codec: StoredCodec
   private var decoder: PictureDecoding
   private var next: FileFrame?
   private var last: Picture?
+  private(set) var undecodable = Undecodable()
   private let size: PictureSize
 
   init(_ stored: StoredFile, _ track: StoredTrack, size: PictureSize) throws(InputRefusal) {
@@ -34,6 +35,7 @@ final class StoredPictures: PictureInput {
       if let picture = try decoder.decode(frame.payload) { last = picture }
     } catch {
       // Until the next keyframe what is decoded may be wrong, but a camera does not stop for that.
+      undecodable.add(at: frame.time, reason: InputRefusal(error).description)
     }
   }
 

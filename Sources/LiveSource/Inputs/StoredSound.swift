@@ -16,6 +16,7 @@ final class StoredSound: SoundInput {
   private var silence: Int64 = 0
   private var waiting: FileFrame?
   private var isOver = false
+  private(set) var undecodable = Undecodable()
 
   /// A deviation from the container's time that is a real gap: 60 ms, in ticks. Below, a container only rounds.
   private static let smallestGap: Int64 = 2_880
@@ -67,7 +68,12 @@ final class StoredSound: SoundInput {
       return
     }
     // A packet that cannot be decoded is a hole, which the next packet's time turns into silence.
-    guard let (samples, ticks) = try? decoder.decode(frame.payload) else { return }
+    let (samples, ticks): ([Float], Int64)
+    do throws(InputRefusal) {
+      (samples, ticks) = try decoder.decode(frame.payload)
+    } catch {
+      return undecodable.add(at: frame.time, reason: error.description)
+    }
     position += ticks
     let skipped = min(preSkip, ticks)
     preSkip -= skipped

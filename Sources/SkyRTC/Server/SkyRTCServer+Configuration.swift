@@ -35,7 +35,7 @@ extension SkyRTCServer {
     /// Open connections, page requests included. Further ones are closed at once.
     public var maximumConnections = 1000
     public var maximumRooms = 1000
-    public var maximumUsersPerRoom = 50
+    public var maximumUsersPerRoom = 100
     /// Unicode scalars of a room's name.
     public var maximumRoomNameCharacters = 128
 

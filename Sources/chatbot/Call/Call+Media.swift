@@ -69,7 +69,11 @@ extension Call {
 
   /// One encoder serves all viewers, so it follows the worst line.
   private func follow(_ lines: ViewerLines, _ parts: Parts) {
-    guard let source = parts.source, source.isLive, let line = lines.worst else { return }
-    source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
+    guard let source = parts.source, source.isLive else { return }
+    if let line = lines.worst {
+      source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
+    } else {
+      source.startOver()
+    }
   }
 }

@@ -43,6 +43,7 @@ struct Call {
   @discardableResult
   func run(interruption: Interruption = Interruption()) async throws -> Roster {
     // What can be wrong without a network is found before anybody is disturbed.
+    try plan.reach.check()
     let source = try openSource()
     let recorder = try openRecorder()
     let roster = Roster()

@@ -8,6 +8,8 @@ struct Reach: Sendable, Hashable {
   var server: String
   /// Nil for the server's default room.
   var room: String?
+  /// A PEM file with the authorities that a `wss` server is believed by; nil for the system's.
+  var authorities: String?
   /// STUN servers to learn our public address from.
   var iceServers: [String] = []
   /// 0 for any free one.
@@ -41,10 +43,23 @@ struct Reach: Sendable, Hashable {
     return configuration
   }
 
+  private var trust: WebSocketTrust { authorities.map { .file($0) } ?? .system }
+
+  /// Finds out what can be wrong without a network: whether there are certificates in the file that is to be believed.
+  func check() throws(CallFailure) {
+    do {
+      try trust.check()
+    } catch {
+      throw CallFailure(.usage, error.description)
+    }
+  }
+
   /// A line to the server that is not connected yet.
   func client(log: Logger) throws(CallFailure) -> SkyRTCClient {
+    var options = SkyRTCClient.Options()
+    options.trust = trust
     do {
-      return try SkyRTCClient(url: server, room: room ?? "", logger: log)
+      return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
     } catch {
       throw CallFailure(.usage, error.description)
     }

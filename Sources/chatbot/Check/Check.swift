@@ -18,10 +18,11 @@ struct Check {
   func run() async throws -> CheckReport {
     // What can be wrong without a network is found before anybody is disturbed.
     let outputs = options.rules.outputs
-    try outputs.prepare()
-    let baseline = try options.rules.baselineReport()
-    let rules = try options.givenRules()
     var plan = try options.plan()
+    try outputs.prepare()
+    try plan.reach.check()
+    let baseline = try options.rules.baselineReport()
+    let rules = try options.allRules()
     let cabinet = try RecordingCabinet(kept: options.record, isWanted: outputs.html != nil)
     plan.record = cabinet.folder
     plan.verifies = false
@@ -39,8 +40,14 @@ struct Check {
       (report, problem) = try await judged(plan, by: rules, cabinet)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
-    console.verdict(report)
-    try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) })
+    // Whatever cannot be written then, the verdict has been told.
+    console.verdict(report, outputs: outputs)
+    do {
+      try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) }, on: console)
+    } catch {
+      if let problem { console.report(problem.sentence) }
+      throw error
+    }
     // Everything has been written about a call that could not be taken part in; its own exit code says why.
     if let problem { throw problem }
     return report
@@ -48,7 +55,7 @@ struct Check {
 
   /// The call, and what it comes to, even if it could not be taken part in.
   private func judged(
-    _ plan: CallPlan, by rules: [Rule]?, _ cabinet: RecordingCabinet
+    _ plan: CallPlan, by rules: RuleList, _ cabinet: RecordingCabinet
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
     var judging = CallJudge.Options(start: clock.moment, room: plan.reach.roomName)
@@ -58,7 +65,7 @@ struct Check {
     judging.rules = rules
 
     let display = CheckDisplay(console: console, room: plan.reach.roomName, span: options.span.duration)
-    let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration)) { display.show($0) }
+    let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration), log: log) { display.show($0) }
     let settings = judging
     async let judged = desk.judge(settings)
     var problem: CallFailure?
@@ -77,11 +84,7 @@ struct Check {
     report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
     cabinet.enter(recordings)
     if options.record != nil { cabinet.list(in: &report) }
-    if let act = options.act {
-      // Who falls silent is not counted any more.
-      let isCounted = !act.isOfSource && act != .suddenLeave
-      report.act = .init(name: act.rawValue, performed: isCounted ? desk.actsPerformed : nil)
-    }
+    if let act = options.act { report.act = .init(name: act.rawValue, performed: desk.timesPerformed(act)) }
     if let impairment = plan.impairment {
       let first = report.peers.compactMap { $0.steps.firstPacket ?? $0.steps.dtlsConnected }.min()
       report.impairment = impairment.notes(from: first ?? report.mediaFrom ?? 0)

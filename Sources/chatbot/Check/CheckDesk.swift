@@ -1,29 +1,30 @@
 import BotPeer
 import CallCheck
+import Logging
 import Media
 import SkyRTC
 import Synchronization
 
 /// Looks on in a call and has it judged, on a task of its own: whoever tells what happens is never kept waiting.
 final class CheckDesk: CallObserver {
-  /// Something for the judge, in the order in which it is to be taken.
-  private enum Job: Sendable {
-    case joined(ContinuousClock.Instant)
-    case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
-    case sent(EncodedFrame, ContinuousClock.Instant)
-    case failed(String)
-    case status(CheckedContinuation<CheckStatus, Never>)
-    /// What follows is only our leaving.
-    case over(ContinuousClock.Instant)
-  }
-
-  private let jobs: AsyncStream<Job>
-  private let inbox: AsyncStream<Job>.Continuation
+  private let queue: Mutex<JudgeQueue>
+  /// Rings when something was put into the queue; ends when nothing more will be.
+  private let bell: AsyncStream<Void>
+  private let ringer: AsyncStream<Void>.Continuation
   private let limits: Limits
-  /// How often each peer was misbehaved to, as it was last counted.
-  private let acts = Mutex<[ParticipantID: UInt64]>([:])
+  private let log: Logger
+  private let acts = Mutex(Acts())
   /// Told now and then how things stand.
   private let shown: @Sendable (CheckStatus) -> Void
+
+  /// How the peers were misbehaved to.
+  private struct Acts {
+    /// How often to each, as it was last counted.
+    var performed: [ParticipantID: UInt64] = [:]
+    /// How many calls we ended before the check was over. Whoever falls silent does, and is not counted any more.
+    var silences: UInt64 = 0
+    var isOver = false
+  }
 
   /// How long a check waits, and how long it judges.
   struct Limits: Sendable {
@@ -31,30 +32,50 @@ final class CheckDesk: CallObserver {
     var wait: Duration
     /// From then on.
     var span: Duration
+    /// What may wait for the judge.
+    var queue = JudgeQueue.Bounds()
   }
 
-  init(_ limits: Limits, shown: @escaping @Sendable (CheckStatus) -> Void) {
+  init(_ limits: Limits, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
     self.limits = limits
+    self.log = log
     self.shown = shown
-    (jobs, inbox) = AsyncStream.makeStream(of: Job.self)
+    queue = Mutex(JudgeQueue(limits.queue))
+    (bell, ringer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Judges all that is told, until ``end()``.
   func judge(_ options: CallJudge.Options) async -> CheckReport {
     let judge = CallJudge(options)
     var end: ContinuousClock.Instant?
-    for await job in jobs {
-      switch job {
-      case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
-      case .failed(let sentence): judge.failed(sentence)
-      case .over(let now): end = end ?? now
-      case .joined, .event, .sent: if end == nil { take(job, judge) }
+    func takeAll() {
+      while let job = queue.withLock({ $0.next() }) {
+        switch job {
+        case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
+        case .failed(let sentence): judge.failed(sentence)
+        case .over(let now): end = end ?? now
+        case .joined, .event, .sent: if end == nil { take(job, judge) }
+        }
       }
     }
-    return judge.report(at: end ?? .now)
+    for await _ in bell { takeAll() }
+    queue.withLock { $0.tellAllLeftOut(now: .now) }
+    takeAll()
+    let report = judge.report(at: end ?? .now)
+    for sentence in report.shortcomings { log.warning("\(sentence)") }
+    return report
   }
 
-  private func take(_ job: Job, _ judge: CallJudge) {
+  private func put(_ job: JudgeQueue.Job) {
+    let late = queue.withLock { $0.add(job, now: .now) }
+    ringer.yield()
+    if let late {
+      log.warning(
+        "Decoding does not keep up; pictures are left out until the next keyframe.", metadata: ["user": "\(late)"])
+    }
+  }
+
+  private func take(_ job: JudgeQueue.Job, _ judge: CallJudge) {
     switch job {
     case .joined(let now): judge.joined(at: now)
     case .event(let event, let peer, let now): judge.take(event, of: peer, at: now)
@@ -64,21 +85,24 @@ final class CheckDesk: CallObserver {
   }
 
   /// The call could not be taken part in, or not to the end.
-  func failed(_ sentence: String) { inbox.yield(.failed(sentence)) }
+  func failed(_ sentence: String) { put(.failed(sentence)) }
 
-  /// How often the peers were misbehaved to.
-  var actsPerformed: UInt64 { acts.withLock { $0.values.reduce(0, +) } }
+  /// How often the peers were misbehaved to; nil where that is not counted.
+  func timesPerformed(_ act: Act) -> UInt64? {
+    if act.isOfSource { return nil }
+    return acts.withLock { act == .suddenLeave ? $0.silences : $0.performed.values.reduce(0, +) }
+  }
 
   /// There is nothing more to come.
-  func end() { inbox.finish() }
+  func end() { ringer.finish() }
 
   // MARK: CallObserver
 
   func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant) {
-    func note(_ step: CallStep, _ id: String) { inbox.yield(.event(.step(step), ParticipantID(id), now)) }
+    func note(_ step: CallStep, _ id: String) { put(.event(.step(step), ParticipantID(id), now)) }
     switch event {
     case .joined(_, let others):
-      inbox.yield(.joined(now))
+      put(.joined(now))
       for other in others { note(.seen, other) }
     case .participantJoined(let id):
       note(.seen, id)
@@ -97,16 +121,20 @@ final class CheckDesk: CallObserver {
   }
 
   func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {
-    for event in CheckEvent.all(of: event) { inbox.yield(.event(event, participant, now)) }
+    if case .ended(let ending) = event, ending.cause == .closedByUs {
+      acts.withLock { if !$0.isOver { $0.silences += 1 } }
+    }
+    for event in CheckEvent.all(of: event) { put(.event(event, participant, now)) }
   }
 
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
-    if frame.codec == .vp8 { inbox.yield(.sent(frame, now)) }
+    if frame.codec == .vp8 { put(.sent(frame, now)) }
   }
 
   func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
     if case .interrupted = ending { failed("The check was interrupted before it had seen enough.") }
-    inbox.yield(.over(now))
+    acts.withLock { $0.isOver = true }
+    put(.over(now))
   }
 
   func watch(_ peer: BotPeer) async {
@@ -117,7 +145,8 @@ final class CheckDesk: CallObserver {
       next += .milliseconds(hasMedia ? 1_000 : 200)
       guard (try? await Task.sleep(until: next, tolerance: .zero)) != nil else { return }
       await sample(peer)
-      let status = await withCheckedContinuation { inbox.yield(.status($0)) }
+      for participant in queue.withLock({ $0.wantedKeyframes(now: .now) }) { peer.requestKeyframe(of: participant) }
+      let status = await withCheckedContinuation { put(.status($0)) }
       shown(status)
       if let elapsed = status.mediaElapsed {
         hasMedia = true
@@ -137,8 +166,8 @@ final class CheckDesk: CallObserver {
   private func sample(_ peer: BotPeer) async {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
-      inbox.yield(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
-      acts.withLock { $0[statistics.participant] = statistics.actsPerformed }
+      put(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
+      acts.withLock { $0.performed[statistics.participant] = statistics.actsPerformed }
     }
   }
 }

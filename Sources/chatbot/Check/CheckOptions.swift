@@ -77,11 +77,11 @@ struct CheckOptions: ParsableArguments {
     return plan
   }
 
-  /// The rules that were given, with the one that `--peers` is; nil when none were: then it is among the program's own.
-  func givenRules() throws -> [Rule]? {
-    guard let given = try rules.rules() else { return nil }
-    if given.contains(where: { $0.measurement.name == "peers" }) { return given }
-    return try given + [Rule("peers >= \(peers)")]
+  /// The rules of the check, with the one that `--peers` is, unless one of them is about it: it is among the program's own.
+  func allRules() throws -> RuleList {
+    var list = try rules.rules()
+    if !list.includesOwn, !list.isGiven("peers") { list.given.append(try Rule("peers >= \(peers)")) }
+    return list
   }
 
   private func impairment() throws -> Impairment? {

@@ -1,15 +1,26 @@
 import CallCheck
 import Foundation
 
-/// The files that a verdict is written to.
+/// Where a verdict is written to besides the table: files, and at most one of them standard output.
 struct CheckOutputs: Sendable {
   var json: String?
   var junit: String?
   var html: String?
 
+  /// What stands for standard output in place of a file's name.
+  static let standardOutput = "-"
+
+  private var all: [String] { [json, junit, html].compactMap(\.self) }
+
+  /// Those that are files.
+  var files: [String] { all.filter { $0 != Self.standardOutput } }
+
+  /// Whether standard output belongs to one of them, so that nothing else may be written there.
+  var takesStandardOutput: Bool { files.count < all.count }
+
   /// Whether each of them can be written; found out before anybody is disturbed.
   func prepare() throws(CallFailure) {
-    for path in [json, junit, html].compactMap(\.self) {
+    for path in files {
       var isFolder: ObjCBool = false
       if path.isEmpty { throw CallFailure(.usage, "--json, --junit and --html need the name of a file.") }
       if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
@@ -22,29 +33,40 @@ struct CheckOutputs: Sendable {
     }
   }
 
-  /// Writes them all, each as a whole or not at all.
+  /// Writes them all, each file as a whole or not at all. One that cannot be written does not keep the others from it.
   ///
   /// - Parameter page: the report with what only the page shows, and its media files by the names that they have there.
+  /// - Throws: what could not be written, and why.
   func write(
-    _ report: CheckReport, page: (report: CheckReport, recordings: [String: HTMLReport.Recording])? = nil
+    _ report: CheckReport, page: (report: CheckReport, recordings: [String: HTMLReport.Recording])? = nil,
+    on console: Console
   ) throws(CallFailure) {
-    if let json { try write(text(of: report), to: json) }
-    if let junit { try write(report.junit, to: junit) }
-    if let html { try write(HTMLReport(page?.report ?? report, recordings: page?.recordings ?? [:]).text, to: html) }
-  }
-
-  private func text(of report: CheckReport) throws(CallFailure) -> String {
-    do { return try report.json } catch { throw CallFailure(.unexpected, "The report cannot be written: \(error)") }
-  }
-
-  private func write(_ text: String, to path: String) throws(CallFailure) {
-    do {
-      // A pipe or a device is written to; only a file is replaced as a whole.
-      let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-      let isReplaced = type == nil || type == .typeRegular
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
-    } catch {
-      throw CallFailure(.disk, "\(path) cannot be written: \(error.localizedDescription)")
+    var problems: [String] = []
+    func put(_ path: String?, _ text: () throws -> String) {
+      guard let path else { return }
+      do {
+        let text = try text()
+        if path == Self.standardOutput { try console.document(text) } else { try write(text, to: path) }
+      } catch {
+        let name = path == Self.standardOutput ? "Standard output" : path
+        problems.append("\(name) cannot be written: \(Self.sentence(error))")
+      }
     }
+    put(json) { try report.json }
+    put(junit) { report.junit }
+    put(html) { HTMLReport(page?.report ?? report, recordings: page?.recordings ?? [:]).text }
+    if !problems.isEmpty { throw CallFailure(.disk, problems.joined(separator: " ")) }
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    // A pipe or a device is written to; only a file is replaced as a whole.
+    let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+    let isReplaced = type == nil || type == .typeRegular
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
+  }
+
+  private static func sentence(_ error: any Error) -> String {
+    let text = error.localizedDescription
+    return text.hasSuffix(".") ? text : text + "."
   }
 }

@@ -11,7 +11,8 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What must be true, like 'video.fps >= 24'; repeatable. (default: sensible rules, told with the verdict)",
+      "What must be true, like 'video.fps >= 24'; repeatable. Where any is given the program's own rules do not hold, unless "
+        + "one of them is “\(RuleList.ownName)”. (default: sensible rules, told with the verdict)",
       valueName: "rule"))
   var expect: [String] = []
 
@@ -21,7 +22,7 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What the peers send: anything, the test pattern, or what we send to them. It decides which rules hold when none is given.",
+      "What the peers send: anything, the test pattern, or what we send to them. It decides which of the program's own rules hold.",
       valueName: "any|pattern|returned"))
   var content = Content.any
 
@@ -31,14 +32,19 @@ struct RuleOptions: ParsableArguments {
   @Flag(help: "Peers send no pictures.")
   var noVideo = false
 
-  @Option(help: ArgumentHelp("Write the whole report as JSON.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Write the whole report as JSON; - means standard output.", valueName: "file|-"),
+    completion: .file())
   var json: String?
 
-  @Option(help: ArgumentHelp("Write the verdict as JUnit XML.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Write the verdict as JUnit XML; - means standard output.", valueName: "file|-"),
+    completion: .file())
   var junit: String?
 
   @Option(
-    help: ArgumentHelp("Write a page with everything in it, for people.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Write a page with everything in it, for people; - means standard output.", valueName: "file|-"),
+    completion: .file())
   var html: String?
 
   @Option(
@@ -49,26 +55,30 @@ struct RuleOptions: ParsableArguments {
   @Flag(help: "List everything that a rule can be about.")
   var measurements = false
 
-  /// The rules that were given; nil when none was.
-  func rules() throws -> [Rule]? {
-    var rules: [Rule] = []
-    for text in expect { rules.append(try Self.rule(text)) }
+  /// The rules that were given, or the program's own.
+  func rules() throws -> RuleList {
+    var rules = try given()
     if let expectFile {
       do {
-        rules += try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest))
+        rules.add(try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest)))
       } catch let error as RulesFile.ParseError {
         throw ValidationError("--expect-file \(expectFile): \(error)")
       }
     }
-    return rules.isEmpty ? nil : rules
+    return rules.isEmpty ? .own : rules
   }
 
-  private static func rule(_ text: String) throws -> Rule {
-    do {
-      return try Rule(text)
-    } catch {
-      throw ValidationError("--expect '\(text)': \(error)")
+  /// The rules of the command line alone.
+  private func given() throws -> RuleList {
+    var rules = RuleList()
+    for text in expect {
+      do {
+        try rules.add(text)
+      } catch {
+        throw ValidationError("--expect '\(text)': \(error)")
+      }
     }
+    return rules
   }
 
   /// The report to compare with; nil when none was given.
@@ -112,9 +122,12 @@ struct RuleOptions: ParsableArguments {
   func validate() throws {
     if noAudio, noVideo { throw ValidationError("Without sound and pictures there is nothing to judge.") }
     let files = [json, junit, html].compactMap(\.self)
+    if files.count(where: { $0 == CheckOutputs.standardOutput }) > 1 {
+      throw ValidationError("Only one of --json, --junit and --html can go to standard output (-).")
+    }
     let paths = Set(files.map { URL(fileURLWithPath: $0).standardizedFileURL.path })
     if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
     // A mistake is told before anybody is disturbed; what stands in files is read once, when all begins.
-    for text in expect { _ = try Self.rule(text) }
+    _ = try given()
   }
 }

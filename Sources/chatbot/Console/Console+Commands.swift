@@ -8,6 +8,7 @@ extension Console {
   func carryOut(_ work: () async throws -> Void) async throws {
     do {
       try await work()
+      try checkOutput()
     } catch let failure as CallFailure {
       report(failure.sentence)
       throw failure.code.exitCode
@@ -21,10 +22,14 @@ extension Console {
     }
   }
 
-  /// Prints a verdict as a table, as wide as the terminal.
-  func verdict(_ report: CheckReport) {
-    let columns = Terminal.columns(STDOUT_FILENO)
+  /// Prints a verdict as a table, as wide as the terminal: on standard output, or, where that is taken by a report, on standard
+  /// error, unless it is to be quiet there.
+  func verdict(_ report: CheckReport, outputs: CheckOutputs) {
+    let isAside = outputs.takesStandardOutput
+    if isAside && isQuiet { return }
+    let columns = isAside ? errorColumns : outputColumns
     let table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
-    result(table.trimmingCharacters(in: .newlines), isWanted: true)
+      .trimmingCharacters(in: .newlines)
+    if isAside { write(line: table) } else { result(table, isWanted: true) }
   }
 }

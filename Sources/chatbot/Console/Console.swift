@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Logging
 import Synchronization
 
@@ -7,18 +8,28 @@ final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
   let isTerminal: Bool
   let isQuiet: Bool
+  private let output: FileHandle
+  private let errors: FileHandle
+  /// Why a result did not reach standard output, as a clause.
+  private let outputFailure = Mutex<String?>(nil)
   /// Lines of the status that is shown now.
   private let shownLines = Mutex(0)
 
-  init(isQuiet: Bool) {
+  init(isQuiet: Bool, output: FileHandle = .standardOutput, errors: FileHandle = .standardError) {
     self.isQuiet = isQuiet
-    isTerminal = Terminal.columns(STDERR_FILENO) != nil
+    self.output = output
+    self.errors = errors
+    isTerminal = Terminal.columns(errors.fileDescriptor) != nil
   }
+
+  /// How wide standard output and standard error are; nil for one that is no terminal.
+  var outputColumns: Int? { Terminal.columns(output.fileDescriptor) }
+  var errorColumns: Int? { Terminal.columns(errors.fileDescriptor) }
 
   /// A log line, or a sentence for people.
   func write(line: String) {
     shownLines.withLock { shown in
-      put(Self.eraser(of: shown) + line + "\n", to: .standardError)
+      put(Self.eraser(of: shown) + line + "\n", to: errors)
       shown = 0
     }
   }
@@ -39,14 +50,46 @@ final class Console: Sendable {
   func result(_ line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
     clearStatus()
-    put(line + "\n", to: .standardOutput)
+    let failure = Self.write(line + "\n", to: output.fileDescriptor)
+    // Whoever has closed the pipe has read what they wanted.
+    if failure == 0 || failure == EPIPE { return }
+    outputFailure.withLock { $0 = $0 ?? String(cString: strerror(failure)) }
+  }
+
+  /// Writes all of a text; gives the number of the error that kept it from that, or zero.
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+    var left = Data(text.utf8)
+    while !left.isEmpty {
+      let count = left.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        left = left.dropFirst(count)
+      } else if errno == EAGAIN {
+        usleep(1_000)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return 0
+  }
+
+  /// Throws if a result could not be written in full.
+  func checkOutput() throws(CallFailure) {
+    if let reason = outputFailure.withLock(\.self) {
+      throw CallFailure(.disk, "Standard output cannot be written: \(reason).")
+    }
+  }
+
+  /// Something for programs that was asked for by name: standard output holds it as it is, and nothing else.
+  func document(_ text: String) throws {
+    clearStatus()
+    try output.write(contentsOf: Data(text.utf8))
   }
 
   /// Puts the status line at the bottom of the terminal; without a terminal nothing is shown.
   func show(_ status: StatusLine) {
-    guard !isQuiet, let columns = Terminal.columns(STDERR_FILENO) else { return }
+    guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
-      put((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns), to: .standardError)
+      put((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns), to: errors)
       shown = 1
     }
   }
@@ -55,17 +98,17 @@ final class Console: Sendable {
   ///
   /// - Parameter lines: without control characters; those that are too long are cut.
   func show(lines: [String]) {
-    guard !isQuiet, let columns = Terminal.columns(STDERR_FILENO) else { return }
+    guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
       let text = lines.map { StatusLine.cut($0, to: columns - 1) }.joined(separator: "\n")
-      put(Self.eraser(of: shown) + text, to: .standardError)
+      put(Self.eraser(of: shown) + text, to: errors)
       shown = lines.count
     }
   }
 
   func clearStatus() {
     shownLines.withLock { shown in
-      put(Self.eraser(of: shown), to: .standardError)
+      put(Self.eraser(of: shown), to: errors)
       shown = 0
     }
   }

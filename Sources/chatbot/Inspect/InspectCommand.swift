@@ -52,10 +52,9 @@ struct InspectCommand: AsyncParsableCommand {
     let console = Console(isQuiet: log.quiet)
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
     try await console.carryOut {
-      let outcome = try Inspection(files: files, peers: peers, rules: rules, console: console, log: logger).run()
-      for remark in outcome.remarks { console.say(remark) }
-      console.verdict(outcome.report)
-      for problem in outcome.problems { console.report(problem) }
+      let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
+      let outcome = try inspection.run()
+      try inspection.tell(outcome)
       if !outcome.problems.isEmpty { throw ExitCodes.fileNotPlayable.exitCode }
       if outcome.report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
     }

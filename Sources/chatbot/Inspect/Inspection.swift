@@ -5,7 +5,7 @@ import Logging
 import Media
 import Recorder
 
-/// One inspection: finds recordings, has them judged as fast as they can be decoded, and writes what was asked for.
+/// One inspection: finds recordings, has them judged as fast as they can be decoded, and tells what was asked for.
 struct Inspection {
   /// Recordings that are judged at once: each takes the memory of its decoders.
   static let mostPeers = 100
@@ -28,8 +28,7 @@ struct Inspection {
 
   /// - Throws: ``CallFailure`` when there is nothing to judge.
   func run() throws -> Outcome {
-    let outputs = rules.outputs
-    try outputs.prepare()
+    try rules.outputs.prepare()
     let baseline = try rules.baselineReport()
     // Each file stays open to its end.
     OpenFiles.allowMany()
@@ -50,15 +49,26 @@ struct Inspection {
       report.peers[place].recordings = peer.paths
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
-    try outputs.write(report, page: outputs.html.map { InspectionPage(path: $0).content(of: report) })
     return Outcome(report: report, problems: problems, remarks: remarks)
+  }
+
+  /// Tells what it came to: the verdict first, so that it has been told whatever cannot be written then.
+  ///
+  /// - Throws: ``CallFailure`` when a report could not be written.
+  func tell(_ outcome: Outcome) throws(CallFailure) {
+    let outputs = rules.outputs
+    for remark in outcome.remarks { console.say(remark) }
+    console.verdict(outcome.report, outputs: outputs)
+    for problem in outcome.problems { console.report(problem) }
+    let page = outputs.html.map { InspectionPage(path: $0).content(of: outcome.report) }
+    try outputs.write(outcome.report, page: page, on: console)
   }
 
   /// Finds and opens everything.
   private func open() throws(CallFailure) -> (peers: [InspectedPeer], problems: [String], remarks: [String]) {
     var search = RecordingSearch()
     for file in files { search.add(file) }
-    for output in [rules.json, rules.junit, rules.html].compactMap(\.self) where search.holds(output) {
+    for output in rules.outputs.files where search.holds(output) {
       throw CallFailure(.usage, "“\(RecordedName.shown(output))” is to be inspected, so nothing is written over it.")
     }
     let found = search.recordings

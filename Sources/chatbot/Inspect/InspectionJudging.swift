@@ -8,8 +8,7 @@ struct InspectionJudging {
   let peers: [InspectedPeer]
   let room: String
   let expectation: CheckExpectation
-  /// The rules that were given; nil for the program's own.
-  let rules: [Rule]?
+  let rules: RuleList
   /// Whether it is a rule that so many peers are there as are expected.
   let wantsPeers: Bool
   let console: Console
@@ -30,11 +29,12 @@ struct InspectionJudging {
   func run() -> Result {
     let origin = ContinuousClock.now
     func instant(_ units: Int64) -> ContinuousClock.Instant { origin + FileTime.duration(units) }
-    let own = rules == nil ? ownRules : nil
     var options = CallJudge.Options(start: origin, room: room)
     options.subject = .recording
     options.expected = expectation
-    options.rules = rules.map { $0 + [peersRule].compactMap(\.self) } ?? own?.map(\.rule)
+    options.rules = rules
+    let addsPeers = wantsPeers && !rules.isGiven("peers")
+    if addsPeers, let rule = try? Rule("peers >= \(expectation.peers)") { options.rules.given.insert(rule, at: 0) }
     options.mostPeers = Inspection.mostPeers
     let judge = CallJudge(options)
 
@@ -74,23 +74,11 @@ struct InspectionJudging {
     }
     progress.clear()
     var report = judge.report(at: instant(end))
-    if let own {
-      // They are the program's own nevertheless.
-      report.rulesAreDefault = true
-      for (index, rule) in own.enumerated() where report.rules.indices.contains(index) {
-        report.rules[index].reason = rule.reason
-      }
+    if addsPeers, rules.includesOwn, !report.rules.isEmpty {
+      // Where the program's own rules hold it is one of them.
+      report.rules[0].reason = "Those who were expected were there."
+      report.rulesAreDefault = rules.given.isEmpty
     }
     return (report, problems)
-  }
-
-  /// That so many peers were there as were asked for; nil when nobody asked.
-  private var peersRule: Rule? { wantsPeers ? try? Rule("peers >= \(expectation.peers)") : nil }
-
-  /// The program's own rules with that one; nil when nobody asked for it.
-  private var ownRules: [(rule: Rule, reason: String)]? {
-    peersRule.map { rule in
-      [(rule, "Those who were expected were there.")] + DefaultRules.rules(for: expectation, subject: .recording)
-    }
   }
 }

@@ -31,6 +31,7 @@ struct Load {
   func run() async throws {
     let interruption = Interruption()
     // What can be wrong without a network is found before anybody is disturbed.
+    try options.reaching.reach.check()
     let source = try openSource()
     // Each publisher has a socket on each address and one to the server.
     OpenFiles.allowMany()
@@ -38,7 +39,7 @@ struct Load {
     let parts = Parts(
       crew: LoadCrew(source: source, size: options.publishers), company: Company(callEachOther: options.receive),
       fan: try await FrameFan(loops: loops, stagger: Stagger(publishers: options.publishers, isLive: source.isLive)),
-      loops: loops, milestones: Milestones())
+      loops: loops, milestones: Milestones(now: .now))
     let first = try await publisher(0, parts)
     interruption.beginOrderly()
     let report = await withTaskGroup(of: Ending?.self) { group in
@@ -195,10 +196,10 @@ struct Load {
       throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "Nobody came into the room.")
     }
     if report.isComplete { return }
-    let missing = report.publishers - report.connected
+    let missing = report.started - report.connected
     throw CallFailure(
       .notConnected,
-      "\(missing) of \(report.publishers) publishers were connected to nobody"
+      "\(missing) of \(report.started) publishers were connected to nobody"
         + (report.failures.isEmpty ? ": nobody else was in the room, or there was no time." : "."))
   }
 }

@@ -68,7 +68,11 @@ final class LoadCrew: Sendable {
         : ViewerLines.Line(
           bitrate: all.map(\.bitrate).min() ?? 0, fractionLost: all.map(\.fractionLost).max() ?? 0)
     }
-    if let worst { source.follow(bitrate: worst.bitrate, fractionLost: worst.fractionLost) }
+    if let worst {
+      source.follow(bitrate: worst.bitrate, fractionLost: worst.fractionLost)
+    } else {
+      source.startOver()
+    }
   }
 
   /// What everybody went through, with the newest counts.

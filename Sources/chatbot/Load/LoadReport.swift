@@ -9,7 +9,7 @@ struct LoadReport: Sendable, Hashable, Encodable {
     var packets: UInt64
     /// Bytes of RTP payload.
     var bytes: UInt64
-    /// Bits of RTP payload a second, all publishers together, since the last one came.
+    /// Bits of RTP payload a second on average, all publishers together, over ``seconds``.
     var bitrate: Double
   }
 
@@ -41,13 +41,15 @@ struct LoadReport: Sendable, Hashable, Encodable {
   var source: String
   /// How many publishers were asked for.
   var publishers: Int
+  /// How many of them began; fewer after a signal while they still came.
+  var started: Int
   /// How many the server let into the room.
   var joined: Int
   /// How many were connected to somebody, now or before.
   var connected: Int
   /// Connections that stood at the end.
   var connections: Int
-  /// Seconds from when the last publisher came to the end.
+  /// Seconds from when the last publisher came to the end; from the beginning if some were still to come.
   var seconds: Double
   /// From the first attempt to reach the server to the room; missing when nobody joined, as the others are
   /// when there is nothing to tell.
@@ -67,8 +69,8 @@ struct LoadReport: Sendable, Hashable, Encodable {
   /// The most frequent first.
   var failures: [Failure]
 
-  /// Whether each publisher was connected to somebody.
-  var isComplete: Bool { connected == publishers }
+  /// Whether each publisher that began was connected to somebody.
+  var isComplete: Bool { connected == started }
 
   /// The object in one piece, with the keys in alphabetical order.
   var json: String {
@@ -86,7 +88,7 @@ extension LoadReport {
   /// - Parameters:
   ///   - records: one a publisher that was started.
   ///   - publishers: how many were asked for.
-  ///   - seconds: since the last one came.
+  ///   - seconds: since the last one came, or since the beginning if some are still to come.
   ///   - bytesBefore: what had been sent until then.
   init(
     records: [PublisherRecord], publishers: Int, room: String, server: String, source: String, seconds: Double,
@@ -97,7 +99,8 @@ extension LoadReport {
     for failure in records.flatMap(\.failures) { reasons[failure, default: 0] += 1 }
     self.init(
       room: room, server: server, source: source, publishers: publishers,
-      joined: records.count(where: \.hasJoined), connected: records.count(where: \.hasConnected),
+      started: records.count(where: \.hasStarted), joined: records.count(where: \.hasJoined),
+      connected: records.count(where: \.hasConnected),
       connections: records.reduce(0) { $0 + $1.connections }, seconds: seconds,
       joinTime: Self.milliseconds(records.compactMap(\.joinTime)),
       connectTime: Self.milliseconds(records.flatMap(\.connectTimes)),

@@ -10,7 +10,9 @@ struct LoadTable: Sendable {
   var lines: [String] {
     let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
     let room = StatusLine.plain(report.room, longest: StatusLine.longestRoom)
-    var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s since the last one came", ""]
+    let since =
+      report.started < report.publishers ? "since the first of \(report.started) came" : "since the last one came"
+    var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s \(since)", ""]
     lines.append(Self.row("", ["reached", "median", "95 %", "worst"]))
     lines.append(times("joined", "\(report.joined) of \(report.publishers)", report.joinTime))
     lines.append(times("connected", "\(report.connected) of \(report.publishers)", report.connectTime))
@@ -20,7 +22,7 @@ struct LoadTable: Sendable {
       Self.line(
         "sent",
         "\(Self.grouped(report.sent.packets)) packets, \(Self.grouped(report.sent.frames)) frames, "
-          + "\(Self.bytes(report.sent.bytes)); now \(StatusLine.bitrate(report.sent.bitrate))"))
+          + "\(Self.bytes(report.sent.bytes)); \(StatusLine.bitrate(report.sent.bitrate))"))
     lines.append(
       Self.line("lost", "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"))
     lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) asked for"))

@@ -1,17 +1,19 @@
 import Synchronization
 
-/// When the last publisher came, and what had been sent by then: the steady part of a load begins there.
+/// When the first and the last publisher came, and what had been sent by then: the steady part of a load begins with the last.
 final class Milestones: Sendable {
   private struct State {
     var last: ContinuousClock.Instant?
     var bytesSent: UInt64 = 0
   }
 
+  private let begun: ContinuousClock.Instant
   private let state = Mutex(State())
   private let arrivals: AsyncStream<Void>
   private let arrival: AsyncStream<Void>.Continuation
 
-  init() {
+  init(now: ContinuousClock.Instant) {
+    begun = now
     (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -30,10 +32,10 @@ final class Milestones: Sendable {
     for await _ in arrivals { return }
   }
 
-  /// How long the steady part has lasted, and what had been sent before it.
+  /// How long the steady part has lasted, and what had been sent before it; of all that there was while publishers still come.
   func steady(now: ContinuousClock.Instant) -> (seconds: Double, bytesBefore: UInt64) {
     state.withLock { state in
-      (state.last.map { (now - $0) / .seconds(1) } ?? 0, state.bytesSent)
+      ((now - (state.last ?? begun)) / .seconds(1), state.bytesSent)
     }
   }
 }

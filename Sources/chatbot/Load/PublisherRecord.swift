@@ -57,6 +57,9 @@ struct PublisherRecord: Sendable {
   private var running: [ParticipantID: PeerStatistics] = [:]
   private var over = Totals()
 
+  /// Whether its turn to come has come.
+  var hasStarted: Bool { began != nil || !failures.isEmpty }
+
   /// Whether it has been connected to somebody.
   var hasConnected: Bool { !connectTimes.isEmpty }
 

@@ -18,8 +18,8 @@ struct PlayOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Be a camera: play a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for raw I420 pictures from "
-        + "standard input.",
+      "Be a camera: play a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for standard input: Y4M, or raw "
+        + "I420 pictures of --size.",
       valueName: "file|pattern|-"),
     completion: .file())
   var play: String?
@@ -67,9 +67,6 @@ struct PlayOptions: ParsableArguments {
   func validate() throws {
     if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
     if playAudio?.isEmpty == true { throw ValidationError("--play-audio needs the name of a file.") }
-    if play == "-", size == nil {
-      throw ValidationError("--play - needs --size, like 640x480: raw pictures do not tell theirs.")
-    }
     guard play == nil else { return }
     if repetition == .once { throw ValidationError("--once goes with --play.") }
     if playAudio != nil { throw ValidationError("--play-audio goes with --play.") }

@@ -13,6 +13,12 @@ struct ReachOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The authorities in PEM that a wss:// server is believed by. (default: those that the system believes)",
+      valueName: "file"), completion: .file())
+  var caCertificate: String?
+
+  @Option(
+    help: ArgumentHelp(
       "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
   var iceServer: [String] = []
 
@@ -30,6 +36,7 @@ struct ReachOptions: ParsableArguments {
   var reach: Reach {
     var reach = Reach(server: server ?? Reach.defaultServer)
     reach.room = room
+    reach.authorities = caCertificate
     reach.iceServers = iceServer
     reach.udpPort = udpPort
     reach.bindAddress = bindAddress
@@ -42,6 +49,12 @@ struct ReachOptions: ParsableArguments {
         "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
     }
     if let server { try AddressCheck.server(server) }
+    if let caCertificate {
+      if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }
+      guard server?.lowercased().hasPrefix("wss:") ?? false else {
+        throw ValidationError("--ca-certificate goes with --server wss://…; over ws:// nobody shows a certificate.")
+      }
+    }
     for server in iceServer { try AddressCheck.iceServer(server) }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }

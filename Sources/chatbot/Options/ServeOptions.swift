@@ -1,4 +1,5 @@
 import ArgumentParser
+import SkyRTC
 
 /// The options of `chatbot serve`, the embedded SkyRTC server with its web page.
 struct ServeOptions: ParsableArguments {
@@ -16,7 +17,12 @@ struct ServeOptions: ParsableArguments {
   var tlsKey: String?
 
   @Option(help: ArgumentHelp("How many users a room takes.", valueName: "count"))
-  var usersPerRoom = 50
+  var usersPerRoom = SkyRTCServer.Limits().maximumUsersPerRoom
+
+  @Option(
+    help: ArgumentHelp(
+      "A STUN server for the page, stun:host[:port]; may be given several times.", valueName: "url"))
+  var iceServer: [String] = []
 
   @OptionGroup(title: "What is said")
   var log: LogOptions

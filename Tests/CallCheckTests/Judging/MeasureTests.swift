@@ -22,6 +22,28 @@ struct MeasureTests {
     #expect(abs(video.freezes.longest - 1.5) < 0.05)
   }
 
+  @Test(
+    "the first packet is never told later than what was decoded of it, though it is heard of later",
+    arguments: [true, false])
+  func firstPacket(isToldFirst: Bool) throws {
+    var call = MadeUpCall()
+    call.duration = 2
+    let judge = CallJudge(call.options)
+    judge.step(.seen, of: MadeUpCall.peer, at: MadeUpCall.instant(0.1))
+    // Whoever hears of packets has been kept waiting; frames tell when theirs came.
+    func tell() { judge.step(.firstPacket, of: MadeUpCall.peer, at: MadeUpCall.instant(1.3)) }
+    if isToldFirst { tell() }
+    for happening in try call.happenings() {
+      guard case .frame = happening.event else { continue }
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time + 0.3))
+    }
+    if !isToldFirst { tell() }
+    let steps = try #require(judge.report(at: MadeUpCall.instant(2)).peers.first?.steps)
+    let (frame, sound) = (try #require(steps.firstFrame), try #require(steps.firstSound))
+    #expect(steps.firstPacket == min(frame, sound))
+    #expect(frame < 1.3 && sound < 1.3)
+  }
+
   @Test("a freeze tells the reason that came with the frame after it", arguments: MediaGap.Reason.allCases)
   func reasons(reason: MediaGap.Reason) throws {
     let pictures = try NumberedPictures(count: 60)

@@ -53,6 +53,8 @@ struct DocumentationTests {
     report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
     report.failure = "The check was interrupted."
     report.act = .init(name: "ssrc-change", performed: 1)
+    report.peers[0].leftOut = .init(pictures: 3, first: 1, last: 1.1)
+    report.roomReport.peersNotJudged = 1
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
     // The names of candidates' kinds and the like are not fields.

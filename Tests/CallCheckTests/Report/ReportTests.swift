@@ -4,6 +4,19 @@ import Testing
 
 @Suite("A report")
 struct ReportTests {
+  @Test("what the check did on purpose is told wherever the verdict is, with how often")
+  func act() throws {
+    var report = SampleReport.held
+    report.act = .init(name: "sudden-leave", performed: 2)
+    let told = "sudden-leave, done 2 times"
+    #expect(report.table(width: 200).contains("We misbehaved on purpose: \(told)."))
+    let (page, junit) = (HTMLReport(report).text, report.junit)
+    let isOnPage = page.contains("Misbehaved") && page.contains(told)
+    #expect(isOnPage)
+    #expect(junit.contains("name=\"misbehaved\" value=\"\(told)\""))
+    #expect(try CheckReport(parsing: Array(report.json.utf8)).act == report.act)
+  }
+
   @Test("the same happenings come to the same report, byte for byte")
   func same() throws {
     var call = MadeUpCall()

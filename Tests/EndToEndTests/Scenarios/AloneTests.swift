@@ -26,6 +26,27 @@ extension EndToEnd {
       }
     }
 
+    @Test("the same signal twice at once, as `timeout` sends it, ends in order, and so does the end of a terminal")
+    func sameSignalTwice() async throws {
+      try await Scenario.run("7d the same signal twice") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let player = try await scenario.bot(
+          in: "100", of: server, ["--play", BuiltProgram.sample.path], name: "player")
+        let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
+        try await Task.sleep(for: .seconds(2))
+        for _ in 0..<2 {
+          recorder.process.signal(SIGTERM)
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try await recorder.ending(within: .seconds(10)) == .exit(0))
+        let take = try #require(try folder.takes().first)
+        #expect(take.manifest["finished"] == true)
+        player.process.signal(SIGHUP)
+        #expect(try await player.ending(within: .seconds(10)) == .exit(0))
+      }
+    }
+
     @Test("a second signal quits at once")
     func secondSignal() async throws {
       try await Scenario.run("7c a second signal") { scenario in

@@ -8,7 +8,7 @@ import Testing
 @testable import LiveSource
 
 extension RealTime {
-  @Suite("raw pictures from a pipe")
+  @Suite("pictures from a pipe")
   @OwnThread
   struct PipeTests {
     nonisolated static let size = PictureSize(width: 32, height: 32)
@@ -23,6 +23,10 @@ extension RealTime {
         var ends: [Int32] = [0, 0]
         _ = pipe(&ends)
         (reading, writing) = (ends[0], ends[1])
+      }
+
+      func write(text: String) {
+        _ = Glibc.write(writing, text, text.utf8.count)
       }
 
       func write(luma: UInt8, bytes: Int = PipeTests.pictureBytes) {
@@ -102,6 +106,52 @@ extension RealTime {
       let (pictures, sound) = (last[.video] ?? 0, last[.audio] ?? 0)
       #expect(pictures >= 0.72 && pictures < 2)
       #expect(loops ? sound > 0.6 : sound < 0.25)
+    }
+
+    @Test("a Y4M file tells its size and rate, is played to where it is cut off, and that is told")
+    func y4m() async throws {
+      let pipe = Pipe()
+      pipe.write(text: "YUV4MPEG2 W32 H32 F25:1 Ip C420jpeg XCOLORRANGE=FULL\n")
+      for number in 0..<10 {
+        pipe.write(text: number == 3 ? "FRAME Ip\n" : "FRAME\n")
+        pipe.write(luma: 255)
+      }
+      pipe.write(text: "FRAME\n")
+      pipe.write(luma: 0, bytes: 700)
+      close(pipe.writing)
+      let book = LogBook()
+      let camera = try LiveCamera(
+        opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading, logger: book.logger)
+      #expect(camera.summary.contains("Y4M 32x32, 25 a second"))
+      let decoder = try VP8Decoder()
+      var brightness: [Double] = []
+      var last = 0.0
+      for await frame in await camera.frames() {
+        brightness.append(try #require(try decoder.decode(frame.payload, \.brightness)))
+        last = frame.time.seconds
+      }
+      close(pipe.reading)
+      #expect(brightness.count >= 8 && brightness.count <= 10)
+      // White is 235 in what is encoded, wherever it was in the file.
+      #expect(brightness.allSatisfy { abs($0 - 235) < 4 })
+      #expect(last > 0.3 && last < 0.45)
+      #expect(book.lines == ["Standard input ended in the middle of a picture: 700 of 1536 bytes came."])
+      let failure = await camera.failure
+      #expect(failure == nil)
+    }
+
+    @Test("a Y4M file that goes wrong on its way ends the camera with a sentence")
+    func brokenY4M() async throws {
+      let pipe = Pipe()
+      pipe.write(text: "YUV4MPEG2 W32 H32 F25:1\nFRAME\n")
+      pipe.write(luma: 40)
+      pipe.write(text: "NOISE\n")
+      let camera = try LiveCamera(opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading)
+      for await _ in await camera.frames() {}
+      close(pipe.writing)
+      close(pipe.reading)
+      let failure = await camera.failure
+      #expect(failure == "Standard input cannot be played on: at byte 1566 no picture begins.")
     }
 
     @Test("with nothing in the pipe yet a black picture is shown, and a remark says so")

@@ -141,6 +141,23 @@ struct LiveVideoEncoderTests {
     #expect(last.size.width > smallest ?? .max)
   }
 
+  @Test("what a viewer on a bad line has brought about is over when nobody watches any more")
+  func startsOver() throws {
+    let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
+    let noise = Self.noise(Self.vga, depth: 140)
+    _ = try play(encoder, pictures: 150, target: { _ in 100_000 }, request: { _ in false }) { noise[$0 % 8] }
+    #expect(encoder.rung.size.width <= 240 && encoder.rung.divisor == 2)
+    encoder.startOver(now: origin + .seconds(5))
+    var first: EncodedFrame?
+    for number in 150..<170 where first == nil {
+      let now = origin + .nanoseconds(number * 1_000_000_000 / 30)
+      let frame = try encoder.encode(noise[number % 8], time: Int64(number) * 3_000, now: now)
+      if frame?.size == Self.vga { first = frame }
+    }
+    #expect(first?.isKeyframe == true)
+    #expect(encoder.rung == QualityLadder.Rung(divisor: 1, size: Self.vga))
+  }
+
   @Test("a keyframe comes within 100 ms of a request, and never two within 500 ms")
   func keyframes() throws {
     let size = PictureSize(width: 160, height: 120)

@@ -191,7 +191,41 @@ struct BadInputTests {
     #expect(try sentence([UInt8](repeating: 1, count: 4_608), size: size) == nil)
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8) + [UInt8](repeating: 1, count: 9_000), size: size)
-        == "Standard input cannot be played: a Y4M file comes from it, and raw pictures are to.")
+        == "Standard input cannot be played: at byte 24 no picture begins.")
+  }
+
+  @Test("a Y4M file from a pipe, whatever is wrong with it")
+  func pipedY4M() throws {
+    func sentence(_ bytes: [UInt8], fps: Double? = nil) throws -> String? {
+      let descriptor = Glibc.open(try scratch.write(bytes, as: "piped"), O_RDONLY)
+      defer { close(descriptor) }
+      do {
+        _ = try LiveCamera(opening: .init(input: .standardInput, fps: fps, owner: someone), standardInput: descriptor)
+        return nil
+      } catch {
+        return error.description.replacing("Standard input cannot be played: ", with: "")
+      }
+    }
+    #expect(try sentence(y4m("W64 H48 F30:1")) == nil)
+    #expect(try sentence(y4m("W64 H48 F0:0")) == "its frame rate is 0; a rate can be given (--fps).")
+    #expect(try sentence(y4m("W64 H48 F0:0"), fps: 10) == nil)
+    #expect(try sentence(y4m("H48 F30:1")) == "its Y4M header tells no size.")
+    #expect(
+      try sentence(y4m("W8192 H48 F30:1")) == "its pictures are 8192x48, and a side must be 16 to 4096 pixels.")
+    #expect(try sentence(Array("YUV4MPEG2 W64 H48".utf8)) == "it ended within its Y4M header.")
+    #expect(
+      try sentence(Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 65, count: 100_000))
+        == "its Y4M header has no end within 1024 bytes.")
+    #expect(
+      try sentence(Array("YUV4MPEG2 W64 H48 F30:1\nFRAME".utf8) + [UInt8](repeating: 32, count: 100_000))
+        == "at byte 24 a picture's line has no end.")
+    #expect(
+      try sentence(Array(y4m("W64 H48 F30:1").dropLast(8)))
+        == "it ended after 4600 bytes, and a picture of 64x48 has 4608.")
+    #expect(
+      try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8))
+        == "it ended after 0 bytes, and a picture of 64x48 has 4608.")
+    #expect(try sentence(Array("YUV4".utf8)) == "raw pictures come from it, and their size must be given (--size).")
   }
 
   @Test(

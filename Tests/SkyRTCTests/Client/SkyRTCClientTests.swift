@@ -47,6 +47,39 @@ struct SkyRTCClientTests {
     }
   }
 
+  @Test("a server with a certificate of its own is believed by who was told of it, and by nobody else")
+  func ownAuthority() async throws {
+    try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
+      var options = quick
+      options.trust = .file(Certificate.path)
+      let believing = try client(address.webSocketURL, options: options)
+      var events = believing.events.makeAsyncIterator()
+      try await believing.connect()
+      guard case .joined? = await events.next() else { throw Participant.Surprise.noWelcome }
+      await believing.close()
+      let other = try client(address.webSocketURL, options: quick)
+      await #expect {
+        try await other.connect()
+      } throws: {
+        if case .notTrusted? = $0 as? WebSocketConnectError { return true }
+        return false
+      }
+    }
+  }
+
+  @Test("a file that holds no certificate is told of before anybody is connected to")
+  func noCertificate() throws {
+    try WebSocketTrust.system.check()
+    try WebSocketTrust.file(Certificate.path).check()
+    for (file, reason) in [
+      ("/nowhere/ca.pem", "no such file or directory"), (Certificate.keyPath, "there is no certificate in PEM in it"),
+      ("/dev/null", "there is no certificate in PEM in it"), ("/", "there is no certificate in PEM in it"),
+    ] {
+      let error = #expect(throws: WebSocketConnectError.self) { try WebSocketTrust.file(file).check() }
+      #expect(error?.description == "The certificates in \(file) cannot be read: \(reason).")
+    }
+  }
+
   @Test("a lost server is made out, awaited and joined again under the same id")
   func comesBack() async throws {
     let server = SkyRTCServer(configuration: .init(port: 0), logger: .quiet)

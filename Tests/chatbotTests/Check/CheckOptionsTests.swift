@@ -28,7 +28,8 @@ struct CheckOptionsTests {
     #expect(options.peers == 1)
     #expect(options.wait.milliseconds == 30_000)
     #expect(options.span.milliseconds == 20_000)
-    #expect(try options.rules.rules() == nil)
+    #expect(try options.rules.rules().given.isEmpty)
+    #expect(try options.rules.rules().includesOwn)
     #expect(options.rules.expectation(peers: 2) == CheckExpectation(peers: 2))
   }
 
@@ -38,7 +39,7 @@ struct CheckOptionsTests {
       "--expect", "video.fps >= 24", "--expect", "peers == 2", "--impair", "send: loss=5%", "--seed", "7", "--act",
       "second-offer", "--content", "returned", "--no-audio",
     ])
-    #expect(try options.rules.rules()?.map(\.text) == ["video.fps >= 24", "peers == 2"])
+    #expect(try options.rules.rules().given.map(\.text) == ["video.fps >= 24", "peers == 2"])
     let plan = try options.plan()
     #expect(plan.impairment?.description == "send: loss=5%")
     #expect(plan.impairment?.seed == 7)
@@ -48,12 +49,22 @@ struct CheckOptionsTests {
 
   @Test("--peers holds beside given rules, unless one of them is about it")
   func peers() throws {
-    func rules(_ arguments: String...) throws -> [String]? {
-      try CheckOptions.parse(arguments).givenRules()?.map(\.text)
+    func rules(_ arguments: String...) throws -> [String] {
+      try CheckOptions.parse(arguments).allRules().given.map(\.text)
     }
-    #expect(try rules("--peers", "2") == nil)
+    #expect(try rules("--peers", "2") == [])
     #expect(try rules("--peers", "2", "--expect", "loss <= 2%") == ["loss <= 2%", "peers >= 2"])
     #expect(try rules("--peers", "2", "--expect", "peers == 3") == ["peers == 3"])
+  }
+
+  @Test("given rules hold alone, unless one of them is “default”: then the program's own hold, too")
+  func besides() throws {
+    #expect(try !CheckOptions.parse(["--expect", "loss <= 2%"]).allRules().includesOwn)
+    let both = try CheckOptions.parse(["--expect", "loss <= 2%", "--expect", "default", "--peers", "2"]).allRules()
+    #expect(both.includesOwn)
+    #expect(both.given.map(\.text) == ["loss <= 2%"])
+    let help = CheckOptions.helpMessage(columns: 300)
+    #expect(help.contains("unless one of them is “default”"))
   }
 
   @Test("a change of size is the camera's to do")
@@ -92,7 +103,7 @@ struct CheckOptionsTests {
     defer { try? FileManager.default.removeItem(at: file) }
     try Data("expect:\n  - loss <= 2%\n".utf8).write(to: file)
     let options = try CheckOptions.parse(["--expect", "peers == 1", "--expect-file", file.path])
-    #expect(try options.rules.rules()?.map(\.text) == ["peers == 1", "loss <= 2%"])
+    #expect(try options.rules.rules().given.map(\.text) == ["peers == 1", "loss <= 2%"])
     try Data("expect:\n  - loss <= 2%\n  - nonsense\n".utf8).write(to: file)
     let error = #expect(throws: ValidationError.self) {
       try CheckOptions.parse(["--expect-file", file.path]).rules.rules()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallCheck
 import Foundation
+import Logging
 import Media
 import Recorder
 import Testing
@@ -71,7 +72,7 @@ import Testing
     #expect(hasReasons)
     #expect(two.expected.peers == 2)
     let given = try folder.inspect(nil, "--expect", "video.fps >= 15", peers: 2).report
-    #expect(given.rules.map(\.rule) == ["video.fps >= 15", "peers >= 2"])
+    #expect(given.rules.map(\.rule) == ["peers >= 2", "video.fps >= 15"])
     #expect(given.failedRules == ["peers >= 2"])
   }
 
@@ -90,6 +91,21 @@ import Testing
       let isSame = try folder.bytes(name) == before
       #expect(isSame)
     }
+  }
+
+  @Test func theVerdictHasBeenToldWhenAReportCannotBeWritten() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 1))
+    let screen = try Screen()
+    let inspection = Inspection(
+      files: [folder.path], peers: nil, rules: try RuleOptions.parse(["--json", "/dev/full"]),
+      console: screen.console(),
+      log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
+    let outcome = try inspection.run()
+    let failure = #expect(throws: CallFailure.self) { try inspection.tell(outcome) }
+    #expect(failure?.code == .disk)
+    #expect(failure?.sentence.hasPrefix("/dev/full cannot be written: ") == true)
+    #expect(screen.output.contains(outcome.report.summary))
   }
 
   @Test func theCommandLineIsUnderstoodOrRefusedInASentence() throws {

@@ -95,10 +95,14 @@ final class RecordedFolder {
   ///   - files: nil for the whole folder.
   ///   - options: as they stand on the command line.
   func inspect(_ files: [String]? = nil, _ options: String..., peers: Int? = nil) throws -> Inspection.Outcome {
-    try Inspection(
-      files: files ?? [path], peers: peers, rules: try RuleOptions.parse(options), console: Console(isQuiet: true),
-      log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() }
-    ).run()
+    let screen = try Screen()
+    let inspection = Inspection(
+      files: files ?? [path], peers: peers, rules: try RuleOptions.parse(options),
+      console: screen.console(isQuiet: true),
+      log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
+    let outcome = try inspection.run()
+    try inspection.tell(outcome)
+    return outcome
   }
 }
 

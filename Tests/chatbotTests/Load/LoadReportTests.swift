@@ -61,6 +61,31 @@ struct LoadReportTests {
     #expect(report.keyframeRequests == 2)
   }
 
+  @Test("after a signal while they still come, only those who began count")
+  func interrupted() {
+    let waiting = Array(repeating: PublisherRecord(), count: 3)
+    let early = report([connected(after: 1), connected(after: 1)] + waiting)
+    #expect(early.started == 2 && early.publishers == 5)
+    #expect(early.isComplete)
+    #expect(LoadTable(early).lines[0] == "5 publishers in room 100, 10.0 s since the first of 2 came")
+    var lonely = PublisherRecord()
+    lonely.starts(now: start)
+    var refused = PublisherRecord()
+    refused.failed("The room is full.")
+    #expect(!report([connected(after: 1), lonely] + waiting).isComplete)
+    #expect(report([connected(after: 1), refused] + waiting).started == 2)
+  }
+
+  @Test("the steady part begins when the last one came; before, all counts")
+  func milestones() {
+    let milestones = Milestones(now: start)
+    let before = milestones.steady(now: start + .seconds(3))
+    #expect(before == (3, 0))
+    milestones.last(bytesSent: 1_000, now: start + .seconds(4))
+    let after = milestones.steady(now: start + .seconds(6))
+    #expect(after == (2, 1_000))
+  }
+
   @Test("what an ended connection had sent stays counted, and a new one counts anew")
   func reconnected() {
     var record = connected(after: 10, packets: 100)
@@ -136,7 +161,7 @@ struct LoadReportTests {
         "  connected         2 of 3       80.0 ms      100.0 ms      100.0 ms",
         "  round trip                      2.0 ms        2.0 ms        2.0 ms",
         "",
-        "  sent        1,234,567 packets, 617,283 frames, 1.2 GB; now 987.7 Mb/s",
+        "  sent        1,234,567 packets, 617,283 frames, 1.2 GB; 987.7 Mb/s",
         "  lost        12 packets, 0.00 %",
         "  keyframes   2 asked for",
         "  failed      1 x No answer.[2J",
@@ -145,7 +170,9 @@ struct LoadReportTests {
 
   @Test("with nobody connected there are dashes instead of times")
   func nobody() {
-    let lines = LoadTable(report([PublisherRecord()])).lines
+    var lonely = PublisherRecord()
+    lonely.starts(now: start)
+    let lines = LoadTable(report([lonely])).lines
     #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one came")
     #expect(lines[4] == "  connected         0 of 1             -             -             -")
   }

@@ -45,9 +45,10 @@ struct PlayOptionsTests {
     #expect(PlayOptions.message(for: try #require(refused)) == "\(name) goes with --play.")
   }
 
-  @Test("raw pictures need a size")
-  func rawPictures() {
-    #expect(refusal(of: PlayOptions.self, "--play", "-")?.contains("--play - needs --size") == true)
+  @Test("standard input may tell its own size, so none has to be given")
+  func standardInput() throws {
+    let camera = try #require(try PlayOptions.parse(["--play", "-"]).camera)
+    #expect(camera.input == .standardInput && camera.size == nil)
   }
 
   @Test(

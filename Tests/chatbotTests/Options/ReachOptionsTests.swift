@@ -9,13 +9,14 @@ import Testing
 struct ReachOptionsTests {
   private static let given = [
     "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
-    "--bind-address", "192.0.2.1",
+    "--bind-address", "192.0.2.1", "--ca-certificate", "ca.pem",
   ]
 
   @Test("are read alike by every command that takes part in a call")
   func alike() throws {
     var wanted = Reach(server: "wss://calls.example:8443")
     wanted.room = "100"
+    wanted.authorities = "ca.pem"
     wanted.iceServers = ["stun:one.example"]
     wanted.udpPort = 40_000
     wanted.bindAddress = "192.0.2.1"
@@ -44,6 +45,26 @@ struct ReachOptionsTests {
     #expect(refusal(of: CheckOptions.self, "--server", "ws://a:99999") == port)
     #expect(
       refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "1", "--server", "ws://a:99999") == port)
+  }
+
+  @Test("an authority of one's own goes with wss, and a file without one is refused with a sentence")
+  func authority() {
+    let sentence = "--ca-certificate goes with --server wss://…; over ws:// nobody shows a certificate."
+    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
+    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem", "--server", "ws://a") == sentence)
+    #expect(
+      refusal(of: CheckOptions.self, "--ca-certificate", "", "--server", "wss://a")
+        == "--ca-certificate needs the name of a file.")
+    var reach = Reach(server: "wss://a")
+    #expect(throws: Never.self) { try reach.check() }
+    for (file, reason) in [
+      ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "there is no certificate in PEM in it"),
+    ] {
+      reach.authorities = file
+      let failure = #expect(throws: CallFailure.self) { try reach.check() }
+      #expect(failure?.code == .usage)
+      #expect(failure?.sentence == "The certificates in \(file) cannot be read: \(reason).")
+    }
   }
 
   @Test("a server on this machine means that its users may be here, too, whatever it is called")

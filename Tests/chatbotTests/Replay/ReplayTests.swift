@@ -61,6 +61,26 @@ struct ReplayTests {
     #expect(isSame, "\(difference(one, other))")
   }
 
+  @Test("no step comes before one that it needs, whoever offers", arguments: [1, 2, 3, 4, 5, 6])
+  func order(seed: UInt64) throws {
+    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badLine, checkerOffers: seed.isMultiple(of: 2))
+    plan.filmStart = .milliseconds(100)
+    plan.filmLength = .milliseconds(1_500)
+    plan.duration = .seconds(2)
+    let steps = try #require(try ReplayCall(plan).report().peers.first?.steps)
+    let offer = try #require(steps.offerSent ?? steps.offerReceived)
+    let answer = try #require(steps.answerSent ?? steps.answerReceived)
+    let packet = try #require(steps.firstPacket)
+    let line = try [
+      #require(steps.seen), offer, answer, #require(steps.firstCheckAnswered), #require(steps.iceConnected),
+      #require(steps.dtlsConnected), packet,
+    ]
+    let isInOrder = zip(line, line.dropFirst()).allSatisfy { $0 <= $1 }
+    #expect(isInOrder, "\(line)")
+    let (frame, sound) = (try #require(steps.firstFrame), try #require(steps.firstSound))
+    #expect(packet <= frame && packet <= sound)
+  }
+
   @Test("another seed gives another report")
   func otherSeed() throws {
     let first = try json(seed: 11)

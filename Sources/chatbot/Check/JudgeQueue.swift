@@ -1,0 +1,119 @@
+import CallCheck
+import Media
+import NIOCore
+
+/// What waits for the judge, in order, and no more of it than this machine can bear.
+///
+/// Pictures take time to decode. When more wait than the bounds allow, those of a peer that come then are left out, up to the next
+/// keyframe that finds room again, so that a broken picture is never looked at; how many is told in their place. Everything else is
+/// small and taken in no time, so it always waits its turn.
+///
+///     waiting ──(its picture comes and the queue is full)──► leaving out
+///        ▲                                                        │
+///        └──────(its keyframe comes and the queue is half empty)──┘
+struct JudgeQueue {
+  /// Something for the judge.
+  enum Job: Sendable {
+    case joined(ContinuousClock.Instant)
+    case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
+    case sent(EncodedFrame, ContinuousClock.Instant)
+    case failed(String)
+    case status(CheckedContinuation<CheckStatus, Never>)
+    /// What follows is only our leaving.
+    case over(ContinuousClock.Instant)
+
+    /// What it holds of media.
+    fileprivate var bytes: Int {
+      switch self {
+      case .event(.frame(let frame), _, _), .sent(let frame, _): frame.payload.readableBytes
+      default: 0
+      }
+    }
+  }
+
+  /// How much may wait, and how long.
+  struct Bounds: Sendable {
+    var bytes = 64 << 20
+    var time = Duration.seconds(2)
+  }
+
+  private let bounds: Bounds
+  /// What waits, from `taken` on, and when each was added.
+  private var jobs: [(job: Job, added: ContinuousClock.Instant)] = []
+  private var taken = 0
+  private(set) var bytes = 0
+  /// Peers whose pictures are left out now, with what was.
+  private var leftOut: [ParticipantID: LeftOutPictures] = [:]
+
+  init(_ bounds: Bounds = Bounds()) {
+    self.bounds = bounds
+  }
+
+  /// Adds a job, or counts it where it is a picture to be left out.
+  ///
+  /// - Returns: the peer whose pictures are left out from this one on; nil when nothing new is to be told.
+  mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
+    if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
+      return add(picture: frame, of: peer, job, now: now)
+    }
+    if case .over = job { tellAllLeftOut(now: now) }
+    put(job, now: now)
+    return nil
+  }
+
+  private mutating func add(
+    picture: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
+  ) -> ParticipantID? {
+    let goesOn = picture.isKeyframe && hasRoom(share: 2, now: now)
+    let isLeavingOut = leftOut[peer] != nil
+    if isLeavingOut ? goesOn : hasRoom(share: 1, now: now) {
+      tellLeftOut(of: peer, now: now)
+      put(job, now: now)
+      return nil
+    }
+    let one = LeftOutPictures(
+      bytes: picture.payload.readableBytes, isKeyframe: picture.isKeyframe, arrival: picture.arrival)
+    if isLeavingOut { leftOut[peer]?.add(one) } else { leftOut[peer] = one }
+    return isLeavingOut ? nil : peer
+  }
+
+  /// Whether not more than the bounds' half, third … waits.
+  private func hasRoom(share: Int, now: ContinuousClock.Instant) -> Bool {
+    let age = taken < jobs.count ? now - jobs[taken].added : .zero
+    return bytes <= bounds.bytes / share && age <= bounds.time / share
+  }
+
+  private mutating func put(_ job: Job, now: ContinuousClock.Instant) {
+    jobs.append((job, now))
+    bytes += job.bytes
+  }
+
+  private mutating func tellLeftOut(of peer: ParticipantID, now: ContinuousClock.Instant) {
+    guard let pictures = leftOut.removeValue(forKey: peer) else { return }
+    put(.event(.leftOut(pictures), peer, now), now: now)
+  }
+
+  /// There is nothing more to come: what was left out until now is told.
+  mutating func tellAllLeftOut(now: ContinuousClock.Instant) {
+    for peer in leftOut.keys.sorted(by: { $0.text < $1.text }) { tellLeftOut(of: peer, now: now) }
+  }
+
+  /// The next job; nil when none waits.
+  mutating func next() -> Job? {
+    guard taken < jobs.count else { return nil }
+    let job = jobs[taken].job
+    taken += 1
+    bytes -= job.bytes
+    // The front is cleared now and then, so that taking costs the same however many wait.
+    if taken == jobs.count || taken >= 1_024 {
+      jobs.removeFirst(taken)
+      taken = 0
+    }
+    return job
+  }
+
+  /// Peers that have to send a keyframe for their pictures to be looked at again, now that there is room for them.
+  func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
+    hasRoom(share: 2, now: now) ? leftOut.keys.sorted { $0.text < $1.text } : []
+  }
+}

@@ -1,0 +1,146 @@
+import CallCheck
+import Media
+import NIOCore
+import Testing
+
+@Suite("Pictures that are left out, and peers that are not judged")
+struct LeftOutTests {
+  /// A call of which the pictures of one second are left out.
+  private func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
+    var call = MadeUpCall()
+    call.duration = 5
+    var options = call.options
+    change(&options)
+    let judge = CallJudge(options)
+    judge.joined(at: MadeUpCall.instant(0.2))
+    var pictures: LeftOutPictures?
+    for happening in try call.happenings() {
+      if case .frame(let frame) = happening.event, frame.codec == .vp8, (2..<3).contains(happening.time) {
+        let one = LeftOutPictures(
+          bytes: frame.payload.readableBytes, isKeyframe: frame.isKeyframe, arrival: frame.arrival)
+        if pictures == nil { pictures = one } else { pictures?.add(one) }
+        continue
+      }
+      if let leftOut = pictures, happening.time >= 3 {
+        judge.take(.leftOut(leftOut), of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+        pictures = nil
+      }
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    }
+    return judge.report(at: MadeUpCall.instant(call.duration))
+  }
+
+  @Test("are counted, and told with their time in the table, as JSON, on the page and as JUnit")
+  func told() throws {
+    let report = try report()
+    let leftOut = try #require(report.peers.first?.leftOut)
+    #expect(leftOut.pictures == 30)
+    #expect(abs(leftOut.first - 2) < 0.04 && abs(leftOut.last - 2.98) < 0.04)
+    let sentence = "This machine could not decode all that came: 30 pictures were left out."
+    #expect(report.shortcomings == [sentence])
+    #expect(report.table(width: 200).contains(sentence))
+    let (page, junit) = (HTMLReport(report).text, report.junit)
+    let isOnPage = page.contains(sentence) && page.contains("Not looked at")
+    #expect(isOnPage)
+    #expect(junit.contains(sentence))
+    let read = try CheckReport(parsing: Array(report.json.utf8))
+    #expect(read.peers.first?.leftOut == leftOut)
+  }
+
+  @Test("make every rule fail that is about what they showed, and blame nobody; the others hold")
+  func rules() throws {
+    let rules = [
+      "video.fps >= 1", "video.freeze <= 10s", "video.latency.p95 <= 10s", "av.skew <= 10s", "pattern.ssim >= 0",
+      "keyframeRequests <= 100", "video.frames >= 1", "audio.silence <= 1s", "video.firstFrame <= 5s",
+      "video.bitrate >= 1kbit",
+      "loss <= 50%", "video.keyframes >= 1", "peers == 1",
+    ]
+    let report = try report { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) }
+    #expect(report.results.count == rules.count)
+    #expect(report.failedRules == Array(rules.prefix(7)))
+    #expect(report.verdict == .failed)
+    for result in report.results where !result.holds {
+      #expect(result.outcome == .notMeasured)
+      #expect(
+        result.sentence.hasSuffix(
+          " could not be measured: this machine could not decode all that came: 30 pictures were left out."))
+    }
+  }
+
+  @Test("before the first picture that was seen make that one late, too")
+  func first() throws {
+    var call = MadeUpCall()
+    call.duration = 2
+    let judge = CallJudge(call.options)
+    let early = LeftOutPictures(bytes: 100, isKeyframe: true, arrival: MadeUpCall.instant(1.02))
+    judge.take(.leftOut(early), of: MadeUpCall.peer, at: MadeUpCall.instant(1.03))
+    for happening in try call.happenings() {
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    }
+    let report = judge.report(at: MadeUpCall.instant(2))
+    #expect(report.result("video.firstFrame <= 5s")?.outcome == .notMeasured)
+  }
+
+  @Test("leave the bitrate and the keyframes as they came, and the hole is told as this machine's")
+  func kept() throws {
+    var call = MadeUpCall()
+    call.duration = 5
+    let (whole, holed) = (try call.report(), try report())
+    let (before, after) = (try #require(whole.peers[0].video), try #require(holed.peers[0].video))
+    #expect(abs(before.bitrate - after.bitrate) < 1)
+    #expect(before.keyframes == after.keyframes)
+    let bitrates = holed.peers[0].timeline.videoBitrate
+    let isFilled = bitrates[11...13].allSatisfy { ($0 ?? 0) > 10_000 }
+    #expect(isFilled)
+    #expect(after.freezes.list.map(\.reason) == [FreezeReason.receiverStalled.rawValue])
+  }
+
+  @Test("are not held against a baseline, and a remark says why")
+  func compared() throws {
+    let report = try report()
+    let comparison = report.compared(with: try report.withoutLeftOut)
+    #expect(!(comparison.worse + comparison.better).contains { $0.measurement.hasPrefix("video.f") })
+    #expect(comparison.remarks.contains { $0.hasPrefix("In this check not all pictures were decoded") })
+  }
+
+  @Test("peers beyond the most that are judged are counted, in the room and as present, and that is told")
+  func bystanders() throws {
+    let start = MadeUpCall.start
+    var options = CallJudge.Options(start: start, room: "100")
+    options.mostPeers = 2
+    options.rules = RuleList(try ["peers == 3", "peers.seen == 4"].map { try Rule($0) })
+    let judge = CallJudge(options)
+    let call = MadeUpCall()
+    let sound = try call.happenings().filter {
+      if case .frame(let frame) = $0.event { frame.codec == .opus && $0.time < 2 } else { false }
+    }
+    for name in ["a", "b", "c", "d"] { judge.step(.seen, of: ParticipantID(name), at: start) }
+    // The last one never sends anything.
+    for happening in sound {
+      for name in ["a", "b", "c"] {
+        judge.take(happening.event, of: ParticipantID(name), at: MadeUpCall.instant(happening.time))
+      }
+    }
+    let report = judge.report(at: MadeUpCall.instant(2))
+    #expect(report.peers.map(\.id) == ["a", "b"])
+    #expect(report.roomReport.peersNotJudged == 2)
+    #expect(report.failedRules == [])
+    let sentence = "2 more peers were there and not judged, because 2 are the most that are."
+    #expect(report.shortcomings == [sentence])
+    #expect(report.table(width: 200).contains(sentence))
+    judge.step(.gone(.left, "It left."), of: ParticipantID("c"), at: MadeUpCall.instant(2))
+    judge.step(.gone(.left, "It left."), of: ParticipantID("a"), at: MadeUpCall.instant(2))
+    #expect(judge.report(at: MadeUpCall.instant(4)).roomReport.peersAtOnce == 3)
+  }
+}
+
+extension CheckReport {
+  /// The same as if every picture had been looked at.
+  fileprivate var withoutLeftOut: CheckReport {
+    get throws {
+      var report = self
+      for index in report.peers.indices { report.peers[index].leftOut = nil }
+      return report
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import CallCheck
+import Testing
+
+@Suite("The rules of a check")
+struct RuleListTests {
+  private func list(_ texts: String...) throws -> RuleList {
+    var list = RuleList()
+    for text in texts { try list.add(text) }
+    return list
+  }
+
+  private func report(_ list: RuleList) throws -> CheckReport {
+    var call = MadeUpCall()
+    call.duration = 2
+    return try call.report { $0.rules = list }
+  }
+
+  private var own: [String] { DefaultRules.rules(for: MadeUpCall().options.expected, subject: .call).map(\.rule.text) }
+
+  @Test("given ones take the place of the program's own")
+  func alone() throws {
+    let report = try report(list("video.fps >= 10"))
+    #expect(report.rules.map(\.rule) == ["video.fps >= 10"])
+    #expect(!report.rulesAreDefault)
+    #expect(!report.table().contains("program's own"))
+  }
+
+  @Test("with “default” among them the program's own hold as well, but for those about the same measurement")
+  func besides() throws {
+    let report = try report(list("video.fps >= 10", " default ", "video.freeze <= 300ms", "rtt.p95 <= 1s"))
+    let given = ["video.fps >= 10", "video.freeze <= 300ms", "rtt.p95 <= 1s"]
+    let kept = own.filter { !$0.hasPrefix("video.fps ") && !$0.hasPrefix("video.freeze.longest ") }
+    #expect(kept.count == own.count - 2)
+    #expect(report.rules.map(\.rule) == given + kept)
+    #expect(report.rules.map { $0.reason != nil } == given.map { _ in false } + kept.map { _ in true })
+    #expect(!report.rulesAreDefault)
+    let sentence = "\(kept.count) of these \(kept.count + 3) rules are the program's own"
+    #expect(report.table(width: 200).contains(sentence + "."))
+    let page = HTMLReport(report).text
+    let isTold = page.contains(sentence.replacing("'", with: "\u{2019}") + ", and why")
+    #expect(isTold)
+  }
+
+  @Test("“default” alone is what holds when nothing is given")
+  func defaultAlone() throws {
+    let report = try report(list("default"))
+    #expect(report.rules.map(\.rule) == own)
+    #expect(report.rulesAreDefault)
+    #expect(report.table().contains("No rule was given: these are the program's own."))
+  }
+
+  @Test("a file of rules may have “default” among them, and nothing else")
+  func file() throws {
+    let both = try RulesFile.rules(of: "expect:\n  - default  # ours\n  - loss <= 2%\n")
+    #expect(both.includesOwn && both.given.map(\.text) == ["loss <= 2%"])
+    let one = try RulesFile.rules(of: "- default\n")
+    #expect(one.includesOwn && one.given.isEmpty)
+    #expect(throws: RulesFile.ParseError.self) { try RulesFile.rules(of: "- defaults\n") }
+  }
+}

@@ -1,0 +1,127 @@
+import Codecs
+import Foundation
+import Logging
+import Media
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+@Suite("frames of an input that cannot be decoded")
+struct UndecodableTests {
+  let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  /// An IVF file of 20 pictures, 10 a second, of which some tell more of themselves than there is.
+  private func film(damaged: Set<Int>) throws -> String {
+    let path = try scratch.make(
+      "good.ivf", "-f", "lavfi", "-i", "testsrc=s=64x64:d=2:r=10", "-c:v", "libvpx", "-g", "1", "-auto-alt-ref", "0")
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    var position = 32
+    var number = 0
+    while position + 12 <= bytes.count {
+      let size = (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
+      // The size of the first partition, which is then more than there is (RFC 6386, 9.1).
+      if damaged.contains(number) { bytes.replaceSubrange(position + 13...position + 14, with: [0xff, 0xff]) }
+      position += 12 + size
+      number += 1
+    }
+    #expect(number == 20)
+    return try scratch.write(bytes, as: "damaged.ivf")
+  }
+
+  @Test("are counted with the time of the first, round after round, and the picture before stands still")
+  func counted() throws {
+    let path = try film(damaged: [4, 5, 9])
+    let checked = try #require(try InputFile.check(path, rate: nil).pictures)
+    let input = try checked.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
+    var pictures: [[UInt8]] = []
+    while try input.peek() != nil {
+      try input.advance()
+      pictures.append(try input.picture().bytes)
+    }
+    #expect(pictures.count == 20)
+    let stands = pictures[5] == pictures[3] && pictures[6] != pictures[5]
+    #expect(stands)
+    #expect(input.undecodable.count == 3)
+    #expect(input.undecodable.first?.time == Int64(288_000))
+    try input.rewind()
+    while try input.peek() != nil { try input.advance() }
+    #expect(input.undecodable.count == 6)
+    #expect(input.undecodable.first?.time == Int64(288_000))
+  }
+
+  @Test("of sound are counted as well, and silence takes their place")
+  func sound() throws {
+    // Sound in WebM has no check sum, so a packet can be made wrong.
+    let path = try scratch.make("good.webm", "-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "libvorbis", "-ac", "1")
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let packets = packets(of: bytes)
+    #expect(packets.count > 20)
+    // A packet of Vorbis that holds sound begins with a bit that is 0 (Vorbis I, 4.3.1).
+    for packet in packets[10..<13] { bytes[packet] |= 1 }
+    let damaged = try scratch.write(bytes, as: "damaged.webm")
+    let checked = try #require(try InputFile.check(damaged, rate: nil).sound)
+    let input = try checked.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
+    let samples = try input.read(48_000).samples
+    #expect(input.undecodable.count == 3)
+    let first = try #require(input.undecodable.first)
+    let seconds = Double(first.time) / 720_000
+    #expect(seconds > 0.05 && seconds < 0.9)
+    #expect(first.reason.hasSuffix("bytes is not Vorbis"))
+    let start = Int(seconds * 48_000)
+    let silent = samples[start..<min(samples.count, start + 9_600)].count { $0 == 0 }
+    #expect(silent > 900)
+  }
+
+  /// Where the packets of a WebM file with one track begin: behind 0xa3, the size, the track's number, the time and the flags
+  /// (RFC 9559, 10.2).
+  private func packets(of bytes: [UInt8]) -> [Int] {
+    bytes.indices.dropLast(10).compactMap { index in
+      guard bytes[index] == 0xa3 else { return nil }
+      let size = bytes[index + 1]
+      let start = size & 0x80 != 0 ? index + 2 : size & 0xc0 == 0x40 ? index + 3 : index
+      let isBlock = start > index && bytes[start] == 0x81 && bytes[start + 1] < 8 && bytes[start + 3] & 0x7f == 0
+      return isBlock ? start + 4 : nil
+    }
+  }
+
+  @Test("the first is told at once with its file, time and reason, and all at the end, whatever number they are")
+  func notice() {
+    let book = LogBook()
+    var notice = LeftOutNotice(.video, of: "a.ivf", logger: book.logger)
+    var leftOut = Undecodable()
+    notice.look(at: leftOut)
+    notice.end(with: leftOut)
+    #expect(book.lines == [])
+    for second in [83, 84, 85] {
+      leftOut.add(at: Int64(second) * 720_000 + 720 * 7, reason: "decoding failed: a bad bit")
+      notice.look(at: leftOut)
+    }
+    notice.end(with: leftOut)
+    #expect(
+      book.lines == [
+        "A picture cannot be decoded and is left out; the one before it stands still. "
+          + "file=a.ivf reason=decoding failed: a bad bit time=83.007 s",
+        "3 pictures could not be decoded and were left out. file=a.ivf",
+      ])
+  }
+
+  @Test("while a camera plays they are told once, and counted when it ends")
+  func played() async throws {
+    let path = try film(damaged: [2, 3])
+    let book = LogBook()
+    let camera = try LiveCamera(
+      opening: .init(input: .file(path), loops: false, live: true, owner: someone), logger: book.logger)
+    var frames = 0
+    for await _ in await camera.frames() { frames += 1 }
+    #expect(frames > 10)
+    #expect(book.lines.count == 2)
+    #expect(book.lines.first?.contains("file=\(path)") == true)
+    #expect(book.lines.first?.hasSuffix("time=0.200 s") == true)
+    #expect(book.lines.last == "2 pictures could not be decoded and were left out. file=\(path)")
+  }
+}

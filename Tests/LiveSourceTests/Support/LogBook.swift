@@ -1,0 +1,28 @@
+import Logging
+import Synchronization
+
+/// Keeps what is logged.
+final class LogBook: Sendable {
+  private let kept = Mutex<[String]>([])
+
+  /// Each line with what belongs to it: `message key=value`.
+  var lines: [String] { kept.withLock(\.self) }
+
+  var logger: Logger { Logger(label: "test") { _ in Handler(book: self) } }
+
+  private struct Handler: LogHandler {
+    let book: LogBook
+    var logLevel = Logger.Level.warning
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+      book.kept.withLock { $0.append("\(event.message)\(details)") }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import BotPeer
+import CallCheck
+import Codecs
+import Logging
+import Media
+import NIOCore
+import Testing
+
+@testable import chatbot
+
+@Suite("whoever looks on in a call and has it judged")
+struct CheckDeskTests {
+  @Test("leaves pictures out where more wait than may, and tells so in the log and in the report")
+  func leavesOut() async throws {
+    let screen = try Screen()
+    var limits = CheckDesk.Limits(wait: .seconds(1), span: .seconds(1))
+    limits.queue = JudgeQueue.Bounds(bytes: 4_000, time: .seconds(600))
+    let desk = CheckDesk(limits, log: screen.console().logger("check", level: .warning)) { _ in }
+    let start = ContinuousClock.now
+    let peer = ParticipantID("peer-1")
+    // Nobody takes anything yet.
+    let sizes = try send(60, of: peer, to: desk, from: start)
+    let taken = sizes.indices.first { sizes[...$0].reduce(0, +) > limits.queue.bytes }.map { $0 + 1 } ?? 0
+    #expect(taken > 0 && taken < 60)
+    desk.leaving(at: start + .seconds(3), because: .enoughSeen)
+    desk.end()
+    let report = await desk.judge(.init(start: start, room: "100"))
+    #expect(report.peers.first?.video?.frames == taken)
+    #expect(report.peers.first?.leftOut?.pictures == 60 - taken)
+    #expect(report.result("video.fps >= 15")?.outcome == .notMeasured)
+    let log = screen.errors
+    #expect(log.contains("Decoding does not keep up; pictures are left out until the next keyframe. user=peer-1"))
+    #expect(log.contains("This machine could not decode all that came: \(60 - taken) pictures were left out."))
+    #expect(log.split(separator: "\n").count == 2)
+  }
+
+  @Test("leaves nothing out where there is room")
+  func keeps() async throws {
+    let screen = try Screen()
+    let limits = CheckDesk.Limits(wait: .seconds(1), span: .seconds(1))
+    let desk = CheckDesk(limits, log: screen.console().logger("check", level: .warning)) { _ in }
+    let start = ContinuousClock.now
+    _ = try send(30, of: ParticipantID("peer-1"), to: desk, from: start)
+    desk.leaving(at: start + .seconds(3), because: .enoughSeen)
+    desk.end()
+    let report = await desk.judge(.init(start: start, room: "100"))
+    #expect(report.peers.first?.video?.frames == 30)
+    #expect(report.peers.first?.leftOut == nil)
+    #expect(screen.errors == "")
+  }
+
+  @Test("counts whom we fell silent towards, but not those whom we leave at the end")
+  func silences() throws {
+    let desk = CheckDesk(
+      .init(wait: .seconds(1), span: .seconds(1)), log: try Screen().console().logger("check", level: .warning)
+    ) { _ in }
+    func end(_ name: String, _ cause: PeerEnding.Cause) {
+      desk.happened(.ended(PeerEnding(cause, "It ended.")), with: ParticipantID(name), at: .now)
+    }
+    #expect(desk.timesPerformed(.suddenLeave) == 0)
+    end("a", .closedByUs)
+    end("b", .closedByParticipant)
+    end("c", .closedByUs)
+    desk.leaving(at: .now, because: .enoughSeen)
+    end("d", .closedByUs)
+    #expect(desk.timesPerformed(.suddenLeave) == 2)
+    #expect(desk.timesPerformed(.ssrcChange) == 0)
+    #expect(desk.timesPerformed(.sizeChange) == nil)
+  }
+
+  /// Tells the desk of pictures, 30 a second, of which only the first is a keyframe.
+  ///
+  /// - Returns: their sizes in bytes.
+  private func send(
+    _ count: Int, of peer: ParticipantID, to desk: CheckDesk, from start: ContinuousClock.Instant
+  ) throws -> [Int] {
+    let size = PictureSize(width: 64, height: 64)
+    let encoder = try VP8Encoder(.init(size: size))
+    return try (0..<count).compactMap { number in
+      var picture = Picture(size: size)
+      picture.luma = (0..<size.width * size.height).map { UInt8(truncatingIfNeeded: $0 &* (number + 3) / 5) }
+      guard let output = try encoder.encode(picture, time: Int64(number) * 3_000) else { return nil }
+      let arrival = start + .milliseconds(number * 33)
+      let frame = EncodedFrame(
+        owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000), payload: output.payload,
+        isKeyframe: output.isKeyframe, arrival: arrival)
+      desk.happened(.media(.frame(frame)), with: peer, at: arrival)
+      return output.payload.readableBytes
+    }
+  }
+}

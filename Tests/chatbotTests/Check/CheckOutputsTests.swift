@@ -1,0 +1,70 @@
+import ArgumentParser
+import CallCheck
+import Foundation
+import Testing
+
+@testable import chatbot
+
+@Suite("where a verdict goes")
+struct CheckOutputsTests {
+  /// The report of a call to which nobody came.
+  private var report: CheckReport {
+    let start = ContinuousClock.now
+    let judge = CallJudge(.init(start: start, room: "100"))
+    judge.joined(at: start)
+    return judge.report(at: start + .seconds(1))
+  }
+
+  private func outputs(_ arguments: String...) throws -> CheckOutputs { try RuleOptions.parse(arguments).outputs }
+
+  @Test(
+    "a report on standard output is alone there, and the table goes to standard error",
+    arguments: ["--json", "--junit", "--html"])
+  func standardOutput(_ option: String) throws {
+    let screen = try Screen()
+    let outputs = try outputs(option, "-")
+    let (console, report) = (screen.console(), report)
+    try outputs.prepare()
+    console.verdict(report, outputs: outputs)
+    try outputs.write(report, on: console)
+    let texts = [
+      "--json": try report.json, "--junit": report.junit, "--html": HTMLReport(report, recordings: [:]).text,
+    ]
+    let isAlone = screen.output == texts[option]
+    #expect(isAlone)
+    #expect(screen.errors.contains("nobody else came"))
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+  }
+
+  @Test(
+    "with --quiet there is no table beside it; without a report there, the table is on standard output all the same")
+  func quiet() throws {
+    let aside = try Screen()
+    aside.console(isQuiet: true).verdict(report, outputs: try outputs("--json", "-"))
+    #expect(aside.output == "" && aside.errors == "")
+    let usual = try Screen()
+    usual.console(isQuiet: true).verdict(report, outputs: try outputs("--json", "report.json"))
+    #expect(usual.output.contains("nobody else came") && usual.errors == "")
+  }
+
+  @Test("two reports on standard output are refused with a sentence")
+  func two() {
+    let sentence = "Only one of --json, --junit and --html can go to standard output (-)."
+    #expect(refusal(of: CheckOptions.self, "--json", "-", "--junit", "-") == sentence)
+    #expect(refusal(of: InspectCommand.self, "a.webm", "--html", "-", "--junit", "-") == sentence)
+    #expect(throws: Never.self) { try CheckOptions.parse(["--json", "-", "--html", "a.html"]) }
+  }
+
+  @Test("one that cannot be written is told of, and does not keep the others from being written")
+  func unwritable() throws {
+    let full = try Screen(output: "/dev/full")
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xml")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let outputs = try outputs("--json", "-", "--junit", file.path)
+    let report = report
+    let failure = #expect(throws: CallFailure.self) { try outputs.write(report, on: full.console()) }
+    #expect(failure?.code == .disk)
+    #expect(failure?.sentence.hasPrefix("Standard output cannot be written: ") == true)
+    #expect(try String(contentsOf: file, encoding: .utf8) == report.junit)
+  }
+}

@@ -1,0 +1,161 @@
+import CallCheck
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import chatbot
+
+@Suite("what waits for the judge")
+struct JudgeQueueTests {
+  private static let start = ContinuousClock.now
+  private static let (anna, bert) = (ParticipantID("anna"), ParticipantID("bert"))
+
+  private func instant(_ seconds: Double) -> ContinuousClock.Instant {
+    Self.start + .milliseconds(Int64(seconds * 1_000))
+  }
+
+  /// A picture of 100 bytes whose time is its number.
+  private func picture(
+    _ number: Int, of peer: ParticipantID = anna, isKeyframe: Bool = false, at seconds: Double = 0
+  ) -> JudgeQueue.Job {
+    let frame = EncodedFrame(
+      owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number), rate: 90_000),
+      payload: ByteBuffer(repeating: 0, count: 100), isKeyframe: isKeyframe, arrival: instant(seconds))
+    return .event(.frame(frame), peer, instant(seconds))
+  }
+
+  /// The number of a picture, `-n` for n that were left out, nil for anything else.
+  private func number(_ job: JudgeQueue.Job?) -> Int? {
+    switch job {
+    case .event(.frame(let frame), _, _): Int(frame.time.ticks)
+    case .event(.leftOut(let pictures), _, _): -pictures.count
+    default: nil
+    }
+  }
+
+  private func numbers(_ queue: inout JudgeQueue) -> [Int] {
+    var numbers: [Int] = []
+    while let job = queue.next() {
+      if let number = number(job) { numbers.append(number) }
+    }
+    return numbers
+  }
+
+  @Test("all that has room is taken whole and in order")
+  func order() {
+    var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
+    for number in 0..<3_000 { #expect(queue.add(picture(number, isKeyframe: number == 0), now: instant(0)) == nil) }
+    #expect(queue.bytes == 300_000)
+    let taken = numbers(&queue)
+    #expect(taken == Array(0..<3_000))
+    #expect(queue.bytes == 0)
+  }
+
+  @Test("when too many bytes wait, pictures are left out up to the keyframe that finds the queue half empty")
+  func bytes() {
+    var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))
+    // The fifth makes it fuller than it is to be, so the sixth is the first that is left out, and only that is told.
+    let told = (0..<8).map { queue.add(picture($0, isKeyframe: $0 == 0), now: instant(0)) }
+    #expect(told == [nil, nil, nil, nil, nil, Self.anna, nil, nil])
+    #expect(queue.bytes == 500)
+    // A keyframe that finds it full is left out, too, and so is any other picture when there is room.
+    _ = queue.add(picture(8, isKeyframe: true), now: instant(0))
+    #expect((0..<3).map { _ in number(queue.next()) } == [0, 1, 2])
+    _ = queue.add(picture(9), now: instant(0))
+    _ = queue.add(picture(10, isKeyframe: true), now: instant(0))
+    _ = queue.add(picture(11), now: instant(0))
+    let taken = numbers(&queue)
+    #expect(taken == [3, 4, -5, 10, 11])
+  }
+
+  @Test("when the first has waited too long, pictures are left out, however few wait")
+  func time() {
+    var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
+    _ = queue.add(picture(0, isKeyframe: true), now: instant(0))
+    _ = queue.add(picture(1), now: instant(2))
+    _ = queue.add(picture(2, at: 2.1), now: instant(2.1))
+    #expect(number(queue.next()) == 0)
+    // What waits now has waited for half as long as it may.
+    _ = queue.add(picture(3, isKeyframe: true, at: 3.2), now: instant(3.2))
+    #expect(number(queue.next()) == 1)
+    #expect(queue.wantedKeyframes(now: instant(3.3)) == [Self.anna])
+    _ = queue.add(picture(4, isKeyframe: true, at: 3.3), now: instant(3.3))
+    guard case .event(.leftOut(let pictures), Self.anna, _)? = queue.next() else {
+      Issue.record("Nothing is told of what was left out.")
+      return
+    }
+    #expect(pictures.count == 2 && pictures.keyframes == 1 && pictures.bytes == 200)
+    #expect(pictures.first == instant(2.1) && pictures.last == instant(3.2))
+    #expect(number(queue.next()) == 4)
+    #expect(queue.wantedKeyframes(now: instant(3.3)).isEmpty)
+  }
+
+  @Test("one peer's pictures are left out by themselves, sound never, and what was left out at the end is told then")
+  func others() {
+    var queue = JudgeQueue(.init(bytes: 200, time: .seconds(2)))
+    for number in 0..<3 { _ = queue.add(picture(number, isKeyframe: number == 0), now: instant(0)) }
+    _ = queue.add(picture(3), now: instant(0))
+    let sound = EncodedFrame(
+      owner: Self.anna, codec: .opus, time: MediaTime(ticks: 0, rate: 48_000),
+      payload: ByteBuffer(repeating: 0, count: 100), isKeyframe: true, arrival: instant(0))
+    _ = queue.add(.event(.frame(sound), Self.anna, instant(0)), now: instant(0))
+    #expect(queue.bytes == 400)
+    for _ in 0..<3 { _ = queue.next() }
+    // There is room again: who was not left out goes on at once.
+    _ = queue.add(picture(70, of: Self.bert), now: instant(0))
+    _ = queue.add(.over(instant(1)), now: instant(1))
+    var jobs: [JudgeQueue.Job] = []
+    while let job = queue.next() { jobs.append(job) }
+    #expect(jobs.count == 4)
+    guard case .event(.frame(let first), _, _)? = jobs.first, case .over? = jobs.last else {
+      Issue.record("Sound comes first, and the end last.")
+      return
+    }
+    #expect(first.codec == .opus)
+    #expect(jobs.compactMap(number) == [0, 70, -1])
+  }
+
+  @Test(
+    "whatever comes and however fast it is taken, no picture is taken without the one before it, and none is forgotten")
+  func neverBroken() {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<50 {
+      let bounds = JudgeQueue.Bounds(bytes: Int.random(in: 100...2_000, using: &random), time: .milliseconds(300))
+      var queue = JudgeQueue(bounds)
+      var taken: [ParticipantID: Int] = [:]
+      var keyframes: Set<Int> = []
+      var (sent, seen, leftOut, broken, most) = (0, 0, 0, 0, 0)
+      func take(_ job: JudgeQueue.Job) {
+        guard case .event(let event, let peer, _) = job else { return }
+        switch event {
+        case .leftOut(let pictures): leftOut += pictures.count
+        case .frame(let frame):
+          let number = Int(frame.time.ticks)
+          seen += 1
+          if !keyframes.contains(number), taken[peer] != number - 2 { broken += 1 }
+          taken[peer] = number
+        default: break
+        }
+      }
+      for number in 0..<600 {
+        // Pictures of two peers in turn, so that the one before it has the number before the last.
+        let peer = number.isMultiple(of: 2) ? Self.anna : Self.bert
+        let isKeyframe = number < 2 || Int.random(in: 0..<12, using: &random) == 0
+        if isKeyframe { keyframes.insert(number) }
+        let now = Double(number) * 0.01
+        _ = queue.add(picture(number, of: peer, isKeyframe: isKeyframe, at: now), now: instant(now))
+        sent += 1
+        most = max(most, queue.bytes)
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+          if let job = queue.next() { take(job) }
+        }
+      }
+      queue.tellAllLeftOut(now: instant(6))
+      while let job = queue.next() { take(job) }
+      #expect(broken == 0)
+      #expect(seen + leftOut == sent)
+      #expect(most <= bounds.bytes + 100)
+    }
+  }
+}
