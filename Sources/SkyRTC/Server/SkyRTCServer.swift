@@ -121,7 +121,8 @@ extension SkyRTCServer.TLS {
     do {
       certificates = try NIOSSLCertificate.fromPEMFile(certificateFile)
     } catch {
-      throw .unusableCertificate(file: certificateFile, reason: "\(error)")
+      let reason = FileReason.of(certificateFile, otherwise: "there is no certificate in PEM in it")
+      throw .unusableCertificate(file: certificateFile, reason: reason)
     }
     do {
       let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
@@ -130,7 +131,8 @@ extension SkyRTCServer.TLS {
       configuration.shutdownTimeout = TimeAmount(closeTimeout)
       return try NIOSSLContext(configuration: configuration)
     } catch {
-      throw .unusableKey(file: keyFile, reason: "\(error)")
+      let reason = FileReason.of(keyFile, otherwise: "there is no private key in PEM in it that fits the certificate")
+      throw .unusableKey(file: keyFile, reason: reason)
     }
   }
 }
@@ -143,6 +145,8 @@ extension SkyRTCServer.StartError {
       return .portTaken(host: host, port: port)
     case let error as IOError:
       return .cannotListen(host: host, port: port, reason: String(cString: strerror(error.errnoCode)))
+    case is SocketAddressError, is SocketAddressError.UnknownHost:
+      return .cannotListen(host: host, port: port, reason: "there is no such address")
     default:
       return .cannotListen(host: host, port: port, reason: "\(error)")
     }

@@ -1,4 +1,3 @@
-import Glibc
 import NIOSSL
 
 extension WebSocketTrust {
@@ -7,13 +6,10 @@ extension WebSocketTrust {
   /// - Throws: `WebSocketConnectError.noCertificates`.
   public func check() throws(WebSocketConnectError) {
     guard case .file(let path) = self else { return }
-    guard access(path, R_OK) == 0 else {
-      let reason = String(cString: strerror(errno))
-      throw .noCertificates(file: path, reason: reason.prefix(1).lowercased() + reason.dropFirst())
-    }
     let certificates = try? NIOSSLCertificate.fromPEMFile(path)
     if certificates?.isEmpty ?? true {
-      throw .noCertificates(file: path, reason: "there is no certificate in PEM in it")
+      let reason = FileReason.of(path, otherwise: "there is no certificate in PEM in it")
+      throw .noCertificates(file: path, reason: reason)
     }
   }
 }

@@ -209,10 +209,16 @@ struct SkyRTCServerTests {
     let key = Certificate.keyPath
     let certificate = Certificate.path
     await #expect { try await server(certificate: "/no/such.pem", key: key).start() } throws: {
-      "\($0)".hasPrefix("The TLS certificate in /no/such.pem cannot be used")
+      "\($0)" == "The TLS certificate in /no/such.pem cannot be used: no such file or directory."
     }
     await #expect { try await server(certificate: certificate, key: "/no/such.pem").start() } throws: {
-      "\($0)".hasPrefix("The TLS key in /no/such.pem cannot be used")
+      "\($0)" == "The TLS key in /no/such.pem cannot be used: no such file or directory."
+    }
+    await #expect { try await server(certificate: key, key: key).start() } throws: {
+      "\($0)" == "The TLS certificate in \(key) cannot be used: there is no certificate in PEM in it."
+    }
+    await #expect { try await SkyRTCServer(configuration: .init(host: "nosuch.invalid", port: 0)).start() } throws: {
+      "\($0)" == "The server cannot listen on port 0 of nosuch.invalid: there is no such address."
     }
   }
 
