@@ -1,6 +1,7 @@
 import BotPeer
 import CallCheck
 import Foundation
+import LiveSource
 import Logging
 import Media
 import Recorder

@@ -103,7 +103,8 @@ extension EndToEnd {
         var strangers = 0
         for digest in recorded {
           if digest != original[next] {
-            let keyframe = next / 30 * 30
+            // That of the picture before, which may have been the last of its thirty.
+            let keyframe = (next + original.count - 1) % original.count / 30 * 30
             if kind == "v", digest == original[keyframe] { answers += 1 } else { strangers += 1 }
             next = keyframe
           }

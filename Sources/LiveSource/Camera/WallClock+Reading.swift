@@ -1,4 +1,5 @@
-internal import Glibc
+import Foundation
+package import Media
 
 extension WallClock {
   /// Reads both clocks; for the edge of the program only.
@@ -16,10 +17,8 @@ extension WallClock {
 
   private static func readOnce() -> (clock: WallClock, took: Duration) {
     let before = ContinuousClock.now
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    let seconds = Date().timeIntervalSince1970
     let took = ContinuousClock.now - before
-    let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     return (WallClock(moment: before + took / 2, secondsSince1970: seconds), took)
   }
 }
