@@ -65,6 +65,7 @@ let package = Package(
     debian("CSndFile", pkgConfig: "sndfile", package: "libsndfile1-dev"),
     debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
     debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
+    .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
@@ -80,7 +81,7 @@ let package = Package(
     room(
       "CallCheck", ["Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
       resources: [.embedInCode("HTML/Page")]),
-    room("BotPeer", ["Media", "RTP", "SDP", "ICE", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
+    room("BotPeer", ["Media", "RTP", "SDP", "ICE", "CDatagrams", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
     room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
     room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
     room(

@@ -27,13 +27,22 @@ public struct EncodedFrame: Sendable, Hashable {
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: PictureSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
   ) {
+    self.init(
+      owner: owner, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
+      arrived: Moment(arrival), gap: gap)
+  }
+
+  package init(
+    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
+    size: PictureSize? = nil, arrived: Moment, gap: MediaGap? = nil
+  ) {
     self.owner = owner
     self.codec = codec
     self.time = time
     self.payload = payload
     self.isKeyframe = isKeyframe
     self.size = size
-    arrived = Moment(arrival)
+    self.arrived = arrived
     self.gap = gap
   }
 }

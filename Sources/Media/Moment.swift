@@ -1,10 +1,11 @@
 /// A point in time as `ContinuousClock` tells it, of a layout that the compiler knows.
 ///
 /// `ContinuousClock.Instant` may become another type with another version of the standard library, so every value that holds one
-/// is laid out, copied and destroyed by functions that are found at run time. What is touched with each packet holds this.
+/// is laid out, copied and destroyed by functions that are found at run time, and to compare two is a call. What is touched with
+/// each packet holds this: to compare two is an instruction or two, in every room.
 package struct Moment: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// Since an origin that is the same for the whole process.
-  private let age: Duration
+  @usableFromInline let age: Duration
 
   private static let origin = ContinuousClock.now
 
@@ -12,23 +13,35 @@ package struct Moment: Sendable, Hashable, Comparable, CustomStringConvertible {
     age = Self.origin.duration(to: instant)
   }
 
-  private init(age: Duration) {
-    self.age = age
+  @inlinable init(age: Int128) {
+    self.age = Duration(attoseconds: age)
   }
 
   package static var now: Moment { Moment(ContinuousClock.now) }
 
   package var instant: ContinuousClock.Instant { Self.origin.advanced(by: age) }
 
-  package static func < (one: Moment, other: Moment) -> Bool { one.age < other.age }
+  @inlinable package static func < (one: Moment, other: Moment) -> Bool {
+    one.age.attoseconds < other.age.attoseconds
+  }
 
-  package static func - (later: Moment, earlier: Moment) -> Duration { later.age - earlier.age }
+  @inlinable package static func == (one: Moment, other: Moment) -> Bool {
+    one.age.attoseconds == other.age.attoseconds
+  }
 
-  package static func + (moment: Moment, span: Duration) -> Moment { Moment(age: moment.age + span) }
+  @inlinable package static func - (later: Moment, earlier: Moment) -> Duration {
+    Duration(attoseconds: later.age.attoseconds - earlier.age.attoseconds)
+  }
 
-  package static func - (moment: Moment, span: Duration) -> Moment { Moment(age: moment.age - span) }
+  @inlinable package static func + (moment: Moment, span: Duration) -> Moment {
+    Moment(age: moment.age.attoseconds + span.attoseconds)
+  }
 
-  package static func += (moment: inout Moment, span: Duration) { moment = moment + span }
+  @inlinable package static func - (moment: Moment, span: Duration) -> Moment {
+    Moment(age: moment.age.attoseconds - span.attoseconds)
+  }
+
+  @inlinable package static func += (moment: inout Moment, span: Duration) { moment = moment + span }
 
   package var description: String { "\(age)" }
 }

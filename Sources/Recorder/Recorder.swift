@@ -131,10 +131,12 @@ public actor Recorder {
       timer.cancel()
       return summaries
     }
+    let delay = (inbox.delay.roundedSeconds * 10).rounded() / 10
+    let missing = delay > 0 ? " What came in the last \(delay) s of the call is not written." : ""
     for status in status() {
       let sentence =
-        "The recording of “\(status.participant)” could not be finished within \(limit): the disk does not answer. "
-        + "Its files can be read as far as they go; a repair completes them."
+        "The recording of “\(status.participant)” could not be finished within \(limit): the disk does not answer."
+        + "\(missing) Its files can be read as far as they go; a repair completes them."
       problemInput.yield(Problem(kind: .lost, participant: status.participant, sentence: sentence))
     }
     endStreams()
@@ -207,7 +209,7 @@ public actor Recorder {
     }
     closing.removeAll(where: \.isClosed)
     let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
-    if let hang = inbox.settle(elsewhere: held) { resume(after: hang) }
+    if let hang = inbox.settle(elsewhere: held) { resume(from: hang.start, at: hang.end) }
     guard let ending, closing.isEmpty else { return }
     hasFinished = true
     self.ending = nil
@@ -217,11 +219,11 @@ public actor Recorder {
   }
 
   /// The disk had not answered for so long that the user was told.
-  private func resume(after hang: Duration) {
+  private func resume(from start: ContinuousClock.Instant, at end: ContinuousClock.Instant) {
     let all = Array(recordings.values) + closing
-    for recording in all { recording.noteHang(hang) }
+    for recording in all { recording.noteHang(from: start, until: end) }
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
-    let sentence = "The disk answers again after \(max(1, hang.milliseconds / 1_000)) s; recording goes on."
+    let sentence = "The disk answers again after \(max(1, (end - start).milliseconds / 1_000)) s; recording goes on."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 

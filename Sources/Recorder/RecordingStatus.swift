@@ -9,7 +9,7 @@ public struct RecordingStatus: Sendable, Hashable {
   public let bytes: Int64
   /// From the first frame to the end of the last one whose place is settled.
   public let duration: Duration
-  /// Frames written, by track.
+  /// Frames whose places are settled, by track: they are written, or on their way.
   public let frames: [MediaKind: UInt64]
   /// Frames that did not decode; nil when verification is off.
   public let decodeErrors: UInt64?

@@ -1,3 +1,4 @@
+import Glibc
 public import Media
 
 /// What a finished recording left behind.
@@ -9,11 +10,22 @@ public struct RecordingSummary: Sendable, Hashable {
   public let base: String
   /// What the manifest says.
   public let manifest: RecordingManifest
+  /// What the disk answered when the recording was left unfinished because of it; nil otherwise.
+  public let obstacle: Recorder.DiskError?
 
   /// The paths of the media files and then of the manifest.
   public var paths: [String] {
     let stem = folder.hasSuffix("/") ? folder : folder + "/"
     return manifest.files.map { stem + $0.name } + ["\(stem)\(base).json"]
+  }
+
+  /// Why the end of a track is in no file (`RecordingManifest.Track.unwritten`), as a clause.
+  public var unwrittenReason: String {
+    switch obstacle?.code {
+    case nil: "the disk did not keep up"
+    case ENOSPC, EDQUOT: "the disk is full"
+    case let code?: "the disk failed (\(strerror(code).map { String(cString: $0) } ?? "unknown error"))"
+    }
   }
 
   /// The track of a kind, if there was one.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ICE
+internal import Media
 internal import NIOCore
 
 /// One UDP socket, bound to one local address; many peers share it.
@@ -27,24 +28,17 @@ final class DatagramSocket {
 
   /// By which the kernel knows it.
   let descriptor: Int32
-  private let inbox: UnsafeMutableRawBufferPointer
-  private let control: UnsafeMutableRawBufferPointer
-  private var arrived: [Arrival] = []
+  private let inbox = DatagramInbox()
   /// What has to be sent, but could not yet.
   private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: TransportAddress)>()
   private var isClosed = false
 
-  /// The longest datagram that is taken whole.
-  static let longestDatagram = 2048
-  /// Datagrams that are fetched at once, and how often that is done before others have their turn.
-  private static let batch = 64
+  /// How often datagrams are fetched before others have their turn.
   private static let turns = 8
   /// The kernel's buffers: for arrivals one second of 30 peers at 1 Mb/s. The kernel may grant less.
   private static let receiveBuffer: Int32 = 4 << 20
   private static let sendBuffer: Int32 = 1 << 20
   private static let longestWait = 256
-  /// `SO_TIMESTAMPNS` and `SCM_TIMESTAMPNS` of 64-bit Linux, which Swift does not import.
-  private static let timestampOption: Int32 = 35
 
   /// Binds a socket.
   ///
@@ -62,7 +56,7 @@ final class DatagramSocket {
     // The kernel tells twice of what it was asked for, the half being for its own needs (socket(7)).
     hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.receiveBuffer
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
-    Self.set(descriptor, SOL_SOCKET, Self.timestampOption, to: 1)
+    Self.set(descriptor, SOL_SOCKET, DatagramInbox.timestampOption, to: 1)
     if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
     var name = SocketName(TransportAddress(ip: ip, port: port))
     guard name.withSockAddr({ bind(descriptor, $0, $1) }) == 0, let bound = SocketName.local(of: descriptor) else {
@@ -72,14 +66,10 @@ final class DatagramSocket {
     }
     self.descriptor = descriptor
     address = bound
-    inbox = .allocate(byteCount: Self.longestDatagram, alignment: 16)
-    control = .allocate(byteCount: 256, alignment: 16)
   }
 
   deinit {
     close()
-    inbox.deallocate()
-    control.deallocate()
   }
 
   func close() {
@@ -90,95 +80,29 @@ final class DatagramSocket {
 
   // MARK: Receiving
 
-  /// One datagram that has come.
-  private struct Arrival {
-    /// With bytes of its own.
-    var datagram: ByteBuffer
-    let remote: TransportAddress
-    /// How long ago the kernel took it.
-    let age: Duration
-  }
-
-  /// Hands over the datagrams that have come, each with bytes of its own and the time of its arrival.
+  /// Hands over the datagrams that have come, each with its sender and the time of its arrival.
   ///
-  /// They are fetched first and handed over then, because the kernel's work and ours push each other out of the processor's caches.
-  ///
+  /// - Parameter take: is lent the bytes, to be changed in place. Whoever keeps them has them for himself.
   /// - Returns: whether there may be more.
-  func receive(
-    _ take: (consuming ByteBuffer, TransportAddress, ContinuousClock.Instant) -> Void
-  ) -> Bool {
-    for _ in 0..<Self.turns {
+  func receive(_ take: (inout ByteBuffer, TransportAddress, Moment) -> Void) -> Bool {
+    // The same memory for all that nobody keeps.
+    var datagram = ByteBuffer()
+    for _ in 0..<Self.turns where !isClosed {
       // Both clocks at the same moment, and no work between this and the fetching: what the one is late against the other,
       // all datagrams would seem to have come sooner than they did.
       var wallClock = timespec()
       clock_gettime(CLOCK_REALTIME, &wallClock)
-      let now = ContinuousClock.now
-      let isMore = fetch(wallClock)
-      for place in arrived.indices {
-        // Nobody else may have it: what is decrypted in place would be copied first.
-        var datagram = ByteBuffer()
-        swap(&datagram, &arrived[place].datagram)
-        take(datagram, arrived[place].remote, now - arrived[place].age)
+      let now = Moment.now
+      inbox.fetch(from: descriptor)
+      for place in 0..<inbox.count {
+        guard let bytes = inbox.datagram(at: place), let sender = inbox.sender(at: place) else { continue }
+        datagram.clear(minimumCapacity: bytes.count)
+        datagram.writeBytes(bytes)
+        take(&datagram, sender, now - inbox.age(at: place, wallClock: wallClock))
       }
-      arrived.removeAll(keepingCapacity: true)
-      if !isMore || isClosed { return false }
+      if inbox.count < DatagramInbox.capacity { return false }
     }
-    return true
-  }
-
-  /// Fetches what has come, a batch at most.
-  ///
-  /// - Returns: whether there may be more.
-  private func fetch(_ wallClock: timespec) -> Bool {
-    for _ in 0..<Self.batch {
-      guard !isClosed, receiveOne(wallClock) else { return false }
-    }
-    return true
-  }
-
-  /// Takes the next datagram, unless it is cut off or its sender is not understood; false when there is none.
-  private func receiveOne(_ wallClock: timespec) -> Bool {
-    var name = SocketName()
-    var vector = iovec(iov_base: inbox.baseAddress, iov_len: inbox.count)
-    var header = msghdr()
-    header.msg_control = control.baseAddress
-    header.msg_controllen = control.count
-    header.msg_iovlen = 1
-    let count = name.withStorage { storage, capacity in
-      withUnsafeMutablePointer(to: &vector) { vector in
-        header.msg_name = storage
-        header.msg_namelen = capacity
-        header.msg_iov = vector
-        while true {
-          let count = recvmsg(descriptor, &header, 0)
-          // An ICMP error of something that was sent is told once, and says nothing of what has come.
-          if count >= 0 || errno == EAGAIN || errno == EBADF { return count }
-          if errno != EINTR && errno != ECONNREFUSED && errno != EHOSTUNREACH && errno != ENETUNREACH { return -1 }
-        }
-      }
-    }
-    guard count >= 0 else { return false }
-    let isWhole = header.msg_flags & Int32(MSG_TRUNC) == 0
-    if isWhole, let remote = name.address {
-      arrived.append(
-        Arrival(
-          datagram: ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: inbox[..<count])), remote: remote,
-          age: age(header.msg_controllen, wallClock)))
-    }
-    return true
-  }
-
-  /// How long ago the kernel took the datagram whose control message has just been read.
-  private func age(_ length: Int, _ wallClock: timespec) -> Duration {
-    // `cmsghdr`: length, level and type, then the data, here a `timespec`.
-    let start = MemoryLayout<cmsghdr>.size
-    guard length >= start + MemoryLayout<timespec>.size, let base = control.baseAddress else { return .zero }
-    let header = base.loadUnaligned(as: cmsghdr.self)
-    guard header.cmsg_level == SOL_SOCKET, header.cmsg_type == Self.timestampOption else { return .zero }
-    let taken = base.loadUnaligned(fromByteOffset: start, as: timespec.self)
-    let age = (wallClock.tv_sec - taken.tv_sec) * 1_000_000_000 + wallClock.tv_nsec - taken.tv_nsec
-    // A wall clock that was set in between tells nothing; what came stays in its order.
-    return .nanoseconds(min(max(0, age), 1_000_000_000))
+    return !isClosed
   }
 
   // MARK: Sending

@@ -58,7 +58,7 @@ final class EventSource {
     var event = event
     if case .media(.frame(let frame)) = event.event {
       guard admits(frame) else { return leaveOut(frame) }
-      if let whole = gaps.removeValue(forKey: Track(of: frame))?.followed(by: frame.gap) {
+      if !gaps.isEmpty, let whole = gaps.removeValue(forKey: Track(of: frame))?.followed(by: frame.gap) {
         var frame = frame
         frame.gap = whole
         event.event = .media(.frame(frame))
@@ -115,7 +115,7 @@ final class EventSource {
       waitsForKeyframe.insert(frame.owner)
       return false
     }
-    guard waitsForKeyframe.contains(frame.owner) else { return true }
+    guard !waitsForKeyframe.isEmpty, waitsForKeyframe.contains(frame.owner) else { return true }
     guard frame.isKeyframe else { return false }
     waitsForKeyframe.remove(frame.owner)
     return true

@@ -9,13 +9,13 @@ internal import NIOPosix
 /// waits until the kernel has something.
 ///
 /// ```
-///               nothing came for 100 ms
+///               20 looks found nothing
 ///      looking ─────────────────────────► resting
 ///         ▲                                  │
 ///         └─────────── a datagram ───────────┘
 /// ```
 final class Lookout {
-  /// The time between two looks: what a datagram, or what is due and not urgent, may wait. Longer if all drivers are so patient.
+  /// The time between two looks: what a datagram, or what is due and not urgent, may wait. Longer if all drivers are patient.
   static let interval: Duration = .milliseconds(5)
   /// The least time between two looks.
   static let shortestInterval: Duration = .milliseconds(1)
@@ -27,7 +27,6 @@ final class Lookout {
   /// The sockets of all drivers, and whose each is.
   private var sockets: [pollfd] = []
   private var owners: [PeerDriver] = []
-  private var patience = interval
   private let watchman: Watchman?
   private var watchmanIsWaiting = false
   /// Looks in a row that found nothing.
@@ -84,7 +83,6 @@ final class Lookout {
   }
 
   private func socketsChanged() {
-    patience = drivers.map(\.patience).min() ?? Self.interval
     watchmanIsWaiting = false
     watchman?.wait(for: [])
     plan(now: .now)
@@ -134,7 +132,7 @@ final class Lookout {
       watchmanIsWaiting = true
       watchman?.wait(for: sockets.map(\.fd))
     }
-    var time = isResting ? nil : now + patience
+    var time = isResting ? nil : now + (drivers.lazy.map(\.patience).min() ?? Self.interval)
     for driver in drivers where isResting || driver.isUrgent {
       if let deadline = driver.deadline { time = time.map { min($0, deadline) } ?? deadline }
     }

@@ -26,10 +26,12 @@ final class PeerDriver {
 
   /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
   ///
-  /// More of it comes together then, and what is there together costs less. What cannot wait in the kernel is not made to.
-  var patience: Duration {
-    configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasRoom) ? Lookout.interval * 2 : Lookout.interval
-  }
+  /// More of it comes together then, and what is there together costs less. What cannot wait in the kernel is not made to, nor
+  /// is anything while somebody is being connected.
+  var patience: Duration { isUrgent || !isListener ? Lookout.interval : Lookout.interval * 4 }
+
+  /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
+  private var isListener = false
   /// Whether something has come since ``carryOutAll(now:)``.
   private(set) var hasNews = false
   /// When ``carryOutAll(now:)`` is needed next even if nothing comes.
@@ -77,6 +79,7 @@ final class PeerDriver {
     guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
     switchboard.localAddresses = Array(sockets.keys)
+    isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasRoom)
     let lookout = Lookout.of(loop)
     self.lookout = lookout
     lookout.join(self, descriptors: bySocket.keys)
@@ -102,7 +105,7 @@ final class PeerDriver {
     guard let socket = bySocket[descriptor] else { return false }
     hasNews = true
     return socket.receive { datagram, remote, arrival in
-      received(datagram, from: remote, to: socket.address, now: arrival)
+      received(&datagram, from: remote, to: socket.address, now: arrival)
     }
   }
 
@@ -111,15 +114,14 @@ final class PeerDriver {
   }
 
   private func received(
-    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: Moment
   ) {
-    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(copy datagram) == .stun,
-      let envelope = STUNEnvelope(copy datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
+    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
+      let envelope = STUNEnvelope(datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
     {
-      _ = gatherers[local]?.received(datagram, from: remote, now: now)
+      _ = gatherers[local]?.received(datagram, from: remote, now: now.instant)
     } else {
-      switchboard.received(datagram, from: remote, to: local, now: now)
+      switchboard.received(&datagram, from: remote, to: local, now: now)
     }
   }
 

@@ -184,32 +184,40 @@ final class PeerSwitchboard {
 
   // MARK: Datagrams
 
-  /// Takes a datagram that came to one of the sockets. Its bytes must be its own: it is decrypted in place, or kept.
+  /// Takes a datagram that came to one of the sockets.
+  ///
+  /// - Parameter datagram: is decrypted in place; it should be nobody else's, or its bytes are copied first.
+  func received(
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: Moment
+  ) {
+    if impaired != nil, !arrives(datagram, from: remote, to: local, now: now.instant) { return }
+    deliver(&datagram, from: remote, to: local, now: now)
+  }
+
+  /// The same for who has no further use of the buffer.
   func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
   ) {
-    if impaired != nil, !arrives(copy datagram, from: remote, to: local, now: now) { return }
-    deliver(datagram, from: remote, to: local, now: now)
+    received(&datagram, from: remote, to: local, now: Moment(now))
   }
 
   /// Gives a datagram to the engine that it is for.
   func deliver(
-    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: Moment
   ) {
     let path = Path(local: local, remote: remote)
-    let kind = PacketKind.of(copy datagram)
+    let kind = PacketKind.of(datagram)
     if kind == .stun {
-      guard let envelope = STUNEnvelope(copy datagram), let engine = owner(of: envelope, on: path) else { return }
-      engine.received(datagram, from: remote, to: local, now: now)
+      guard let envelope = STUNEnvelope(datagram), let engine = owner(of: envelope, on: path) else { return }
+      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       touch(engine)
-      claim(path, for: engine, now: now)
+      claim(path, for: engine, now: now.instant)
     } else if let engine = byPath[path] {
-      engine.received(datagram, from: remote, to: local, now: now)
+      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       // Most packets only become part of a picture that is not complete yet.
       if kind == .rtp { engine.mediaChanged() }
-      if kind != .rtp || engine.turnDue.map({ $0 <= Moment(now) }) ?? true { touch(engine) }
+      if kind != .rtp || engine.turnDue.map({ $0 <= now }) ?? true { touch(engine) }
     }
   }
 
@@ -232,6 +240,9 @@ final class PeerSwitchboard {
   private struct Path: Hashable {
     let local: TransportAddress
     let remote: TransportAddress
+
+    /// Our own addresses are few: it is by the other one that paths differ.
+    func hash(into hasher: inout Hasher) { hasher.combine(remote) }
   }
 
   /// Paths that are remembered before those that have ceased to be valid are thrown out.
@@ -277,14 +288,17 @@ final class PeerSwitchboard {
     }
     for (participant, event) in events { carryOut(.event(event), participant) }
     events.removeAll()
-    let turn = touched
-    touched.removeAll(keepingCapacity: true)
+    var turn: [PeerEngine] = []
+    swap(&turn, &touched)
+    var actions: [PeerEngine.Action] = []
     for engine in turn {
       engine.isInTurn = false
-      for action in engine.poll(now: now, wallClock: wallClock) {
+      engine.poll(now: now, wallClock: wallClock, into: &actions)
+      for action in actions {
         if impaired == nil || leaves(action, engine.participant, now: now) { carryOut(action, engine.participant) }
         if case .event(.ended) = action { forget(engine) }
       }
+      actions.removeAll(keepingCapacity: true)
       noteUsernameFragments(of: engine)
     }
     schedule()

@@ -1,4 +1,5 @@
 package import ICE
+internal import Media
 package import NIOCore
 internal import RTP
 
@@ -10,20 +11,30 @@ extension PeerEngine {
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
   ) {
+    received(&datagram, as: PacketKind.of(copy datagram), from: remote, to: local, now: Moment(now))
+  }
+
+  /// Takes one datagram of a known kind, and decrypts it in place: its bytes should be nobody else's, or they are copied first.
+  func received(
+    _ datagram: inout ByteBuffer, as kind: PacketKind, from remote: TransportAddress, to local: TransportAddress,
+    now: Moment
+  ) {
     guard isOpen else { return }
-    switch PacketKind.of(datagram) {
+    switch kind {
     case .stun:
       agentIsTouched = true
+      let now = now.instant
       if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
       followAgent(now: now)
     case .dtls:
       guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
       if path == nil { path = Path(local: local, remote: remote) }
+      let now = now.instant
       handle(secure.receiveHandshake(datagram, now: now), now: now)
     case .rtp:
-      receivedMedia(datagram, isControl: false, from: remote, to: local, now: now)
+      receivedMedia(&datagram, isControl: false, from: remote, to: local, now: now)
     case .rtcp:
-      receivedMedia(datagram, isControl: true, from: remote, to: local, now: now)
+      receivedMedia(&datagram, isControl: true, from: remote, to: local, now: now)
     case .unknown:
       refuseDatagram()
     }
@@ -39,19 +50,18 @@ extension PeerEngine {
   }
 
   private func receivedMedia(
-    _ datagram: consuming ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
+    _ datagram: inout ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
+    now: Moment
   ) {
     guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
     guard secure.isSecured else {
       if !secure.keepEarlyMedia(datagram) { refuseDatagram() }
       return
     }
-    takeMedia(datagram, isControl: isControl, now: now)
+    takeMedia(&datagram, isControl: isControl, now: now)
   }
 
-  /// Decrypts in place, so the bytes must be nobody else's: they would be copied.
-  private func takeMedia(_ packet: consuming ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
+  private func takeMedia(_ packet: inout ByteBuffer, isControl: Bool, now: Moment) {
     guard secure.session?.unprotect(&packet, isControl: isControl) == true else { return refuseDatagram() }
     mediaArrived(packet, isControl: isControl, now: now)
     guard isOpen else { return }
@@ -75,8 +85,8 @@ extension PeerEngine {
       connectingDeadline = nil
       self.change(to: .connected)
       media.transportBecameReady(now: now)
-      for datagram in secure.takeEarlyMedia() {
-        takeMedia(datagram, isControl: PacketKind.of(datagram) == .rtcp, now: now)
+      for var datagram in secure.takeEarlyMedia() {
+        takeMedia(&datagram, isControl: PacketKind.of(datagram) == .rtcp, now: Moment(now))
       }
     case .failed(let reason):
       end(PeerEnding(.failed, reason), now: now)

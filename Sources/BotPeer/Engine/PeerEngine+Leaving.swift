@@ -28,11 +28,11 @@ extension PeerEngine {
   }
 
   /// An authentic RTP or RTCP packet has come.
-  func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: ContinuousClock.Instant) {
-    lastMediaArrival = Moment(now)
+  func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: Moment) {
+    lastMediaArrival = now
     // A goodbye is for one source, so media that comes after it takes it back.
     hasSaidGoodbye = isControl ? hasSaidGoodbye || Self.saysGoodbye(packet) : false
-    if hasSaidGoodbye, leftRoom != nil { endAfterLeaving(now: now) }
+    if hasSaidGoodbye, leftRoom != nil { endAfterLeaving(now: now.instant) }
   }
 
   /// Whether a compound RTCP packet has a BYE in it (RFC 3550, 6.6): packet type 203.

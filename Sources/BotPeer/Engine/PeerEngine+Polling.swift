@@ -9,6 +9,13 @@ extension PeerEngine {
   ///
   /// - Parameter wallClock: used for sender reports and for nothing else.
   package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
+    var taken: [Action] = []
+    poll(now: now, wallClock: wallClock, into: &taken)
+    return taken
+  }
+
+  /// The same with memory that is used again: `taken` has to be empty.
+  func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into taken: inout [Action]) {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= Moment(now) { giveUpConnecting(now: now) }
       followLeaving(now: now)
@@ -23,12 +30,14 @@ extension PeerEngine {
     }
     if misbehaviour != nil { actions = staged(actions, now: now) }
     scheduleTurn()
-    defer { actions.removeAll(keepingCapacity: true) }
-    return actions
+    swap(&actions, &taken)
   }
 
   /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: ContinuousClock.Instant? { nextTurn?.instant }
+
+  /// The ``deadline``.
+  var nextTurn: Moment? {
     guard isOpen else { return nil }
     var earliest = agentIsTouched ? agent.deadline.map(Moment.init) : agentDeadline
     func consider(_ moment: Moment?) {
@@ -39,11 +48,8 @@ extension PeerEngine {
     consider(connectingDeadline)
     consider(misbehaviour?.deadline.map(Moment.init))
     if leftRoom != nil { consider(leavingDeadline) }
-    return earliest?.instant
+    return earliest
   }
-
-  /// Whether what is due must not wait for some milliseconds.
-  var isUrgent: Bool { connectingDeadline != nil || media.isPacing }
 
   private func pollAgent(now: ContinuousClock.Instant) {
     guard agentIsTouched || agentDeadline.map({ $0 <= Moment(now) }) ?? false else { return }

@@ -74,6 +74,8 @@ package final class PeerEngine {
   var hasExchangedDescriptions = false
   /// ``deadline`` as it was after the last turn, or sooner when media has come since that wants to be looked at sooner.
   private(set) var turnDue: Moment?
+  /// Whether, as of the last turn, what is due must not wait for some milliseconds.
+  private(set) var isUrgent = false
   /// Whether the switchboard has noted that it is to be asked.
   var isInTurn = false
   /// Steps of connecting that have been told of.
@@ -215,7 +217,10 @@ package final class PeerEngine {
   }
 
   /// Finds out when the next turn is due; called at the end of each.
-  func scheduleTurn() { turnDue = deadline.map(Moment.init) }
+  func scheduleTurn() {
+    turnDue = nextTurn
+    isUrgent = connectingDeadline != nil || media.isPacing
+  }
 
   /// Takes note that media has come: the next turn may be due sooner.
   func mediaChanged() {

@@ -30,7 +30,8 @@ extension PeerSwitchboard {
       case .send:
         carryOut(.transmit(parcel.datagram, from: parcel.local, to: parcel.remote), parcel.participant)
       case .receive:
-        deliver(parcel.datagram, from: parcel.remote, to: parcel.local, now: now)
+        var datagram = parcel.datagram
+        deliver(&datagram, from: parcel.remote, to: parcel.local, now: Moment(now))
       }
     }
   }

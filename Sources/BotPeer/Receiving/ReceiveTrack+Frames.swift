@@ -67,7 +67,8 @@ extension ReceiveTrack {
     let known = GapTracker.Frame(
       time: place(packet.timestamp, arrival: packet.arrival), duration: opus.duration, isSilence: opus.isDTX,
       arrival: packet.arrival)
-    emit(packet.payload, known, isKeyframe: true, now: now, events: &events)
+    // With bytes of its own: a frame is kept for long, and the datagram's memory is for the next one.
+    emit(ByteBuffer(bytes: packet.payload.readableBytesView), known, isKeyframe: true, now: now, events: &events)
   }
 
   /// The place of the next frame on the track's time line.
@@ -88,7 +89,7 @@ extension ReceiveTrack {
       .frame(
         EncodedFrame(
           owner: owner, codec: media.codec, time: known.time, payload: payload, isKeyframe: isKeyframe, size: size,
-          arrival: known.arrival.instant, gap: gaps.gap(before: known, now: now))))
+          arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
     if reportIsPending { tellClock(events: &events) }
   }
 

@@ -173,7 +173,8 @@ extension ReceiveTrack {
   private mutating func wantsKeyframe(now: Moment) -> Bool {
     guard media.codec == .vp8, let place = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
-    guard now - sources[place].lastArrival < configuration.sourceTimeout * 2 else { return false }
+    let silence = now - sources[place].lastArrival
+    guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }
     if let due = sources[place].keyframeIsDue, due <= now { return true }
     return (video.needsKeyframe || keyframeIsWanted) && !sources[place].keyframeIsComing && !video.isGatheringKeyframe
   }

@@ -23,7 +23,10 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
   /// The number of sequence numbers that the buffer can span.
   package let capacity: Int
 
-  /// Its size is a power of two.
+  /// The packet that is due. Kept apart, because nearly all come in order and are taken at once: they would be led round
+  /// the ring, through memory that the processor has long forgotten.
+  private var front: Element?
+  /// Those that wait behind it. Its size is a power of two.
   private var ring: [Element?]
 
   /// - Parameters:
@@ -43,10 +46,15 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
   package mutating func insert(_ element: Element, at sequence: Int64) -> Insertion {
     guard sequence >= next else { return .late }
     guard sequence &- next < Int64(capacity) else { return .beyond }
-    while sequence &- next >= Int64(ring.count) { grow() }
-    let slot = slot(sequence)
-    guard ring[slot] == nil else { return .duplicate }
-    ring[slot] = element
+    if sequence == next {
+      guard front == nil else { return .duplicate }
+      front = element
+    } else {
+      while sequence &- next >= Int64(ring.count) { grow() }
+      let slot = slot(sequence)
+      guard ring[slot] == nil else { return .duplicate }
+      ring[slot] = element
+    }
     count += 1
     highest = max(highest, sequence)
     return .stored
@@ -54,9 +62,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
 
   /// Takes out the packet that is due; nil when it has not come.
   package mutating func popNext() -> Element? {
-    let slot = slot(next)
-    guard let element = ring[slot] else { return nil }
-    ring[slot] = nil
+    guard let element = front.take() else { return nil }
     count -= 1
     advance(to: next &+ 1)
     return element
@@ -65,6 +71,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
   /// The sequence number of the first packet that waits; nil when none does.
   package var firstWaiting: Int64? {
     guard count > 0 else { return nil }
+    if front != nil { return next }
     return (next...highest).first { ring[slot($0)] != nil }
   }
 
@@ -88,6 +95,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     guard sequence < next else { return true }
     guard highest &- sequence < Int64(capacity) else { return false }
     while highest &- sequence >= Int64(ring.count) { grow() }
+    ring[slot(next)] = front.take()
     next = sequence
     return true
   }
@@ -98,6 +106,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
   private mutating func advance(to sequence: Int64) {
     next = sequence
     highest = max(highest, next &- 1)
+    if count > 0 { front = ring[slot(next)].take() }
   }
 
   private func slot(_ sequence: Int64) -> Int { Int(truncatingIfNeeded: sequence) & (ring.count - 1) }

@@ -45,14 +45,19 @@ package struct VP8FrameAssembler: Sendable {
   /// Nor does any make one of so many packets: 1,200 bytes in each would be far beyond the size.
   package static let maximumPackets = 8_192
 
+  /// Memory is set aside beforehand for no more bytes than this: what one frame has tells little of the next one then.
+  private static let usualSize = 16 << 10
+
   /// A keyframe whose picture is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
   /// 16,383x16,383, for which a decoder would set aside 400 MB.
   package static let largestSide = 4_096
 
   private var open: Open?
-  /// The open frame's payloads, kept as slices of their datagrams until all are there.
-  private var parts: [ByteBuffer] = []
-  private var size = 0
+  /// What the open frame's packets brought.
+  private var payload = ByteBuffer()
+  private var packets = 0
+  /// Bytes of the last frame, which the next one is likely to have as well.
+  private var lastSize = 0
   /// Packets given up since the last frame that ended.
   private var lost = 0
   /// Whether the sender ends frames with the marker; nil as long as nobody knows.
@@ -129,12 +134,14 @@ package struct VP8FrameAssembler: Sendable {
 
   private mutating func append(_ data: ByteBuffer, arrival: Moment) {
     if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
-    guard size + data.readableBytes <= Self.maximumFrameSize, parts.count < Self.maximumPackets else {
+    guard payload.readableBytes + data.readableBytes <= Self.maximumFrameSize, packets < Self.maximumPackets else {
       open?.isComplete = false
       return
     }
-    size += data.readableBytes
-    parts.append(data)
+    if packets == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), data.readableBytes)) }
+    packets += 1
+    // Copied at once, so that the datagram's memory is free for the next one.
+    payload.writeImmutableBuffer(data)
   }
 
   private mutating func close(byMarker: Bool) {
@@ -187,14 +194,9 @@ package struct VP8FrameAssembler: Sendable {
   }
 
   private mutating func takePayload() -> ByteBuffer {
-    defer {
-      parts.removeAll(keepingCapacity: true)
-      size = 0
-    }
-    if parts.count == 1, let only = parts.first { return only }
-    var payload = ByteBuffer()
-    payload.reserveCapacity(size)
-    for part in parts { payload.writeImmutableBuffer(part) }
+    lastSize = payload.readableBytes
+    packets = 0
+    defer { payload = ByteBuffer() }
     return payload
   }
 }

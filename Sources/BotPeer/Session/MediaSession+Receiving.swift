@@ -6,7 +6,11 @@ import RTP
 extension MediaSession {
   /// Takes in a decrypted RTP packet.
   package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    receivedRTP(datagram, now: Moment(now))
+  }
+
+  /// Takes in a decrypted RTP packet.
+  mutating func receivedRTP(_ datagram: ByteBuffer, now: Moment) {
     guard !isClosed else { return }
     startClocks(now: now)
     guard let packet = try? RTPPacket(parsing: datagram) else {
@@ -37,7 +41,11 @@ extension MediaSession {
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
   package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    receivedRTCP(datagram, now: Moment(now))
+  }
+
+  /// Takes in a decrypted RTCP packet, compound or reduced.
+  mutating func receivedRTCP(_ datagram: ByteBuffer, now: Moment) {
     guard !isClosed else { return }
     begin(now: now)
     guard let packets = try? RTCPPacket.parse(compound: datagram) else {

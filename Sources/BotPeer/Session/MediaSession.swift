@@ -163,7 +163,10 @@ package struct MediaSession: Sendable {
   }
 
   /// Whether packets wait for their moment to leave.
-  package var isPacing: Bool { isReady && !pacer.isEmpty }
+  package var isPacing: Bool {
+    // Changes nothing; but to call anything else on a value of this size, Swift copies the whole value first.
+    mutating get { isReady && !pacer.isEmpty }
+  }
 
   /// The round trip in seconds; nil before the first measurement.
   package var roundTripTime: Double? { roundTrip.smoothed.map { $0 / .seconds(1) } }

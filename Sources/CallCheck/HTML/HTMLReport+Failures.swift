@@ -74,8 +74,8 @@ extension HTMLReport {
     let ratio = value / result.limit
     let words =
       switch ratio {
-      case ..<1: "\(ReportFigure.fixed((1 - ratio) * 100, 0)) % below the limit"
-      case ..<2: "\(ReportFigure.fixed((ratio - 1) * 100, 0)) % above the limit"
+      case ..<1: "\(Self.percent(1 - ratio)) below the limit"
+      case ..<2: "\(Self.percent(ratio - 1)) above the limit"
       default: "\(ReportFigure.digits(ratio)) times the limit"
       }
     let most = max(value, result.limit) * 1.04
@@ -97,6 +97,12 @@ extension HTMLReport {
       }
       if ratio != 1 { page.element("span", text: words) }
     }
+  }
+
+  /// A share in percent, with as many decimals as it takes for it not to be 0.
+  private static func percent(_ share: Double) -> String {
+    let places = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
+    return "\(ReportFigure.short(share * 100, places)) %"
   }
 
   private func unmeasured(_ results: [RuleResult], of party: ReportParty, into page: inout Markup) {

@@ -45,11 +45,8 @@ extension HTMLReport {
     } else {
       facts.append(("Sound", "none"))
     }
-    let losses = [peer.connection.audio, peer.connection.video].compactMap { $0 }
-    let sent = losses.reduce(0.0) { $0 + Double($1.sent) }
-    if sent > 0 {
-      facts.append(("Loss", ReportFigure.share(losses.reduce(0) { $0 + $1.loss * Double($1.sent) } / sent)))
-    }
+    // The same figure as a rule about it tells.
+    if let loss = peer.connection.loss { facts.append(("Loss", MeasurementUnit.share.text(loss))) }
     if let trip = peer.connection.roundTripTime { facts.append(("Round trip", ReportFigure.seconds(trip.p50))) }
     if let skew = peer.skew { facts.append(("Skew", "\(ReportFigure.seconds(skew.total.p50)) median")) }
     if let delay = peer.pattern?.videoDelay { facts.append(("Delay", "\(ReportFigure.seconds(delay.p50)) median")) }

@@ -3,9 +3,10 @@ extension CheckReport {
   ///
   /// There is a suite for the room and one for each peer, with a case for each rule. A rule that failed, and one that could not
   /// be measured, is a failure; a call that never came about is an error of a case of its own. Names stay the same from call to
-  /// call, so that a rule's history can be followed; ids are in the text.
+  /// call, so that a rule's history can be followed: the room and ids are properties, and who was expected and never came has the
+  /// cases that it would have had.
   public var junit: String {
-    let suites = parties.map(suite).filter { !$0.cases.isEmpty }
+    let suites = (judgedParties + absentParties).map(suite).filter { !$0.cases.isEmpty }
     var markup = Markup()
     markup.write(trusted: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
     let cases = suites.flatMap(\.cases)
@@ -36,9 +37,7 @@ extension CheckReport {
 
   private func suite(_ party: ReportParty) -> JUnitSuite {
     // A dot parts packages from classes.
-    let room = "room " + ReportText.line(self.room, limit: 48).map { $0 == "." ? "_" : String($0) }.joined()
-    let place = subject == .call ? room : "recording"
-    var suite = JUnitSuite(name: party.name, className: "\(place).\(party.name)")
+    var suite = JUnitSuite(name: party.name, className: "\(subject.rawValue).\(party.name)")
     suite.properties.append(("room", ReportText.line(self.room)))
     if let id = party.id { suite.properties.append(("peer", id)) }
     if party.index == nil {
@@ -66,8 +65,51 @@ extension CheckReport {
     }
     suite.output =
       party.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") }
-      ?? ([summary] + shortcomings).joined(separator: "\n")
+      ?? (party.index == nil ? ([summary] + shortcomings).joined(separator: "\n") : Self.neverCame(party.name))
     return suite
+  }
+
+  private static func neverCame(_ name: String) -> String {
+    "\(name.prefix(1).uppercased() + name.dropFirst()) never came."
+  }
+
+  /// The room and the peers that came, each with what was found of it. What is about peers is not the room's where none came.
+  private var judgedParties: [ReportParty] {
+    guard peers.isEmpty else { return parties }
+    return parties.map { party in
+      var party = party
+      if party.index == nil { party.results.removeAll(where: Self.isOfPeers) }
+      return party
+    }
+  }
+
+  private static func isOfPeers(_ result: RuleResult) -> Bool {
+    Measurement.named(result.measurement)?.scope == .peer
+  }
+
+  /// Those who were expected and never came: nothing could be measured of them.
+  private var absentParties: [ReportParty] {
+    guard verdict == .failed, peers.count < expected.peers else { return [] }
+    let missing = results.filter { $0.peer == nil && Self.isOfPeers($0) }
+    return (peers.count..<expected.peers).prefix(Self.mostAbsent).map { index in
+      let name = "peer \(index + 1)"
+      let results = peers.isEmpty ? missing : unmeasured(Self.neverCame(name))
+      return ReportParty(index: index, name: name, results: results)
+    }
+  }
+
+  /// More are not expected by anybody who wants to read it.
+  private static let mostAbsent = 100
+
+  /// Every rule about peers, of one of whom nothing is known.
+  private func unmeasured(_ sentence: String) -> [RuleResult] {
+    rules.compactMap { note in
+      guard let rule = try? Rule(note.rule), rule.measurement.scope == .peer else { return nil }
+      return RuleResult(
+        rule: note.rule, measurement: rule.measurement.name, peer: nil, outcome: .notMeasured, value: nil,
+        limit: rule.limit, unit: rule.measurement.unit.symbol, figure: nil,
+        sentence: "\(rule.measurement.title) could not be measured: \(sentence.asClause).")
+    }
   }
 
   /// Whether there was a call at all: a case of its own.

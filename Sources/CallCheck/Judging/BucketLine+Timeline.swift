@@ -5,7 +5,10 @@ extension BucketLine {
   ///   - end: the check's end.
   ///   - video: from the first picture to the peer's end; nil without pictures.
   ///   - audio: the same of sound.
-  func timeline(end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?) -> CheckTimeline {
+  ///   - fastest: the most pictures a second that the sender made; where more came, they were not shown as such.
+  func timeline(
+    end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?, fastest: Double?
+  ) -> CheckTimeline {
     let count = min(Self.most, Int((end / step).rounded(.up)))
     func row(_ value: (Bucket, Double) -> Double?) -> [Double?] {
       (0..<max(0, count)).map { index in
@@ -29,7 +32,7 @@ extension BucketLine {
       videoBitrate: rate(video) { Double($0.videoBytes * 8) },
       audioBitrate: rate(audio) { Double($0.audioBytes * 8) },
       loss: row { bucket, _ in bucket.packets > 0 ? min(1, bucket.missing / bucket.packets) : nil },
-      fps: rate(video) { Double($0.frames) },
+      fps: rate(video) { Double($0.frames) }.map { fps in fps.map { min($0, fastest ?? $0) } },
       freeze: row { bucket, start in isThere(start, video) ? min(1, bucket.frozen / step) : nil },
       level: row { bucket, _ in bucket.energy.value.map { decibels(amplitude: $0.squareRoot()) } },
       skew: row { bucket, _ in bucket.skew.value },
@@ -41,8 +44,8 @@ extension BucketLine {
       keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
   }
 
-  /// The fewest pictures a second in any second of a track; nil when it was there for less.
-  func fewestFrames(in range: ClosedRange<Double>) -> Double? {
+  /// The fewest pictures a second in any second of a track, and no more than the sender made; nil when it was there for less.
+  func fewestFrames(in range: ClosedRange<Double>, most: Double?) -> Double? {
     let window = max(1, Int((1 / step).rounded()))
     let first = Int((range.lowerBound / step).rounded(.up))
     let last = Int(range.upperBound / step) - window
@@ -54,6 +57,7 @@ extension BucketLine {
       }
       fewest = min(fewest, frames)
     }
-    return tidy(Double(fewest) / (Double(window) * step))
+    let rate = Double(fewest) / (Double(window) * step)
+    return tidy(min(rate, most ?? rate))
   }
 }

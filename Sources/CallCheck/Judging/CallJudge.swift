@@ -35,6 +35,7 @@ public final class CallJudge {
   private var places: [ParticipantID: Int] = [:]
   private var bystanders: [ParticipantID: Bystander] = [:]
   private var joinedAt: Double?
+  private var signalling = SignallingWatch()
   private var failure: String?
   private var mediaFrom: Double?
   private var ours = SentPictures()
@@ -50,9 +51,15 @@ public final class CallJudge {
 
   // MARK: What happens
 
-  /// The server let us into the room.
+  /// The server let us into the room, for the first time or again.
   public func joined(at now: ContinuousClock.Instant) {
     joinedAt = joinedAt ?? seconds(now)
+    signalling.regained(at: seconds(now))
+  }
+
+  /// The line to the server is broken, or could not be made anew. Calls go on without it.
+  public func disconnected(at now: ContinuousClock.Instant, because reason: String) {
+    if joinedAt != nil { signalling.lost(at: seconds(now), because: reason) }
   }
 
   /// The room was not joined, or the check could not go on.
@@ -93,6 +100,12 @@ public final class CallJudge {
     let (first, last) = (seconds(pictures.first), seconds(pictures.last))
     change(peer) { $0.take(pictures, first: first, last: last) }
     bystanders[peer]?.came(at: first)
+  }
+
+  /// A peer's media of one kind is known to have gone on until a time, although nobody can tell it any more.
+  package func wentOn(_ kind: MediaKind, of peer: ParticipantID, until time: ContinuousClock.Instant) {
+    let end = seconds(time)
+    change(peer) { $0.wentOn(kind, until: end) }
   }
 
   /// A peer's clock at a media time.
@@ -175,17 +188,24 @@ public final class CallJudge {
   /// What it all comes to, if the check ends now. It can go on afterwards.
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
-    let reports = peers.map { $0.report(until: end) }
+    var reports = peers.map { $0.report(until: end) }
+    if options.subject == .call {
+      Latecomers(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
+    }
     let room = CheckReport.RoomReport(
       joined: joinedAt.map(tidy), peersSeen: peers.count + bystanders.count, peersAtOnce: peersAtOnce(until: end),
-      peersNotJudged: bystanders.isEmpty ? nil : bystanders.count)
-    let diagnosis = Diagnosis.ofCall(
+      peersNotJudged: bystanders.isEmpty ? nil : bystanders.count,
+      signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
+    var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
     let rules = options.rules.all(for: options.expected, subject: options.subject)
-    let judgement = RuleJudgement(room: room, peers: reports, diagnosis: diagnosis)
+    let judged = reports.filter { $0.cameLate == nil }
+    let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)
     let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(
-      of: results, rules: rules.count, peers: peers.count, diagnosis: diagnosis ?? failure)
+      of: results, rules: rules.count, peers: judged.count, failure: failure, diagnosis: diagnosis)
+    // Nobody may have been wanted there.
+    if verdict == .held { diagnosis = nil }
     var report = CheckReport(
       start: nil, subject: options.subject, room: options.room, expected: options.expected, duration: tidy(end),
       mediaFrom: mediaFrom.map(tidy), verdict: verdict, summary: summary, diagnosis: diagnosis,

@@ -11,7 +11,7 @@ extension PeerJudge {
     return CheckStatus.Peer(
       id: id.text, reached: Diagnosis.progress(notes.steps), progress: Diagnosis.sentence(notes),
       isGone: notes.departure != nil,
-      fps: tidy(Double(recent.reduce(0) { $0 + $1.frames }) / length),
+      fps: tidy(min(Double(recent.reduce(0) { $0 + $1.frames }) / length, video.pace.fastest ?? .infinity)),
       bitrate: tidy(Double(recent.reduce(0) { $0 + $1.videoBytes + $1.audioBytes } * 8) / length),
       level: energy.value.map { tidy(decibels(amplitude: $0.squareRoot())) })
   }
@@ -26,7 +26,8 @@ extension PeerJudge {
   /// When the peer's media ended: with its last frame, where it has left.
   private func end(until end: Double) -> Double {
     guard let departure = notes.departure else { return end }
-    let last = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }.max()
+    let told = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
+    let last = (told + untoldUntil.values).max()
     return min(end, departure.time, last ?? departure.time)
   }
 
@@ -39,6 +40,7 @@ extension PeerJudge {
   private mutating func finish(until checkEnd: Double) -> PeerReport {
     let end = end(until: checkEnd)
     if let freeze = video.end(at: end) { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
+    if let untold = untoldUntil[.audio] { audio.miss(until: min(end, untold)) }
     for mark in audio.end(at: end) { note(mark) }
     for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
     let steps = notes.steps
@@ -48,18 +50,32 @@ extension PeerJudge {
     return PeerReport(
       id: id.text, reached: Diagnosis.progress(steps), progress: Diagnosis.sentence(notes), steps: steps,
       departure: notes.departure, absent: departed ? tidy(max(0, checkEnd - end)) : 0, connection: tally.report,
-      video: seen.map(videoReport), audio: heard.map(audioReport), skew: skew.report, pattern: patternReport,
+      video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
+      pattern: patternReport,
       returned: returns.report(end: end),
-      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard), leftOut: leftOut,
+      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.pace.fastest),
+      leftOut: leftOut,
       thumbnails: video.thumbnails.chosen)
+  }
+
+  /// What came and could not be decoded.
+  private var undecoded: [String]? {
+    var kinds: [MediaKind] = []
+    if audioBytes > 0, notes.steps.firstSound == nil { kinds.append(.audio) }
+    if videoBytes > 0, notes.steps.firstFrame == nil, leftOut == nil { kinds.append(.video) }
+    return kinds.isEmpty ? nil : kinds.map(\.rawValue)
   }
 
   private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
     let duration = range.upperBound - range.lowerBound
+    // Rates are of the time in which the pictures were made, which may have begun before the first one came.
+    let (made, surplus) = (duration + video.pace.past, video.pace.surplus)
+    func rate(_ count: Double) -> Double { made > 0 ? tidy(max(0, count) / made) : 0 }
     return VideoReport(
       start: tidy(range.lowerBound), duration: tidy(duration), frames: video.decoded,
-      fps: duration > 0 ? tidy(Double(video.decoded) / duration) : 0, fpsMinimum: buckets.fewestFrames(in: range),
-      bitrate: duration > 0 ? tidy(Double(videoBytes * 8) / duration) : 0, keyframes: video.keyframes,
+      fps: rate(Double(video.decoded) - surplus.pictures),
+      fpsMinimum: buckets.fewestFrames(in: range, most: video.pace.fastest),
+      bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
       sizeChanges: video.sizeChanges, brightness: tidy(video.meanBrightness),
       freezes: video.freezes.stretches(of: duration), black: video.blackStretches.stretches(of: duration),

@@ -24,6 +24,8 @@ struct PeerJudge {
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for those before it.
   var lastShown: [MediaKind: Double] = [:]
+  /// Until when media is known to have gone on of which nobody can tell.
+  var untoldUntil: [MediaKind: Double] = [:]
   /// The newest time that the pattern's pictures told, in seconds, and when that was.
   private var lastContent: (content: Double, at: Double)?
 
@@ -115,6 +117,11 @@ struct PeerJudge {
       buckets[shown].audioBytes += bytes
       takeSound(frame, heard: shown, arrived: arrived)
     }
+  }
+
+  /// Media of a kind is known to have gone on until a time, although nobody can tell it any more.
+  mutating func wentOn(_ kind: MediaKind, until time: Double) {
+    untoldUntil[kind] = max(time, untoldUntil[kind] ?? time)
   }
 
   /// Pictures came that nobody looks at. What can be told of them without that is counted.

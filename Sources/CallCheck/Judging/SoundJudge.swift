@@ -186,6 +186,12 @@ struct SoundJudge {
     }
   }
 
+  /// Sound is known to have gone on until a time, but there is none of it.
+  mutating func miss(until time: Double) {
+    guard let heardEnd, time > heardEnd else { return }
+    gaps.add(start: heardEnd, duration: time - heardEnd, reason: SoundGapReason.lost.rawValue)
+  }
+
   /// The peer's media has ended.
   mutating func end(at time: Double) -> [Mark] {
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }

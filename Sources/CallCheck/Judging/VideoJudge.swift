@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import NIOCore
 import Pattern
 
 /// Decodes a peer's pictures and measures what is seen.
@@ -28,6 +29,7 @@ struct VideoJudge {
   private var likeness = PictureLikeness()
   private let reader = PatternReader()
   private var watch = FreezeWatch()
+  private(set) var pace = PicturePace()
   private var black = StretchWatch()
   private var lastTime: MediaTime?
   private var lastSeen: Double?
@@ -88,6 +90,7 @@ struct VideoJudge {
     if thumbnails.wants(at: time) { thumbnails.add(view, at: time) }
     outcome.freeze = watch.picture(
       at: time, isSame: look.isSame && !look.isBlack, reason: reason(of: frame, at: time))
+    pace.picture(frame.time, arrived: time, bytes: frame.payload.readableBytes)
     hasUndecodable = false
     hasLeftOut = false
     lastTime = frame.time

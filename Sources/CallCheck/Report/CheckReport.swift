@@ -106,9 +106,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
     }
   }
 
-  /// What the check itself did not manage to look at, a sentence each.
+  /// What a verdict does not say: what the check did not manage to look at, and when it did not hear who came. A sentence each.
   public var shortcomings: [String] {
-    var sentences: [String] = []
+    var sentences = [signallingSentence].compactMap(\.self)
     let leftOut = peers.compactMap(\.leftOut)
     if !leftOut.isEmpty {
       let pictures = leftOut.reduce(0) { $0 + $1.pictures }
@@ -122,8 +122,36 @@ public struct CheckReport: Sendable, Hashable, Codable {
         "\(others) more \(others == 1 ? "peer was" : "peers were") there and not judged, because \(peers.count) are the most "
           + "that are.")
     }
+    let late = peers.compactMap(\.cameLate)
+    if let longest = late.max() {
+      sentences.append(
+        late.count == 1
+          ? "1 peer came only \(MeasurementUnit.time.text(longest)) before the end, too late to be judged."
+          : "\(late.count) peers came only in the last \(MeasurementUnit.time.text(longest)), too late to be judged.")
+    }
     return sentences
   }
+
+  /// When the server was not there; nil when it always was.
+  private var signallingSentence: String? {
+    guard let losses = roomReport.signallingLost, let first = losses.first else { return nil }
+    let from = MeasurementUnit.time.text(first.start)
+    let reason = ReportText.line(first.reason, limit: 200).asClause
+    let what: String
+    if losses.count > 1 {
+      let total = losses.reduce(0) { $0 + $1.duration }
+      what =
+        "was lost \(losses.count) times, first at \(from) (\(reason)), for \(MeasurementUnit.time.text(total)) in all"
+    } else if first.regained {
+      what = "was lost at \(from) for \(MeasurementUnit.time.text(first.duration)) (\(reason))"
+    } else {
+      what = "was lost at \(from) and did not come back (\(reason))"
+    }
+    return "The room's server \(what). Calls go on without it, but nobody new can come."
+  }
+
+  /// The peers that did not come too late to be judged.
+  var judgedPeers: [PeerReport] { peers.filter { $0.cameLate == nil } }
 
   /// The rules that are the program's own.
   var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
@@ -146,5 +174,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
     public var peersAtOnce: Int
     /// Those who were not judged, because there were more than are judged; nil for nobody.
     public var peersNotJudged: Int?
+    /// When the room's server was not there after we had been let in; nil where there was none, as of a recording.
+    public var signallingLost: [SignallingLoss]?
   }
 }

@@ -18,12 +18,16 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var video: VideoReport?
   /// Sound; nil when none was decoded.
   public var audio: AudioReport?
+  /// Kinds of media of which frames came and not one could be decoded: `audio`, `video`; nil when there was none.
+  public var undecoded: [String]?
   /// How far sound and pictures are apart; nil when that could not be told.
   public var skew: SkewReport?
   /// The test pattern in what it sends; nil when none was found.
   public var pattern: PatternReport?
   /// What came back of the pattern that we sent; nil when nothing did.
   public var returned: ReturnReport?
+  /// How long before the check's end it came, where that was too late for it to be judged; nil when it was judged.
+  public var cameLate: Double?
   /// The call in steps of time.
   public var timeline: CheckTimeline
   /// Pictures that came and were not looked at; nil when all were.

@@ -5,11 +5,11 @@ public struct VideoReport: Sendable, Hashable, Codable {
   public var duration: Double
   /// Pictures that were decoded.
   public var frames: Int
-  /// Pictures a second, over the whole duration.
+  /// Pictures a second, over the time in which they were made: pictures of the past that came all at once make it no higher.
   public var fps: Double
   /// The fewest pictures in any second (a window of 1 s, moved on by the timeline's step); nil when it lasted less than a second.
   public var fpsMinimum: Double?
-  /// Bits of VP8 a second.
+  /// Bits of VP8 a second, over the same time.
   public var bitrate: Double
   public var keyframes: Int
   /// Frames that could not be decoded, those before the first keyframe not counted.

@@ -6,7 +6,9 @@ extension Measurement {
       },
       video(
         "video.fps", .pictureRate, "Pictures a second", better: .higher, noise: 1,
-        meaning: "Decoded pictures, divided by the time from the first one to the peer's end."
+        meaning:
+          "Decoded pictures, divided by the time from the first one to the peer's end, by the sender's own time stamps: "
+          + "those since the last keyframe that a newcomer is sent all at once make it no higher."
       ) { .value($0.fps) },
       video(
         "video.fps.min", .pictureRate, "Fewest pictures a second", better: .higher, noise: 2,
@@ -14,7 +16,7 @@ extension Measurement {
       ) { $0.fpsMinimum.map { .value($0) } ?? .missing("pictures came for less than a second") },
       video(
         "video.bitrate", .bitrate, "Bitrate of the pictures", better: nil, noise: 50_000,
-        meaning: "Bits of VP8 a second, packet headers not counted."
+        meaning: "Bits of VP8 a second, packet headers not counted, over the same time as `video.fps`."
       ) { .value($0.bitrate) },
     ]
     + stretches(
@@ -71,11 +73,11 @@ extension Measurement {
         meaning: "Bits of Opus a second, packet headers not counted."
       ) { .value($0.bitrate) },
       audio(
-        "audio.level", .decibels, "Sound level", better: nil, noise: 3,
+        "audio.level", .level, "Sound level", better: nil, noise: 3,
         meaning: "The root mean square of all that was heard, in dB below full scale; -96 dB at least."
       ) { .value($0.level) },
       audio(
-        "audio.peak", .decibels, "Loudest sample", better: nil, noise: 3,
+        "audio.peak", .level, "Loudest sample", better: nil, noise: 3,
         meaning: "The loudest sample, in dB below full scale."
       ) { .value($0.peak) },
     ]

@@ -1,3 +1,5 @@
+import Media
+
 extension Measurement {
   static let ofRoom: [Measurement] = [
     room(
@@ -11,7 +13,25 @@ extension Measurement {
       "joined", .time, "Time to join", better: .lower, noise: 0.2,
       meaning: "From the check's start until the server had let us into the room."
     ) { $0.joined.map { .value($0) } ?? .missing("the server never let us into the room") },
+    room(
+      "signalling.lost", .time, "Time without the server", better: .lower, noise: 0.2,
+      meaning:
+        "How long the room's server was not there after it had let us in, all times together; calls go on without it."
+    ) { room in
+      guard let losses = room.signallingLost else { return noServer }
+      guard let first = losses.first else { return .value(0) }
+      return .value(
+        losses.reduce(0) { $0 + $1.duration }, detail: ", first from \(MeasurementUnit.time.text(first.start)) on")
+    },
+    room(
+      "signalling.lost.count", .count, "Losses of the server", better: .lower,
+      meaning: "How often the room's server was lost after it had let us in."
+    ) { room in
+      room.signallingLost.map { .value($0.count) } ?? noServer
+    },
   ]
+
+  private static let noServer = Figure.missing("no server had let us into a room")
 
   static let ofSteps: [Measurement] = [
     step(
@@ -40,12 +60,12 @@ extension Measurement {
     ) { since($0, $0.firstPacket) },
     step(
       "video.firstFrame", "Time to the first picture", "From when the peer was seen to its first decoded picture.",
-      missing: "no picture was decoded"
+      missing: "no picture was decoded", kind: .video
     ) { since($0, $0.firstFrame) },
     step(
       "audio.firstSound", "Time to the first sound",
       "From when the peer was seen to its first decoded packet of sound.",
-      missing: "no sound was decoded"
+      missing: "no sound was decoded", kind: .audio
     ) { since($0, $0.firstSound) },
     peer(
       "absent", .time, "Away before the end", better: .lower, noise: 0.5,
@@ -59,7 +79,7 @@ extension Measurement {
   ]
 
   private static func step(
-    _ name: String, _ title: String, _ meaning: String, missing: String,
+    _ name: String, _ title: String, _ meaning: String, missing: String, kind: MediaKind? = nil,
     _ value: @escaping @Sendable (CallSteps) -> Double?
   ) -> Measurement {
     peer(name, .time, title, better: .lower, noise: 0.2, meaning: meaning) { peer in
@@ -67,6 +87,7 @@ extension Measurement {
       if peer.reached == .nothing || (peer.reached == .media && peer.steps.seen == nil) {
         return .missing("it is not known when the call with the peer began, as in a recording")
       }
+      if let kind, let absence = absence(of: kind, peer) { return .missing(absence) }
       return .missing("\(missing) (\(peer.progress.asClause))")
     }
   }

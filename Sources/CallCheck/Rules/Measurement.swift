@@ -1,3 +1,5 @@
+import Media
+
 /// One thing that a check measures and that a rule can name.
 public struct Measurement: Sendable {
   /// Its full name, for example `video.freeze.longest`.
@@ -76,12 +78,28 @@ extension Measurement {
 
   /// Why there are no figures of a peer's pictures.
   static func noVideo(_ peer: PeerReport) -> Figure {
-    .missing("no picture of the peer was decoded (\(peer.progress.asClause))")
+    .missing(absence(of: .video, peer) ?? "no picture of the peer was decoded (\(peer.progress.asClause))")
   }
 
   /// Why there are no figures of a peer's sound.
   static func noAudio(_ peer: PeerReport) -> Figure {
-    .missing("no sound of the peer was decoded (\(peer.progress.asClause))")
+    .missing(absence(of: .audio, peer) ?? "no sound of the peer was decoded (\(peer.progress.asClause))")
+  }
+
+  static let noPicturesSent = "the peer sent no pictures; --no-video if that is right"
+  static let noSoundSent = "the peer sent no sound; --no-audio if that is right"
+
+  /// Why there was nothing of a kind from a peer that sent something else, as a clause; nil when nothing came from it at all.
+  static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
+    guard peer.reached == .media else { return nil }
+    let isPictures = kind == .video
+    if peer.undecoded?.contains(kind.rawValue) == true {
+      return isPictures ? "pictures came, but not one could be decoded" : "sound came, but none could be decoded"
+    }
+    if let counts = peer.connection[kind], counts.received > 0 {
+      return "packets of \(isPictures ? "pictures" : "sound") came, but not one whole frame"
+    }
+    return isPictures ? noPicturesSent : noSoundSent
   }
 
   static let noPattern = Figure.missing("the test pattern was not found in what the peer sent")

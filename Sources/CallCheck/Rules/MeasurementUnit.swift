@@ -8,7 +8,9 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   case bitrate
   /// Pictures a second.
   case pictureRate
-  /// dB: a sound's level below full scale, or a picture's likeness.
+  /// dB: a sound's level, which is full scale (0) or below it.
+  case level
+  /// dB: a picture's likeness.
   case decibels
   /// A number of things.
   case count
@@ -22,7 +24,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .time: "s"
     case .bitrate: "bit/s"
     case .pictureRate: "fps"
-    case .decibels: "dB"
+    case .level, .decibels: "dB"
     case .pixels: "px"
     case .share, .count, .score: ""
     }
@@ -35,7 +37,8 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .share: "2% or 0.02"
     case .bitrate: "300kbit or 2Mbit"
     case .pictureRate: "24 or 24fps"
-    case .decibels: "-30dB or 30dB"
+    case .level: "-30dB"
+    case .decibels: "30dB"
     case .count: "2"
     case .pixels: "640 or 640px"
     case .score: "0.95"
@@ -53,27 +56,48 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
         ("M", 1e6),
       ]
     case .pictureRate: [("", 1), ("fps", 1)]
-    case .decibels: [("dB", 1), ("dBFS", 1)]
+    case .level, .decibels: [("dB", 1), ("dBFS", 1)]
     case .count, .score: [("", 1)]
     case .pixels: [("", 1), ("px", 1)]
     }
   }
 
   /// A figure as a person reads it, for example `2.03 s`.
-  public func text(_ value: Double) -> String {
-    switch self {
-    case .time:
-      if abs(value) < 1 { return "\(decimal(value * 1_000, places: abs(value) < 0.01 ? 1 : 0)) ms" }
-      return "\(decimal(value, places: 2)) s"
-    case .share: return "\(decimal(value * 100, places: abs(value) < 0.1 ? 2 : 1)) %"
-    case .bitrate:
-      if abs(value) < 1e6 { return "\(decimal(value / 1e3, places: abs(value) < 1e4 ? 1 : 0)) kbit/s" }
-      return "\(decimal(value / 1e6, places: 2)) Mbit/s"
-    case .pictureRate: return "\(decimal(value, places: 1)) fps"
-    case .decibels: return "\(decimal(value, places: 1)) dB"
-    case .count: return decimal(value, places: 0)
-    case .pixels: return "\(decimal(value, places: 0)) px"
-    case .score: return decimal(value, places: 3)
+  public func text(_ value: Double) -> String { text(value, more: 0) }
+
+  /// A figure and a limit as a person reads them, with as many decimals as it takes to see which of them is larger.
+  func texts(_ value: Double, against limit: Double) -> (value: String, limit: String) {
+    var more = 0
+    while more < 4, value != limit, shown(value, more: more) == shown(limit, more: more) { more += 1 }
+    return (text(value, more: more), text(limit, more: more))
+  }
+
+  private func text(_ value: Double, more: Int) -> String {
+    let form = form(value)
+    return "\(decimal(value * form.factor, places: form.places + more))\(form.suffix)"
+  }
+
+  /// The figure that a text gives back.
+  private func shown(_ value: Double, more: Int) -> Double {
+    let form = form(value)
+    let scale = (0..<form.places + more).reduce(1.0) { scale, _ in scale * 10 }
+    return (value * form.factor * scale).rounded() / scale / form.factor
+  }
+
+  /// What is shown of a value: how many of its unit, with how many decimals.
+  private func form(_ value: Double) -> (factor: Double, places: Int, suffix: String) {
+    let size = abs(value)
+    return switch self {
+    case .time where size < 1: (1_000, size < 0.01 ? 1 : 0, " ms")
+    case .time: (1, 2, " s")
+    case .share: (100, size < 0.1 ? 2 : 1, " %")
+    case .bitrate where size < 1e6: (1e-3, size < 1e4 ? 1 : 0, " kbit/s")
+    case .bitrate: (1e-6, 2, " Mbit/s")
+    case .pictureRate: (1, 1, " fps")
+    case .level, .decibels: (1, 1, " dB")
+    case .count: (1, 0, "")
+    case .pixels: (1, 0, " px")
+    case .score: (1, 3, "")
     }
   }
 }

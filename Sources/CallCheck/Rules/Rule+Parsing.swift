@@ -11,6 +11,8 @@ extension Rule {
     case unknownUnit(String, example: String, of: String)
     /// A share above 1 or below 0.
     case noShare(String, of: String)
+    /// A level above full scale.
+    case aboveFullScale(String, of: String)
 
     public var description: String {
       switch self {
@@ -30,6 +32,8 @@ extension Rule {
         "\"\(unit)\" is no unit of \(name): write it like \(example)."
       case .noShare(let text, let name):
         "\(name) is a share between 0 and 1, which \(text) is not: write it like 2% or 0.02."
+      case .aboveFullScale(let text, let name):
+        "\(name) counts from full scale, 0 dB, downwards, so it is never \(text): write it like -30dB."
       }
     }
   }
@@ -74,6 +78,7 @@ extension Rule {
       throw .unknownUnit(unit, example: kind.example, of: measurement.name)
     }
     let limit = number * factor
+    if kind == .level, limit > 0 { throw .aboveFullScale(text, of: measurement.name) }
     if kind == .share || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
     return limit
   }

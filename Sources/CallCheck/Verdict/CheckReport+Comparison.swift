@@ -7,7 +7,7 @@ extension CheckReport {
     var comparison = CheckComparison(
       baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], mended: [],
       remarks: remarks(on: baseline))
-    let pairs = zip(peers, baseline.peers)
+    let pairs = zip(judgedPeers, baseline.judgedPeers)
     for measurement in Measurement.catalogue {
       switch measurement.source {
       case .room(let value):
@@ -30,10 +30,11 @@ extension CheckReport {
     if subject != baseline.subject {
       remarks.append("The baseline is of a \(baseline.subject.rawValue), this report of a \(subject.rawValue).")
     }
-    if peers.count != baseline.peers.count {
-      let compared = min(peers.count, baseline.peers.count)
+    let (count, earlier) = (judgedPeers.count, baseline.judgedPeers.count)
+    if count != earlier {
+      let compared = min(count, earlier)
       remarks.append(
-        "The baseline has \(baseline.peers.count) peers, this report \(peers.count); "
+        "The baseline has \(earlier) peers, this report \(count); "
           + "the first \(compared) of both were compared.")
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
@@ -49,13 +50,14 @@ extension CheckReport {
   }
 
   private func compareRules(with baseline: CheckReport, into comparison: inout CheckComparison) {
+    let others = baseline.judgedPeers
     for result in results {
-      let place = result.peer.map { id in peers.firstIndex { $0.id == id } } ?? nil
+      let place = result.peer.map { id in judgedPeers.firstIndex { $0.id == id } } ?? nil
       if result.peer != nil && place == nil { continue }
       let other = baseline.results.first { candidate in
         guard candidate.rule == result.rule else { return false }
         guard let place else { return candidate.peer == nil }
-        return baseline.peers.indices.contains(place) && candidate.peer == baseline.peers[place].id
+        return others.indices.contains(place) && candidate.peer == others[place].id
       }
       guard let other, other.holds != result.holds else { continue }
       let change = CheckComparison.Failure(rule: result.rule, peer: result.peer)

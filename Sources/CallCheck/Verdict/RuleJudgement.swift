@@ -26,38 +26,60 @@ struct RuleJudgement {
       limit: tidy(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
     switch figure {
     case .value(let value, let detail):
-      let text = measurement.unit.text(value)
       result.value = tidy(value)
-      result.figure = text
       result.outcome = rule.comparison.holds(value, rule.limit) ? .held : .failed
-      result.sentence =
-        "\(measurement.title): \(text)\(detail); \(rule.comparison.words) \(measurement.unit.text(rule.limit)) is wanted."
-      if result.outcome == .failed, let advice = Advice.of(measurement.name) { result.sentence += " \(advice)" }
+      // A figure that looks like the limit must not seem to contradict the verdict.
+      let (text, limit) = measurement.unit.texts(tidy(value), against: tidy(rule.limit))
+      result.figure = text
+      result.sentence = "\(measurement.title): \(text)\(detail); \(rule.comparison.words) \(limit) is wanted."
+      if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
     case .missing(let reason):
       result.sentence = "\(measurement.title) could not be measured: \(reason)."
     }
     return result
   }
 
+  /// What to look at; of who was not there nothing where we were not there ourselves.
+  private func advice(for measurement: Measurement) -> String? {
+    if case .room = measurement.source, room.joined == nil { return nil }
+    return Advice.of(measurement.name)
+  }
+
   /// All results as one verdict, with its sentence.
+  ///
+  /// - Parameters:
+  ///   - failure: why the check did not come to its end, as a sentence; nil when it did.
+  ///   - diagnosis: why there was no call, as a sentence; nil when there was one. Where rules ask for no more it is no failure.
   static func verdict(
-    of results: [RuleResult], rules: Int, peers: Int, diagnosis: String?
+    of results: [RuleResult], rules: Int, peers: Int, failure: String?, diagnosis: String?
   ) -> (CheckReport.Verdict, String) {
     let bad = results.filter { !$0.holds }
-    if let diagnosis { return (.failed, diagnosis) }
-    if bad.isEmpty {
-      let whom = peers == 1 ? "1 peer" : "\(peers) peers"
-      return (.held, rules == 1 ? "The rule held for \(whom)." : "All \(rules) rules held for \(whom).")
+    if let failure { return (.failed, diagnosis ?? failure) }
+    if bad.isEmpty, !results.isEmpty || diagnosis == nil {
+      let what = rules == 1 ? "The rule held" : "All \(rules) rules held"
+      if let diagnosis { return (.held, "\(what): \(diagnosis.asClause).") }
+      return (.held, "\(what) for \(peers == 1 ? "1 peer" : "\(peers) peers").")
     }
+    if let diagnosis { return (.failed, diagnosis) }
     let failedRules = Set(bad.map(\.rule)).count
     let concerned = Set(bad.compactMap(\.peer)).count
     let unmeasured = bad.count { $0.outcome == .notMeasured }
     var sentence = "\(failedRules) of \(rules) rules failed"
     if concerned > 0 { sentence += " for \(concerned) of \(peers) \(peers == 1 ? "peer" : "peers")" }
-    if unmeasured > 0 {
-      sentence +=
-        unmeasured == bad.count ? ", because nothing could be measured for them" : ", \(unmeasured) of them unmeasured"
+    if unmeasured == bad.count {
+      sentence += ", because \(commonAbsence(of: bad, concerned) ?? "nothing could be measured for them")"
+    } else if unmeasured > 0 {
+      sentence += ", \(unmeasured) of them unmeasured"
     }
     return (.failed, sentence + ".")
+  }
+
+  /// What was not sent, where that is why none of the rules could be measured.
+  private static func commonAbsence(of results: [RuleResult], _ peers: Int) -> String? {
+    for (clause, what) in [(Measurement.noPicturesSent, "pictures"), (Measurement.noSoundSent, "sound")]
+    where results.allSatisfy({ $0.sentence.hasSuffix(clause + ".") }) {
+      return peers == 1 ? clause : clause.replacing("the peer sent no \(what)", with: "they sent no \(what)")
+    }
+    return nil
   }
 }

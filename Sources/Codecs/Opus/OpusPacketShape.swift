@@ -19,7 +19,8 @@ package struct OpusPacketShape: Sendable, Hashable {
 
   /// Reads the table of contents and checks all frame lengths.
   package init(parsing packet: ByteBuffer) throws(CodecFailure) {
-    let action = "read an Opus packet of \(packet.readableBytes) bytes"
+    // Put together only for a failure: each packet of sound is read here.
+    var action: String { "read an Opus packet of \(packet.readableBytes) bytes" }
     guard let first = packet.getInteger(at: packet.readerIndex, as: UInt8.self) else {
       throw CodecFailure(action, "it is empty")
     }

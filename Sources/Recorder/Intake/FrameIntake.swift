@@ -122,16 +122,29 @@ extension FrameIntake {
   }
 
   /// The tracks' entries for the manifest.
-  func tracks(clock: WallClock) -> [RecordingManifest.Track] {
-    MediaKind.allCases.compactMap { track($0, clock: clock) }
+  ///
+  /// - Parameters:
+  ///   - written: what of each track is in files; nil for all that is placed.
+  ///   - isHeldUp: whether the rest is not on its way there, but held up by the disk.
+  func tracks(
+    clock: WallClock, written: [MediaKind: WrittenFrames]? = nil, isHeldUp: Bool = false
+  ) -> [RecordingManifest.Track] {
+    MediaKind.allCases.compactMap { kind in
+      track(kind, clock: clock, written: written.map { $0[kind] ?? .init() }, isHeldUp: isHeldUp)
+    }
   }
 
-  private func track(_ kind: MediaKind, clock: WallClock) -> RecordingManifest.Track? {
+  private func track(
+    _ kind: MediaKind, clock: WallClock, written: WrittenFrames?, isHeldUp: Bool
+  ) -> RecordingManifest.Track? {
     guard let tally = tallies[kind] else { return nil }
     let refusal = kind == .video ? gate.openGap : soundGate.openGap
+    var lastGaps = ending.gaps(
+      of: kind, refusal: refusal, statistics: statistics[kind]?.total, packetsInGaps: tally.packetsInGaps)
+    let leftOut = lastGaps.firstIndex { $0.reason == .diskStalled }.map { lastGaps.remove(at: $0) }
+    let leftOutUntil = origin.flatMap { origin in ending.leftOutUntil(kind).map { $0 - origin } }
     var track = tally.entry(
-      lastGaps: ending.gaps(
-        of: kind, refusal: refusal, statistics: statistics[kind]?.total, packetsInGaps: tally.packetsInGaps))
+      written: written, lastGaps: lastGaps, leftOut: leftOut, leftOutUntil: leftOutUntil, isHeldUp: isHeldUp)
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? gate.refused : soundGate.refused
     track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }

@@ -33,7 +33,10 @@ struct GapLog: Sendable {
   ///   - start: where on the recording's time line it begins.
   ///   - duration: how long it is, before anything was repaired.
   ///   - repaired: how much of it was filled.
-  mutating func add(_ gap: MediaGap, start: Duration, duration: Duration, repaired: Duration = .zero) {
+  ///   - isListed: whether it is listed however many there are.
+  mutating func add(
+    _ gap: MediaGap, start: Duration, duration: Duration, repaired: Duration = .zero, isListed: Bool = false
+  ) {
     var sum = sums[gap.reason] ?? Sum()
     sum.packets &+= UInt64(clamping: gap.packetsLost)
     sum.frames &+= UInt64(clamping: gap.framesDropped)
@@ -45,7 +48,7 @@ struct GapLog: Sendable {
     } else {
       sum.count += 1
       sum.duration += duration
-      let isListed = entries.count < Self.longestList
+      let isListed = isListed || entries.count < Self.longestList
       if gap.reason == .dtx { silence = (start + duration, isListed ? entries.count : nil) }
       if isListed { entries.append(Entry(gap: gap, start: start, duration: duration, repaired: repaired)) }
     }

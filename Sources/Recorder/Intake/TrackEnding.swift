@@ -24,6 +24,9 @@ struct TrackEnding: Sendable {
     self.leftOut = leftOut
   }
 
+  /// When the last frame came that was left out and that no frame told of.
+  func leftOutUntil(_ kind: MediaKind) -> ContinuousClock.Instant? { leftOut[kind]?.last }
+
   /// The gaps at the end of a track; none while it goes on.
   ///
   /// - Parameters:

@@ -32,19 +32,41 @@ struct TrackTally: Sendable {
 
   /// The track's entry so far.
   ///
-  /// - Parameter lastGaps: what is missing behind the last frame, at the end of a call.
-  func entry(lastGaps: [MediaGap] = []) -> RecordingManifest.Track {
+  /// - Parameters:
+  ///   - written: what of the track is in files; nil for all that was counted.
+  ///   - lastGaps: what is missing behind the last frame, at the end of a call.
+  ///   - leftOut: what of that was left out because memory was full.
+  ///   - leftOutUntil: where the last frame of that would lie.
+  ///   - isHeldUp: whether what is not in files is not on its way there, but held up by the disk.
+  func entry(
+    written: WrittenFrames? = nil, lastGaps: [MediaGap] = [], leftOut: MediaGap? = nil, leftOutUntil: Duration? = nil,
+    isHeldUp: Bool = false
+  ) -> RecordingManifest.Track {
     var log = log
-    for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
     var entry = track
-    entry.start = (first ?? .zero).roundedSeconds
-    entry.duration = (end - (first ?? .zero)).roundedSeconds
+    let first = first ?? .zero
+    var writtenEnd = end
+    if let written, written.frames < track.frames {
+      entry.frames = written.frames
+      if entry.keyframes != nil { entry.keyframes = written.keyframes }
+      writtenEnd = max(first, written.end)
+    }
+    for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
+    if leftOut != nil || isHeldUp && writtenEnd < end {
+      var gap = leftOut ?? MediaGap(.diskStalled)
+      gap.framesDropped += Int(clamping: track.frames - entry.frames)
+      log.add(
+        gap, start: writtenEnd, duration: max(end, leftOutUntil ?? end) - writtenEnd, isListed: true)
+      entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
+    }
+    entry.start = first.roundedSeconds
+    entry.duration = (writtenEnd - first).roundedSeconds
     entry.gaps = log.gaps
     entry.gapTotals = log.totals
     return entry
   }
 
-  /// Frames written.
+  /// Frames whose places are settled.
   var frames: UInt64 { track.frames }
   /// Packets that all gaps so far tell of.
   var packetsInGaps: UInt64 { log.packets }

@@ -3,7 +3,8 @@ extension RecordingManifest {
   public struct Disk: Sendable, Hashable, Codable {
     /// How often the disk failed, or gave no answer for 2 s or more.
     public var stalls = 0
-    /// How long the disk took nothing of this recording, in all.
+    /// For how long the disk took nothing while the call went on: from a write that failed to the moment when all that waited
+    /// was written, and while a write gave no answer for 2 s or more. Each moment counts once, and none after the call.
     public var duration: Double = 0
     /// Pictures that are in no file, because the memory for what waits was full, or because the disk did not take them until
     /// the end.

@@ -7,10 +7,10 @@ extension RecordingManifest {
     public var kind: String
     /// `opus` or `vp8`.
     public var codec: String
-    /// Where the first frame lies, and how long after it the last one ends.
+    /// Where the first frame lies, and how long after it the last one ends that is written.
     public var start: Double = 0
     public var duration: Double = 0
-    /// Frames written, those that the recorder made in the place of lost sound included.
+    /// Frames that are in files, those that the recorder made in the place of lost sound included.
     public var frames: UInt64 = 0
     /// Frames that came but were not written: pictures before the first keyframe or after one that was refused, pictures
     /// larger than 4096x4096, what is not VP8 or Opus, and sound for which no time had passed (`SoundBudget`).

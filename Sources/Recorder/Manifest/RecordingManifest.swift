@@ -18,7 +18,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have come
   /// had it been as fast as the fastest of the first 10 s. Files of one room are laid side by side by it.
   public var start: String
-  /// From `start` to the end of the last frame.
+  /// From `start` to the end of the last frame that is written.
   public var duration: Double = 0
   /// How the participant left; absent while the recording grows.
   public var left: LeaveReason?

@@ -9,7 +9,9 @@ struct OggOpusWriter {
   private let stream: OggStream
   private var channels: Int
   /// Ticks of 48 kHz in all packets so far, the waiting one included.
-  private var granule: Int64 = 0
+  private(set) var granule: Int64 = 0
+  /// The same, of those packets that are in what was given.
+  private(set) var writtenGranule: Int64 = 0
   private var waiting: ByteBuffer?
   /// The first byte of the last packet.
   private var lastFirstByte: UInt8?
@@ -105,6 +107,7 @@ struct OggOpusWriter {
     for page in pages { bytes.writeImmutableBuffer(page) }
     end += Int64(bytes.readableBytes)
     lastPage = OggPage(parsing: last)
+    writtenGranule = max(writtenGranule, lastPage?.granule ?? 0)
     unwrittenBytes = waiting?.readableBytes ?? 0
     return [FileWrite(offset: offset, bytes: bytes)]
   }

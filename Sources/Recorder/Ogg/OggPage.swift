@@ -44,6 +44,10 @@ struct OggPage: Sendable, Hashable {
     }
     return last < 255
   }
+  /// How long the pieces are that it carries; one of less than 255 bytes ends a packet (RFC 3533, 6).
+  var lacing: [UInt8] {
+    bytes.getBytes(at: Self.headerLength, length: Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)) ?? []
+  }
   /// What the page carries.
   var body: ByteBuffer {
     let start = Self.headerLength + Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)

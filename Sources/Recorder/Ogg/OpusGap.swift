@@ -1,3 +1,4 @@
+import Codecs
 import NIOCore
 
 /// Packets without sound that stand for a gap.
@@ -39,6 +40,17 @@ enum OpusGap {
       left -= length
     }
     return packets
+  }
+
+  /// Whether a packet is one of these, rather than one that came: frames of no size, as many as a count byte says, or one of
+  /// no more than 10 ms. What encoders leave of silence is one longer frame.
+  static func isFiller(_ payload: ByteBuffer) -> Bool {
+    guard let first: UInt8 = payload.getInteger(at: payload.readerIndex) else { return false }
+    switch payload.readableBytes {
+    case 1: return (try? OpusPacketShape(parsing: payload)).map { Int64($0.duration) <= 480 } ?? false
+    case 2: return first & 3 == 3
+    default: return false
+    }
   }
 
   private static func packet(_ first: UInt8, _ second: UInt8?, duration: Int64) -> Packet {

@@ -1,27 +1,58 @@
 import NIOCore
 
-/// How many frames of a file are not on the disk.
+/// Which frames of a file are on the disk, by how much of the file is.
 struct FrameLedger: Sendable {
-  /// Frames of one write, and where that ends in the file.
-  private var writes = CircularBuffer<(end: Int64, frames: UInt64)>()
-  /// Frames that no write holds.
-  private var loose: UInt64 = 0
+  /// Up to which frame a write goes, how long the file plays with it, and where it ends in the file.
+  private var writes = CircularBuffer<(end: Int64, mark: WrittenFrames, duration: Duration)>()
+  /// What was on the disk when somebody last looked.
+  private var settled = (mark: WrittenFrames(), duration: Duration.zero)
+  /// All that came.
+  private(set) var newest = WrittenFrames()
+  /// The newest but for one frame.
+  private var previous = WrittenFrames()
 
   /// A frame came.
-  mutating func add() { loose += 1 }
-
-  /// Writes went into line that hold all frames so far but the last `kept`.
   ///
-  /// - Parameter size: how much of the file is on the disk.
-  mutating func put(_ writes: [FileWrite], keeping kept: UInt64 = 0, size: Int64) {
-    while let first = self.writes.first, first.end <= size { self.writes.removeFirst() }
-    guard let last = writes.last, loose > kept else { return }
-    self.writes.append((last.offset + Int64(last.bytes.readableBytes), loose - kept))
-    loose = kept
+  /// - Parameters:
+  ///   - start: where it begins on the participant's time line.
+  ///   - length: for how long it is shown or heard.
+  mutating func add(isKeyframe: Bool = false, at start: Duration, length: Duration) {
+    previous = newest
+    newest.add(isKeyframe: isKeyframe, start: start, end: start + length)
   }
+
+  /// Writes went into line that hold all frames so far.
+  ///
+  /// - Parameters:
+  ///   - isNewestKept: whether the frame that came last is in none of them.
+  ///   - duration: how long the file plays with them.
+  ///   - size: how much of the file is on the disk.
+  mutating func put(_ writes: [FileWrite], isNewestKept: Bool, duration: Duration, size: Int64) {
+    put(writes, holding: isNewestKept ? previous : newest, duration: duration, size: size)
+  }
+
+  /// Writes went into line.
+  ///
+  /// - Parameters:
+  ///   - mark: the frames that are in the file with them.
+  ///   - duration: how long the file plays with them.
+  ///   - size: how much of the file is on the disk.
+  mutating func put(_ writes: [FileWrite], holding mark: WrittenFrames, duration: Duration, size: Int64) {
+    while let first = self.writes.first, first.end <= size {
+      settled = (first.mark, first.duration)
+      self.writes.removeFirst()
+    }
+    let before = self.writes.last.map { ($0.mark, $0.duration) } ?? settled
+    guard let last = writes.last, mark.frames > before.0.frames || duration > before.1 else { return }
+    self.writes.append((last.offset + Int64(last.bytes.readableBytes), mark, duration))
+  }
+
+  /// The frames that are on the disk while so much of the file is.
+  func stored(size: Int64) -> WrittenFrames { writes.last { $0.end <= size }?.mark ?? settled.mark }
+
+  /// How long so much of the file plays.
+  func duration(size: Int64) -> Duration { writes.last { $0.end <= size }?.duration ?? settled.duration }
 
   /// How many frames are missing while so much of the file is on the disk.
-  func missing(size: Int64) -> UInt64 {
-    writes.reduce(loose) { $1.end > size ? $0 + $1.frames : $0 }
-  }
+  func missing(size: Int64) -> UInt64 { newest.frames - stored(size: size).frames }
 }

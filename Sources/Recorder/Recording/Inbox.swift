@@ -83,6 +83,14 @@ final class Inbox: Sendable {
   /// The most bytes that ever waited.
   var peak: Int { state.withLock { $0.peak } }
 
+  /// For how long nothing has been done of what came; zero when everything has.
+  var delay: Duration {
+    state.withLock { state in
+      guard let since = state.busySince, let newest = state.newest else { return .zero }
+      return newest - since
+    }
+  }
+
   func begin(
     _ participant: ParticipantID, name: String?, clock: WallClock, now: ContinuousClock.Instant
   ) -> Outcome {
@@ -137,11 +145,11 @@ final class Inbox: Sendable {
 
   /// Takes note of what now waits elsewhere, when all that was taken out has been done.
   ///
-  /// - Returns: how long the thread was stuck, if the user was told that it is.
-  func settle(elsewhere: Int) -> Duration? {
+  /// - Returns: from when to when the thread was stuck, if the user was told that it is.
+  func settle(elsewhere: Int) -> (start: ContinuousClock.Instant, end: ContinuousClock.Instant)? {
     state.withLock { state in
-      var hang: Duration?
-      if state.isStuck, let since = state.busySince, let newest = state.newest { hang = newest - since }
+      var hang: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
+      if state.isStuck, let since = state.busySince, let newest = state.newest { hang = (since, newest) }
       state.isStuck = false
       state.elsewhere = elsewhere
       state.peak = max(state.peak, state.bytes + elsewhere)

@@ -4,12 +4,15 @@ import Media
 struct LeftOut: Sendable, Hashable {
   /// Frames that were turned away.
   private(set) var frames = 0
+  /// When the last of them came.
+  private(set) var last: ContinuousClock.Instant?
   /// Packets and frames that had been lost before they came here, as those frames' gaps tell.
   private(set) var lostBefore = MediaGap(.diskStalled)
 
   /// A frame is turned away.
   mutating func add(_ frame: EncodedFrame) {
     frames += 1
+    last = frame.arrival
     note(frame.gap)
   }
 

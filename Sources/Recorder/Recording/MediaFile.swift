@@ -15,7 +15,11 @@ protocol MediaFile: AnyObject {
   var duration: Duration { get }
   /// Whose frames are counted when they are missing: those that no other file holds as well.
   var countedKind: MediaKind { get }
-  /// How many of those are not on the disk.
+  /// Those that are on the disk.
+  var stored: WrittenFrames { get }
+  /// How long what is on the disk plays, while the file grows.
+  var storedDuration: Duration { get }
+  /// How many of them are not.
   var unstoredFrames: UInt64 { get }
   /// Bytes of frames that are not even in line yet.
   var unwrittenBytes: Int { get }
@@ -36,7 +40,8 @@ extension MediaFile {
 
   var entry: RecordingManifest.File {
     RecordingManifest.File(
-      name: file.name, kind: Self.ending, start: start.roundedSeconds, duration: duration.roundedSeconds,
+      name: file.name, kind: Self.ending, start: start.roundedSeconds,
+      duration: (file.isComplete ? duration : storedDuration).roundedSeconds,
       bytes: file.size, complete: file.isComplete, segment: segment)
   }
 

@@ -13,6 +13,10 @@ final class OggFile: MediaFile {
   /// The stream's heads, until the first page goes into line: a file without sound cannot be opened.
   private var heads: [FileWrite]
   private var packets = FrameLedger()
+  /// Packets that no write holds: where each ends, in ticks, and all up to it.
+  private var waiting = CircularBuffer<(end: Int64, mark: WrittenFrames)>()
+  /// What all writes hold.
+  private var given = WrittenFrames()
   /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
   private var oldestArrival: ContinuousClock.Instant?
   private var newestArrival: ContinuousClock.Instant?
@@ -33,6 +37,8 @@ final class OggFile: MediaFile {
   var duration: Duration { writer.duration }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .audio }
+  var stored: WrittenFrames { packets.stored(size: file.size) }
+  var storedDuration: Duration { packets.duration(size: file.size) }
   var unstoredFrames: UInt64 { packets.missing(size: file.size) }
 
   func add(_ placed: PlacedFrame) {
@@ -40,9 +46,10 @@ final class OggFile: MediaFile {
     // A stream of which no more is known than its first page says can still turn out to have two channels.
     let heading = (try? writer.declare(channels: shape.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }
-    packets.add()
+    packets.add(at: placed.position, length: Duration(opusTicks: Int64(shape.duration)))
     let writes = writer.add(
       placed.frame.payload, duration: Int64(shape.duration), position: (placed.position - start).opusTicks)
+    waiting.append((writer.granule, packets.newest))
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? placed.frame.arrival, placed.frame.arrival)
     newestArrival = placed.frame.arrival
@@ -64,7 +71,10 @@ final class OggFile: MediaFile {
 
   private func put(_ writes: [FileWrite]) {
     if writes.isEmpty { return }
-    packets.put(writes, keeping: writer.unwrittenBytes > 0 ? 1 : 0, size: file.size)
+    // A page that is full leaves more behind than the packet that waits for its successor.
+    while let first = waiting.first, first.end <= writer.writtenGranule { given = waiting.removeFirst().mark }
+    let length = Duration(opusTicks: max(0, writer.writtenGranule - Int64(OpusHeader.preSkip)))
+    packets.put(writes, holding: given, duration: length, size: file.size)
     file.put(heads + writes)
     heads = []
   }

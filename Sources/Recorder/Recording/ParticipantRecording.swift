@@ -31,7 +31,7 @@ final class ParticipantRecording {
   private let files: RecordingFiles
 
   private var lastAdvance: ContinuousClock.Instant?
-  private var manifestFile: OutputFile?
+  private var manifestFile: ManifestFile?
   private var manifestDue: ContinuousClock.Instant?
   private var manifestChanges = 0
   private var claimDue: ContinuousClock.Instant?
@@ -80,6 +80,7 @@ final class ParticipantRecording {
   func end(_ reason: LeaveReason, leftOut: [MediaKind: LeftOut] = [:], now: ContinuousClock.Instant) {
     if ending != nil { return }
     ending = reason
+    files.stallTime.end = now
     for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.frames))) }
     intake.end(leftOut: leftOut)
     advance(now: now, everything: true)
@@ -90,21 +91,23 @@ final class ParticipantRecording {
     if isClosed { return }
     files.abandon(now: now)
     for key in [claimKey, manifestKey] { surroundings.health.forget(key) }
+    let unwritten = intake.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
+    let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
     let sentence =
-      "The recording of “\(participant)” could not be finished: the disk did not take the rest of it. "
+      "The recording of “\(participant)” could not be finished: the disk did not take \(rest) of it. "
       + "Its files can be read as far as they go; a repair completes them."
     files.note(sentence)
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
     // A disk that takes not even that has been told of.
-    if let base = files.base, let last = try? manifest(isFinished: false).json {
-      _ = try? surroundings.folder.replace("\(base).json", with: last, durably: true)
-    }
+    if let last = try? manifest(isFinished: false, now: now).json { try? manifestFile?.replace(last, isLast: true) }
     isClosed = true
-    summarise(isFinished: false)
+    summarise(isFinished: false, now: now)
   }
 
-  /// The disk gave no answer for so long.
-  func noteHang(_ duration: Duration) { files.noteHang(duration) }
+  /// The disk gave no answer for a while.
+  func noteHang(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
+    files.noteHang(from: start, until: stop)
+  }
 
   // MARK: Standing
 
@@ -130,16 +133,15 @@ final class ParticipantRecording {
       guard storeManifest(now: now, isLast: true) else { return }
     }
     isClosed = true
-    manifestFile = nil
-    summarise(isFinished: true)
+    summarise(isFinished: true, now: now)
   }
 
-  private func summarise(isFinished: Bool) {
+  private func summarise(isFinished: Bool, now: ContinuousClock.Instant) {
     manifestFile = nil
     guard let base = files.base else { return }
     summary = RecordingSummary(
-      participant: participant, folder: surroundings.folder.path, base: base, manifest: manifest(isFinished: isFinished)
-    )
+      participant: participant, folder: surroundings.folder.path, base: base,
+      manifest: manifest(isFinished: isFinished, now: now), obstacle: files.isGivenUp ? files.lastError : nil)
   }
 
   // MARK: Name and manifest
@@ -156,7 +158,8 @@ final class ParticipantRecording {
         let media = [WebMFile.ending, OggFile.ending].map { SafeName.file(base, segment: first, ending: $0) }
         if media.contains(where: surroundings.folder.contains) { continue }
         do {
-          manifestFile = try surroundings.folder.create("\(base).json", containing: manifest(isFinished: false).json)
+          manifestFile = try ManifestFile(
+            "\(base).json", in: surroundings.folder, text: manifest(isFinished: false, now: now).json)
         } catch let error as Recorder.DiskError where error.isNameTaken {
           continue
         }
@@ -186,17 +189,18 @@ final class ParticipantRecording {
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
   }
 
-  private func manifest(isFinished: Bool) -> RecordingManifest {
+  private func manifest(isFinished: Bool, now: ContinuousClock.Instant) -> RecordingManifest {
     let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.finished = isFinished
     manifest.left = ending
-    manifest.duration = intake.duration.roundedSeconds
     manifest.alignment = intake.alignment
     manifest.files = files.entries
-    manifest.tracks = intake.tracks(clock: clock)
-    manifest.disk = files.disk == RecordingManifest.Disk() ? nil : files.disk
+    manifest.tracks = intake.tracks(
+      clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
+    manifest.duration = manifest.tracks.map(\.end).max() ?? 0
+    manifest.disk = files.cost(now: now)
     manifest.problems = files.problems
     return manifest
   }
@@ -207,11 +211,10 @@ final class ParticipantRecording {
   /// - Returns: whether it is up to date.
   @discardableResult
   private func storeManifest(now: ContinuousClock.Instant, isLast: Bool = false) -> Bool {
-    guard let base = files.base else { return false }
+    guard manifestFile != nil else { return false }
     if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {
-      manifestFile = try surroundings.folder.replace(
-        "\(base).json", with: manifest(isFinished: isLast).json, durably: isLast)
+      try manifestFile?.replace(manifest(isFinished: isLast, now: now).json, isLast: isLast)
       manifestChanges = files.changes
       manifestDue = now + Self.manifestInterval
       manifestFailed = false

@@ -29,7 +29,7 @@ extension RecordingFiles {
     if existed != file.file.exists { changes += 1 }
     if file.file.isComplete || (!file.file.isWaiting && !file.file.exists && isClosing(file)) {
       closing.removeAll { $0 === file }
-      if file.file.exists { closed.append(file.entry) }
+      keep(file)
       changes += 1
     }
   }
@@ -49,6 +49,7 @@ extension RecordingFiles {
   private func stall(_ name: String, error: Recorder.DiskError, now: ContinuousClock.Instant) {
     surroundings.health.failed(name, of: participant, error: error, now: now)
     retryAt = now + DiskHealth.pause
+    lastError = error
     guard stalledSince == nil else { return }
     stalledSince = now
     disk.stalls += 1
@@ -64,16 +65,24 @@ extension RecordingFiles {
 
   private func endStall(now: ContinuousClock.Instant) {
     guard let since = stalledSince else { return }
-    disk.duration += (now - since).roundedSeconds
+    stallTime.add(from: since, until: now)
     stalledSince = nil
     retryAt = nil
   }
 
+  /// What the disk has cost so far, for the manifest; nil when it took everything in time.
+  func cost(now: ContinuousClock.Instant) -> RecordingManifest.Disk? {
+    var disk = disk
+    disk.duration = stallTime.total(since: stalledSince, now: now).roundedSeconds
+    return disk == RecordingManifest.Disk() ? nil : disk
+  }
+
   /// Leaves all files as they are on the disk.
   func abandon(now: ContinuousClock.Instant) {
+    isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
       countDropped(file.countedKind, file.unstoredFrames)
-      if file.file.exists { closed.append(file.entry) }
+      keep(file)
       file.file.abandon()
       surroundings.health.forget(file.file.name)
     }
@@ -85,10 +94,10 @@ extension RecordingFiles {
     endStall(now: now)
   }
 
-  /// The disk gave no answer for so long, and then took what was being written.
-  func noteHang(_ duration: Duration) {
+  /// The disk gave no answer for a while.
+  func noteHang(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
     disk.stalls += 1
-    disk.duration += duration.roundedSeconds
+    stallTime.add(from: max(start, clock.moment), until: stop)
   }
 
   /// Counts frames that will be in no file.

@@ -33,6 +33,8 @@ final class RecordingFiles {
   /// What is left of files that are closed.
   var closed: [RecordingManifest.File] = []
   var abandoned: Set<String> = []
+  /// What of each track is on the disk in files that are not open any more.
+  private var stored: [MediaKind: WrittenFrames] = [:]
 
   var segment: SegmentCut?
   /// Frames that wait until the disk takes something again.
@@ -43,8 +45,14 @@ final class RecordingFiles {
 
   /// What went wrong, one sentence each.
   var problems: [String] = []
-  /// How often and for how long the disk took nothing.
+  /// How often the disk took nothing, and what that cost.
   var disk = RecordingManifest.Disk()
+  /// For how long.
+  var stallTime = StallTime()
+  /// Whether files were left without what was still to be written to them.
+  var isGivenUp = false
+  /// What the disk said the last time it failed.
+  var lastError: Recorder.DiskError?
   /// Goes up whenever the list of files changes.
   var changes = 0
 
@@ -74,6 +82,10 @@ final class RecordingFiles {
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { open.reduce(backlogBytes) { $0 + $1.heldBytes } }
   var isStalled: Bool { stalledSince != nil }
+  /// What of each track is on the disk.
+  var written: [MediaKind: WrittenFrames] {
+    open.reduce(into: stored) { $0[$1.countedKind, default: .init()].add($1.stored) }
+  }
   /// Whether nothing is open any more.
   var isDone: Bool { open.isEmpty && backlog.isEmpty }
 
@@ -107,6 +119,12 @@ final class RecordingFiles {
     guard backlog.isEmpty else { return }
     for file in [trailing, webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
     (trailing, webM, ogg) = (nil, nil, nil)
+  }
+
+  /// A file is not open any more; what of it is on the disk stays there.
+  func keep(_ file: any MediaFile) {
+    stored[file.countedKind, default: .init()].add(file.stored)
+    if file.file.exists { closed.append(file.entry) }
   }
 
   private func drain(now: ContinuousClock.Instant) {

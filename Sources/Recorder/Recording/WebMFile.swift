@@ -13,6 +13,9 @@ final class WebMFile: MediaFile {
   /// Whether the header is in line; it goes there together with the first cluster.
   private var hasBegun = false
   private var pictures = FrameLedger()
+  /// Where the last picture lies, and for how long it is shown, by the one before it.
+  private var lastPicture: Duration?
+  private var pictureLength = Duration.milliseconds(33)
   /// When the oldest frame came that no write holds.
   private var oldestArrival: ContinuousClock.Instant?
 
@@ -31,6 +34,8 @@ final class WebMFile: MediaFile {
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .video }
+  var stored: WrittenFrames { pictures.stored(size: file.size) }
+  var storedDuration: Duration { pictures.duration(size: file.size) }
   var unstoredFrames: UInt64 { pictures.missing(size: file.size) }
 
   func add(_ placed: PlacedFrame) {
@@ -53,11 +58,12 @@ final class WebMFile: MediaFile {
     }
     if hasBegun { file.put(heading) }
     // What it gives holds the frames before this one.
+    let before = duration
     let writes = writer.add(block)
-    if frame.codec.kind == .video { pictures.add() }
+    if frame.codec.kind == .video { note(placed) }
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? frame.arrival, frame.arrival)
-    put(writes, keeping: frame.codec.kind == .video ? 1 : 0)
+    put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
   }
 
   func flush(now: ContinuousClock.Instant) {
@@ -77,10 +83,18 @@ final class WebMFile: MediaFile {
     file.putEnd()
   }
 
-  /// - Parameter kept: pictures that came last and are not in the writes.
-  private func put(_ writes: [FileWrite], keeping kept: UInt64 = 0) {
+  private func note(_ placed: PlacedFrame) {
+    if let lastPicture, placed.frame.gap == nil { pictureLength = min(placed.position - lastPicture, .seconds(1)) }
+    lastPicture = placed.position
+    pictures.add(isKeyframe: placed.frame.isKeyframe, at: placed.position, length: pictureLength)
+  }
+
+  /// - Parameters:
+  ///   - isNewestKept: whether the picture that came last is not in the writes.
+  ///   - duration: how long the file plays with them; nil for all that came.
+  private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
     if writes.isEmpty { return }
-    pictures.put(writes, keeping: kept, size: file.size)
+    pictures.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true
     file.put(writes)

@@ -40,6 +40,41 @@ struct OggRepair {
     return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
+  /// How many packets of sound a file of ours holds, those left out that fill gaps; nil when it is none of ours.
+  static func packets(in source: any ByteSource) throws(Recorder.DiskError) -> UInt64? {
+    guard let first = try page(of: source, at: 0), first.isFirst,
+      let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial
+    else { return nil }
+    var place = Int64(first.length + second.length)
+    var count: UInt64 = 0
+    var searched = 0
+    while true {
+      guard let page = try page(of: source, at: place), page.serial == first.serial else {
+        guard let next = try findPage(of: first.serial, in: source, after: place, searched: &searched) else { break }
+        place = next
+        continue
+      }
+      place += Int64(page.length)
+      count += packets(on: page)
+      if page.isLast { break }
+    }
+    return count
+  }
+
+  /// How many packets of sound end on a page.
+  private static func packets(on page: OggPage) -> UInt64 {
+    var body = page.body
+    var count: UInt64 = 0
+    var length = 0
+    for piece in page.lacing {
+      length += Int(piece)
+      if piece == 255 { continue }
+      if let packet = body.readSlice(length: length), !OpusGap.isFiller(packet) { count += 1 }
+      length = 0
+    }
+    return count
+  }
+
   private static func page(of source: any ByteSource, at offset: Int64) throws(Recorder.DiskError) -> OggPage? {
     guard offset < source.size else { return nil }
     return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))

@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import NIOCore
 
 /// Repairs a manifest with all its files.
@@ -62,7 +63,12 @@ extension RecordingRepair {
     manifest.files = (manifest.files + unlisted).map(current)
     manifest.duration = manifest.files.map { $0.start + $0.duration }.max() ?? manifest.duration
     manifest.finished = manifest.files.allSatisfy { $0.complete || isDeleted($0.name) }
-    if manifest.finished { manifest.repaired = true }
+    if manifest.finished {
+      manifest.repaired = true
+      for kind in MediaKind.allCases {
+        if let written = written(kind, in: manifest) { manifest.correct(kind, to: written) }
+      }
+    }
     do {
       try Folder(path: folder).replace(name, with: manifest.json, durably: true)
       guard withExtendedLifetime(locked, { manifest.finished }) else { return [] }
@@ -74,6 +80,32 @@ extension RecordingRepair {
       return [report(.refused("\(error)"))]
     }
   }
+
+  /// What the files hold of a track; nil where one of them has been deleted or cannot be read.
+  private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> WrittenFrames? {
+    var sum = WrittenFrames()
+    for entry in manifest.files where entry.kind == (kind == .video ? WebMFile.ending : OggFile.ending) {
+      guard MediaName.stem(of: entry.name) != nil,
+        let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
+      else { return nil }
+      let start = Self.duration(entry.start)
+      switch kind {
+      case .video:
+        guard var pictures = try? WebMRepair.pictures(in: file) else { return nil }
+        pictures.start += start
+        pictures.end += start
+        sum.add(pictures)
+      case .audio:
+        guard let packets = try? OggRepair.packets(in: file) else { return nil }
+        let end = start + Self.duration(entry.duration)
+        sum.add(WrittenFrames(frames: packets, start: start, end: end))
+      }
+    }
+    return sum
+  }
+
+  /// A time of a manifest; what is beyond a century is none.
+  private static func duration(_ seconds: Double) -> Duration { .seconds(min(max(seconds, -3e9), 3e9)) }
 
   private func isDeleted(_ name: String) -> Bool { MediaName.stem(of: name) != nil && !exists(name) }
 

@@ -18,6 +18,7 @@ struct WebMRepair {
   /// When the last picture ends, by the distance to the one before it.
   private var pictureLength: Int64 = 33
   private var end: Int64 = 0
+  private var pictures = WrittenFrames()
   private var lastSound: (time: Int64, place: Int64, count: Int)?
   /// Places that looked like a cluster behind damage.
   private var searched = 0
@@ -34,6 +35,14 @@ struct WebMRepair {
     return try repair.examine()
   }
 
+  /// What pictures a file of ours holds, from its time zero on; nil when it is none of ours.
+  static func pictures(in source: any ByteSource) throws(Recorder.DiskError) -> WrittenFrames? {
+    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
+    var repair = WebMRepair(source)
+    try repair.readClusters(from: found.length)
+    return repair.pictures
+  }
+
   private mutating func examine() throws(Recorder.DiskError) -> RepairFinding {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else {
       return .refused("is a WebM file, but not a recording of this program's")
@@ -42,13 +51,7 @@ struct WebMRepair {
       return .whole(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
     if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
-    place = found.length
-    while true {
-      if try readCluster() { continue }
-      guard let next = try findCluster(after: place) else { break }
-      place = next
-      correction = []
-    }
+    try readClusters(from: found.length)
     if searched > RepairFinding.mostPlaces { return .tooDamaged }
     guard place > found.length else { return .refused("holds no frame") }
     try noteEndOfSound()
@@ -68,6 +71,17 @@ struct WebMRepair {
     header.fileSize = place + Int64(element.count)
     plan.head = [FileWrite(offset: 0, bytes: header.bytes(showing: header.known, length: found.length))]
     return .mendable(plan)
+  }
+
+  /// Reads all clusters that can be read, and moves behind the last one.
+  private mutating func readClusters(from start: Int64) throws(Recorder.DiskError) {
+    place = start
+    while true {
+      if try readCluster() { continue }
+      guard let next = try findCluster(after: place) else { break }
+      place = next
+      correction = []
+    }
   }
 
   /// Reads the cluster at `place` and moves behind it, or behind its last whole block.
@@ -160,6 +174,7 @@ struct WebMRepair {
     if block.number == WebMHeader.videoNumber {
       if let last = times[block.number] { pictureLength = min(max(1, time - last), WebMWriter.longestCluster) }
       end = max(end, time + pictureLength)
+      pictures.add(isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + pictureLength))
       if block.isKeyframe, cues.count < Self.mostCues {
         cues.append(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
       }
@@ -171,6 +186,7 @@ struct WebMRepair {
 
   private mutating func forgetTimes(after time: Int64) {
     (end, times, lastSound) = (time, [:], nil)
+    pictures.end = min(pictures.end, .milliseconds(time))
     cues.removeAll { $0.time > time }
   }
 

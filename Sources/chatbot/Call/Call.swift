@@ -29,6 +29,7 @@ struct Call {
   enum Ending {
     case interrupted
     case timeIsUp
+    /// What is played has ended; where somebody looks on, only if it did so before its time.
     case fileEnded
     case signallingEnded
     /// Who looks on has seen enough.
@@ -138,6 +139,8 @@ struct Call {
       if let source = parts.source {
         group.addTask {
           await play(source, parts)
+          // Whoever looks on says when enough was seen; a file that ends as it should has nothing to do with that.
+          if observer != nil, await source.failure == nil { return nil }
           return Task.isCancelled ? nil : .fileEnded
         }
       }

@@ -16,12 +16,18 @@ struct RecordingReport {
       let sizes = (video.sizes ?? []).map { "\($0.width)x\($0.height)" }
       lines.append(
         "  video vp8 \(sizes.joined(separator: " ")), \(seconds(video.duration)) s, \(video.frames) frames, "
-          + "\(video.keyframes ?? 0) keyframes, \(losses(video))")
+          + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(unwritten(video))")
     }
     if let audio = summary.track(.audio) {
-      lines.append("  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))")
+      lines.append(
+        "  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))\(unwritten(audio))")
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// What of a track's end is in no file, and why.
+  private func unwritten(_ track: RecordingManifest.Track) -> String {
+    track.unwritten > 0 ? "; \(seconds(track.unwritten)) s were not written: \(summary.unwrittenReason)" : ""
   }
 
   private func losses(_ track: RecordingManifest.Track) -> String {

@@ -22,7 +22,7 @@ struct CheckCommand: AsyncParsableCommand {
     if options.rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
-    try await console.carryOut {
+    try await UsageErrors.told(for: Self.self, on: console) {
       let report = try await Check(options: options, console: console, log: log).run()
       if report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
     }

@@ -54,7 +54,7 @@ final class CheckDesk: CallObserver {
         case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
         case .failed(let sentence): judge.failed(sentence)
         case .over(let now): end = end ?? now
-        case .joined, .event, .sent: if end == nil { take(job, judge) }
+        case .joined, .disconnected, .event, .sent: if end == nil { take(job, judge) }
         }
       }
     }
@@ -78,6 +78,7 @@ final class CheckDesk: CallObserver {
   private func take(_ job: JudgeQueue.Job, _ judge: CallJudge) {
     switch job {
     case .joined(let now): judge.joined(at: now)
+    case .disconnected(let reason, let now): judge.disconnected(at: now, because: reason)
     case .event(let event, let peer, let now): judge.take(event, of: peer, at: now)
     case .sent(let frame, let now): judge.sent(frame, at: now)
     case .failed, .status, .over: break
@@ -114,7 +115,9 @@ final class CheckDesk: CallObserver {
       for kind in CandidateKind.all(in: sdp) { note(.remoteCandidate(kind), id) }
     case .candidate(let id, let candidate, _, _):
       if !candidate.isEmpty { note(.remoteCandidate(CandidateKind(candidate: candidate)), id) }
-    case .participantLeft, .disconnected:
+    case .disconnected(let reason, _):
+      put(.disconnected(reason, now))
+    case .participantLeft:
       // Whose way to the server alone broke is still there as long as media comes.
       break
     }
@@ -132,7 +135,13 @@ final class CheckDesk: CallObserver {
   }
 
   func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
-    if case .interrupted = ending { failed("The check was interrupted before it had seen enough.") }
+    switch ending {
+    case .enoughSeen: break
+    case .interrupted: failed("The check was interrupted before it had seen enough.")
+    case .fileEnded: failed("What was played broke off before the check had seen enough.")
+    case .signallingEnded, .timeIsUp: failed("The call ended before the check had seen enough.")
+    case .notAdmitted(let reason): failed("The server did not let us in: \(reason)")
+    }
     acts.withLock { $0.isOver = true }
     put(.over(now))
   }

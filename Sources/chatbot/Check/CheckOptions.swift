@@ -12,16 +12,18 @@ struct CheckOptions: ParsableArguments {
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
   var ofItself = false
 
-  @Option(help: ArgumentHelp("How many peers are expected.", valueName: "count"))
+  // A number below zero is a value with a range, not an option.
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many peers are expected.", valueName: "count"))
   var peers = 1
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("How long to wait until all of them send: 45s, 2m. (default: 30s)", valueName: "time"),
     transform: TimeSpan.parse)
   var wait = TimeSpan(milliseconds: 30_000)
 
   @Option(
-    name: .customLong("for"),
+    name: .customLong("for"), parsing: .unconditional,
     help: ArgumentHelp("How long to judge, from when media flows: 45s, 5m. (default: 20s)", valueName: "time"),
     transform: TimeSpan.parse)
   var span = TimeSpan(milliseconds: 20_000)

@@ -18,6 +18,9 @@ struct CheckOutputs: Sendable {
   /// Whether standard output belongs to one of them, so that nothing else may be written there.
   var takesStandardOutput: Bool { files.count < all.count }
 
+  /// Whether a path can be written to; files that are there are asked for themselves.
+  var mayWrite: @Sendable (String) -> Bool = { FileManager.default.isWritableFile(atPath: $0) }
+
   /// Whether each of them can be written; found out before anybody is disturbed.
   func prepare() throws(CallFailure) {
     for path in files {
@@ -26,8 +29,11 @@ struct CheckOutputs: Sendable {
       if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
         throw CallFailure(.disk, "\(path) is a folder; a report needs the name of a file.")
       }
-      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      guard FileManager.default.isWritableFile(atPath: folder) else {
+      if FileManager.default.fileExists(atPath: path) {
+        if mayWrite(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path))) { continue }
+        throw CallFailure(.disk, "\(path) cannot be written: there is no right to.")
+      }
+      guard mayWrite(Self.folder(of: path)) else {
         throw CallFailure(.disk, "\(path) cannot be written: there is no such folder, or no right to write into it.")
       }
     }
@@ -59,10 +65,23 @@ struct CheckOutputs: Sendable {
   }
 
   private func write(_ text: String, to path: String) throws {
-    // A pipe or a device is written to; only a file is replaced as a whole.
-    let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-    let isReplaced = type == nil || type == .typeRegular
+    // A pipe or a device is written to; only a file is replaced as a whole, and only where one can be put beside it.
+    let isReplaced = !Self.isThere(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path)))
     try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
+  }
+
+  /// Whether there is something of that name, be it a link to nowhere.
+  private static func isThere(_ path: String) -> Bool { kind(of: path) != nil }
+
+  /// Whether it is a file, and not a link, a pipe or a device.
+  private static func isFile(_ path: String) -> Bool { kind(of: path) == .typeRegular }
+
+  private static func kind(of path: String) -> FileAttributeType? {
+    (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+  }
+
+  private static func folder(of path: String) -> String {
+    URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 
   private static func sentence(_ error: any Error) -> String {

@@ -15,6 +15,7 @@ struct JudgeQueue {
   /// Something for the judge.
   enum Job: Sendable {
     case joined(ContinuousClock.Instant)
+    case disconnected(String, ContinuousClock.Instant)
     case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
     case sent(EncodedFrame, ContinuousClock.Instant)
     case failed(String)

@@ -108,13 +108,14 @@ struct RuleOptions: ParsableArguments {
   private static let longestReport = 64 << 20
 
   private static func text(of path: String, longest: Int) throws -> String {
-    guard let file = FileHandle(forReadingAtPath: path) else {
-      throw ValidationError("\(path) cannot be read.")
+    let bytes: Data
+    do throws(BoundedFile.Refusal) {
+      bytes = try BoundedFile.read(path, longest: longest)
+    } catch {
+      throw ValidationError(error.sentence)
     }
-    defer { try? file.close() }
-    let bytes = (try? file.read(upToCount: longest + 1)) ?? Data()
-    guard bytes.count <= longest, let text = String(bytes: bytes, encoding: .utf8) else {
-      throw ValidationError("\(path) is too long, or no text in UTF-8.")
+    guard let text = String(bytes: bytes, encoding: .utf8) else {
+      throw ValidationError("\(path) is no text in UTF-8.")
     }
     return text
   }

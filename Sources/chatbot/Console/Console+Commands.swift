@@ -23,10 +23,10 @@ extension Console {
   }
 
   /// Prints a verdict as a table, as wide as the terminal: on standard output, or, where that is taken by a report, on standard
-  /// error, unless it is to be quiet there.
+  /// error. When it is to be quiet, it is printed only on standard output, and only if something went wrong.
   func verdict(_ report: CheckReport, outputs: CheckOutputs) {
     let isAside = outputs.takesStandardOutput
-    if isAside && isQuiet { return }
+    if isQuiet, isAside || report.verdict == .held { return }
     let columns = isAside ? errorColumns : outputColumns
     let table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
       .trimmingCharacters(in: .newlines)

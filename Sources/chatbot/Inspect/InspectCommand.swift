@@ -25,6 +25,7 @@ struct InspectCommand: AsyncParsableCommand {
   var files: [String] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How many peers must be there at the same time. (default: as many as are found)", valueName: "count"))
   var peers: Int?
@@ -51,7 +52,7 @@ struct InspectCommand: AsyncParsableCommand {
     if rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: log.quiet)
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
-    try await console.carryOut {
+    try await UsageErrors.told(for: Self.self, on: console) {
       let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
       let outcome = try inspection.run()
       try inspection.tell(outcome)

@@ -2,6 +2,7 @@ import CallCheck
 import FileSource
 import Media
 import NIOCore
+import Recorder
 
 /// Tells the judge what is in recordings, as fast as it takes it.
 struct InspectionJudging {
@@ -65,7 +66,14 @@ struct InspectionJudging {
     }
     var end: Int64 = 0
     for (index, peer) in peers.enumerated() {
-      let last = max(0, feed.end(of: index) ?? 0)
+      var last = max(0, feed.end(of: index) ?? 0)
+      for track in peer.manifest?.tracks ?? [] where track.unwritten > 0 {
+        guard let kind = MediaKind(rawValue: track.kind),
+          let units = RecordedTime.units(track.end + track.unwritten)
+        else { continue }
+        last = max(last, peer.offset + units)
+        judge.wentOn(kind, of: peer.id, until: instant(peer.offset + units))
+      }
       end = max(end, last)
       if !countings[index].counts.isEmpty {
         judge.sample(countings[index].counts.sample(at: nil), of: peer.id, at: instant(last))

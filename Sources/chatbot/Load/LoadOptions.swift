@@ -6,6 +6,7 @@ struct LoadOptions: ParsableArguments {
   var reaching: ReachOptions
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("How many publishers to be, 1 to \(Self.mostPublishers).", valueName: "count"))
   var publishers: Int
 
@@ -20,6 +21,7 @@ struct LoadOptions: ParsableArguments {
   var receive = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Leave so long after the last one came: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
     transform: TimeSpan.parse)

@@ -34,6 +34,7 @@ struct CallOptions: ParsableArguments {
   var segment: [SegmentLength] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Leave after this long: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
   var duration: TimeSpan?
 
@@ -42,6 +43,10 @@ struct CallOptions: ParsableArguments {
 
   @OptionGroup(title: "What is said")
   var log: LogOptions
+
+  /// What stands where no option asks for it; only a subcommand could be meant.
+  @Argument(help: .hidden)
+  var words: [String] = []
 
   /// The longest that media is kept back before it is returned.
   static let longestDelay = TimeSpan(milliseconds: 10_000)
@@ -82,6 +87,7 @@ struct CallOptions: ParsableArguments {
   }
 
   func validate() throws {
+    if let word = words.first { throw ValidationError(Subcommands.refusal(of: word)) }
     guard playing.play != nil || record != nil || loopback else {
       throw ValidationError("There is nothing to do: give --record FOLDER, and --play FILE or --loopback.")
     }

@@ -11,7 +11,7 @@ struct PlayOptions: ParsableArguments {
     static func help(for value: Repetition) -> ArgumentHelp? {
       switch value {
       case .loop: "Play the file again and again."
-      case .once: "Play the file once, then leave."
+      case .once: "Play the file once, then leave; a check stays to its end."
       }
     }
   }

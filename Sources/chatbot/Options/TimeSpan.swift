@@ -18,6 +18,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   init(_ text: String) throws(ParseError) {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let name = text.dropFirst(digits.count)
+    if text.first == "-", text.dropFirst().first?.isNumber == true { throw .belowZero(text) }
     guard !digits.isEmpty else { throw .noNumber(text) }
     guard let unit = Self.units.first(where: { $0.name == (name.isEmpty ? "s" : name) }) else {
       throw .unknownUnit(String(name))
@@ -43,12 +44,14 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   /// Why a text is no length of time.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case noNumber(String)
+    case belowZero(String)
     case unknownUnit(String)
     case tooLong(String)
 
     var description: String {
       switch self {
       case .noNumber: "A length of time is a whole number with a unit, like 90, 90s, 10m, 1h or 250ms."
+      case .belowZero(let text): "A length of time is not below zero, as \(text) is."
       case .unknownUnit(let name): "\"\(name)\" is no unit of time here; there are h, m, s and ms, like 10m or 250ms."
       case .tooLong: "More than \(TimeSpan.mostHours) hours cannot be waited for."
       }

@@ -1,5 +1,6 @@
 import Glibc
 import ICE
+import Media
 import NIOCore
 import Testing
 
@@ -16,7 +17,7 @@ extension RealTime {
     ) async throws -> [(datagram: ByteBuffer, from: TransportAddress, arrival: ContinuousClock.Instant)] {
       var all: [(ByteBuffer, TransportAddress, ContinuousClock.Instant)] = []
       for _ in 0..<200 where all.count < count {
-        _ = socket.receive { all.append(($0, $1, $2)) }
+        _ = socket.receive { all.append(($0, $1, $2.instant)) }
         if all.count < count { try await Task.sleep(for: .milliseconds(5)) }
       }
       return all
@@ -75,7 +76,7 @@ extension RealTime {
             one.flush()
           }
           let isLate = datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) == 255
-          arrivals.append(arrival - (isLate ? late ?? begun : begun))
+          arrivals.append(arrival.instant - (isLate ? late ?? begun : begun))
         }
         if arrivals.count < 201 { try await Task.sleep(for: .milliseconds(5)) }
       }

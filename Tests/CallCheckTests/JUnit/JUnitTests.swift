@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import CallCheck
@@ -87,7 +88,7 @@ struct JUnitTests {
     #expect(freeze.text.contains("measured  2.03 s"))
     #expect(freeze.text.contains("of        peer 2, b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55"))
     let broken = try #require(freeze.parent.map { elements[$0] })
-    #expect(broken.attributes["classname"] == "room 100.peer 2")
+    #expect(broken.attributes["classname"] == "call.peer 2")
     #expect(broken.attributes["name"] == "video.freeze.longest <= 500ms")
     #expect(elements.filter { $0.name == "testsuite" }.map { $0.attributes["name"] } == ["room", "peer 1", "peer 2"])
     #expect(elements.first { $0.name == "testsuite" }?.attributes["timestamp"] == "2026-11-21T19:20:00")
@@ -121,6 +122,42 @@ struct JUnitTests {
     let (first, second) = (names(SampleReport.failed), names(again))
     #expect(first == second)
     #expect(first.count == 18)
+  }
+
+  @Test("has the same cases in every room, and the same ones when somebody who was expected never came")
+  func casesAreStable() throws {
+    func cases(_ report: CheckReport) -> [String] {
+      ParsedXML.elements(of: report.junit).filter { $0.name == "testcase" }
+        .map { "\($0.attributes["classname"] ?? ""): \($0.attributes["name"] ?? "")" }
+    }
+    func report(of came: Int, room: String = "100") throws -> CheckReport {
+      var options = MadeUpCall().options
+      options.room = room
+      options.expected.peers = 2
+      options.rules = RuleList(
+        try ["peers >= 2", "video.fps >= 15", "video.fps >= 15", "loss <= 5%"].map { try Rule($0) })
+      let judge = CallJudge(options)
+      judge.joined(at: MadeUpCall.instant(0.2))
+      for happening in try MadeUpCall().happenings() {
+        for number in 0..<came {
+          judge.take(happening.event, of: ParticipantID("\(room) \(number)"), at: MadeUpCall.instant(happening.time))
+        }
+      }
+      return judge.report(at: MadeUpCall.instant(8))
+    }
+    let whole = try report(of: 2)
+    #expect(whole.verdict == .held)
+    let expected = [
+      "call.room: the call comes about", "call.room: peers >= 2", "call.peer 1: video.fps >= 15",
+      "call.peer 1: video.fps >= 15 (2)", "call.peer 1: loss <= 5%", "call.peer 2: video.fps >= 15",
+      "call.peer 2: video.fps >= 15 (2)", "call.peer 2: loss <= 5%",
+    ]
+    #expect(cases(whole) == expected)
+    for came in [0, 1, 2] { #expect(cases(try report(of: came, room: "ci-1234.\(came)")) == expected) }
+    let failures = ParsedXML.elements(of: try report(of: 1).junit).filter { $0.name == "failure" }
+    #expect(failures.last?.attributes["message"] == "Loss could not be measured: peer 2 never came.")
+    let rooms = ParsedXML.elements(of: whole.junit).filter { $0.attributes["name"] == "room" && $0.name == "property" }
+    #expect(rooms.map { $0.attributes["value"] } == ["100", "100", "100"])
   }
 
   @Test("keeps every character that XML allows, and shows the others as what they are not")

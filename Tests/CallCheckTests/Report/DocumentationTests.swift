@@ -55,6 +55,9 @@ struct DocumentationTests {
     report.act = .init(name: "ssrc-change", performed: 1)
     report.peers[0].leftOut = .init(pictures: 3, first: 1, last: 1.1)
     report.roomReport.peersNotJudged = 1
+    report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, regained: true, reason: "Gone.")]
+    report.peers[0].cameLate = 1
+    report.peers[0].undecoded = ["audio"]
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
     // The names of candidates' kinds and the like are not fields.

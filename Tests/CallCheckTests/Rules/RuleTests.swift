@@ -70,6 +70,16 @@ struct RuleTests {
     #expect(error.description.hasPrefix("There is no measurement \"\(name)\""))
   }
 
+  @Test("a level above full scale is refused, and none is suggested; a likeness has no such limit")
+  func levels() throws {
+    #expect(throws: Rule.ParseError.aboveFullScale("30dB", of: "audio.level")) { try Rule("audio.level >= 30dB") }
+    #expect(try Rule("audio.level >= -30dB").limit == -30)
+    #expect(try Rule("audio.peak <= 0").limit == 0)
+    #expect(try Rule("pattern.psnr >= 30dB").limit == 30)
+    #expect(Measurement.named("audio.level")?.unit.example == "-30dB")
+    #expect(Measurement.named("pattern.psnr")?.unit.example == "30dB")
+  }
+
   @Test("a name like no other is refused without guesses")
   func strange() {
     #expect(throws: Rule.ParseError.unknownName("qqqqqqqqqqqqqqqqqqq", near: [])) {

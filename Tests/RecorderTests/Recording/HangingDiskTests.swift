@@ -107,6 +107,7 @@ struct HangingDiskTests {
     let problems = await hang.recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.lost], "\(problems)")
+    #expect(problems.first?.sentence.contains("What came in the last 1.0 s of the call is not written.") == true)
     // Once the disk answers, the files are finished all the same.
     await hang.caught.value
     await hang.recorder.drain()

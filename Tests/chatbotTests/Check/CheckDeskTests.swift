@@ -4,6 +4,7 @@ import Codecs
 import Logging
 import Media
 import NIOCore
+import SkyRTC
 import Testing
 
 @testable import chatbot
@@ -66,6 +67,46 @@ struct CheckDeskTests {
     #expect(desk.timesPerformed(.suddenLeave) == 2)
     #expect(desk.timesPerformed(.ssrcChange) == 0)
     #expect(desk.timesPerformed(.sizeChange) == nil)
+  }
+
+  @Test("says so in the verdict whenever judging ended before its time, however well all rules hold")
+  func cutShort() async throws {
+    let endings: [(Call.Ending, String?)] = [
+      (.enoughSeen, nil), (.interrupted, "The check was interrupted before it had seen enough."),
+      (.fileEnded, "What was played broke off before the check had seen enough."),
+      (.signallingEnded, "The call ended before the check had seen enough."),
+      (.timeIsUp, "The call ended before the check had seen enough."),
+    ]
+    for (ending, sentence) in endings {
+      let report = try await report { desk, start in desk.leaving(at: start + .seconds(3), because: ending) }
+      #expect(report.failure == sentence)
+      #expect(report.verdict == (sentence == nil ? .held : .failed))
+    }
+  }
+
+  @Test("tells when the server was lost, and that it came back")
+  func serverLost() async throws {
+    let report = try await report { desk, start in
+      desk.heard(.disconnected(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
+      desk.heard(.joined(you: "me", others: []), at: start + .seconds(2))
+      desk.leaving(at: start + .seconds(3), because: .enoughSeen)
+    }
+    #expect(report.roomReport.signallingLost == [.init(start: 1, duration: 1, regained: true, reason: "Gone.")])
+    #expect(report.verdict == .held)
+  }
+
+  /// The report of a check whose only rule holds.
+  private func report(_ happen: (CheckDesk, ContinuousClock.Instant) -> Void) async throws -> CheckReport {
+    let limits = CheckDesk.Limits(wait: .seconds(1), span: .seconds(1))
+    let desk = CheckDesk(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
+    let start = ContinuousClock.now
+    desk.heard(.joined(you: "me", others: ["peer-1"]), at: start)
+    _ = try send(30, of: ParticipantID("peer-1"), to: desk, from: start)
+    happen(desk, start)
+    desk.end()
+    var options = CallJudge.Options(start: start, room: "100")
+    options.rules = RuleList([try Rule("video.frames >= 30")])
+    return await desk.judge(options)
   }
 
   /// Tells the desk of pictures, 30 a second, of which only the first is a keyframe.

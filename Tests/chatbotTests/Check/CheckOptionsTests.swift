@@ -111,6 +111,43 @@ struct CheckOptionsTests {
     #expect(error?.message.contains("Line 3") == true)
   }
 
+  @Test("a file of rules that cannot be read is refused with the reason")
+  func unreadable() throws {
+    func refusal(_ path: String) throws -> String? {
+      let options = try CheckOptions.parse(["--expect-file", path])
+      return #expect(throws: ValidationError.self) { try options.rules.rules() }?.message
+    }
+    #expect(try refusal("/nowhere/rules.yml") == "/nowhere/rules.yml cannot be read: no such file or directory.")
+    #expect(try refusal("/tmp") == "/tmp cannot be read: is a directory.")
+    #expect(try refusal("/dev/zero")?.hasPrefix("/dev/zero cannot be read: it has more than ") == true)
+  }
+
+  @Test("numbers below zero are told their range, and are not taken for options")
+  func belowZero() {
+    #expect(refusal("--peers", "-1") == "--peers is 1 to 100, not -1.")
+    for option in ["--for", "--wait"] {
+      #expect(refusal(option, "-1")?.contains("A length of time is not below zero, as -1 is.") == true)
+    }
+    #expect(chatbotTests.refusal(of: InspectCommand.self, "a.webm", "--peers", "-1") == "--peers is 1 to 100, not -1.")
+    let duration = chatbotTests.refusal(of: CallOptions.self, "--record", "o", "--duration", "-1s")
+    #expect(duration?.contains("A length of time is not below zero, as -1s is.") == true)
+    let publishers = chatbotTests.refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
+    #expect(publishers == "--publishers is 1 to \(LoadOptions.mostPublishers), not -1.")
+  }
+
+  @Test("a mistake that is found only when the command runs is told with the command's own usage")
+  func usage() async throws {
+    let screen = try Screen()
+    let code = await #expect(throws: ExitCode.self) {
+      try await UsageErrors.told(for: CheckCommand.self, on: screen.console()) { throw ValidationError("So not.") }
+    }
+    #expect(code == ExitCodes.usage.exitCode)
+    let lines = screen.errors.split(separator: "\n")
+    #expect(lines.first == "Error: So not.")
+    #expect(lines.dropFirst().first?.hasPrefix("Usage: chatbot check ") == true)
+    #expect(lines.last == "  See 'chatbot check --help' for more information.")
+  }
+
   @Test("every way to misbehave is listed with what a good app does")
   func acts() {
     for act in Act.allCases { #expect(ActList.text.contains("\(act.rawValue)\n    \(act.title)")) }

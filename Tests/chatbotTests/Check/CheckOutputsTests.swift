@@ -37,14 +37,51 @@ struct CheckOutputsTests {
   }
 
   @Test(
-    "with --quiet there is no table beside it; without a report there, the table is on standard output all the same")
+    "with --quiet there is no table beside it; without a report there, the table is on standard output if a rule failed"
+  )
   func quiet() throws {
     let aside = try Screen()
     aside.console(isQuiet: true).verdict(report, outputs: try outputs("--json", "-"))
     #expect(aside.output == "" && aside.errors == "")
+    let held = try Screen()
+    var good = report
+    good.verdict = .held
+    held.console(isQuiet: true).verdict(good, outputs: try outputs())
+    #expect(held.output == "" && held.errors == "", "nothing went wrong")
+    held.console().verdict(good, outputs: try outputs())
+    #expect(held.output != "")
     let usual = try Screen()
     usual.console(isQuiet: true).verdict(report, outputs: try outputs("--json", "report.json"))
     #expect(usual.output.contains("nobody else came") && usual.errors == "")
+  }
+
+  @Test("a file that is there is asked for its own right, not for its folder's; a new one for its folder's")
+  func rights() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rights-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("open.json").path
+    try Data("old, and longer than what is new".utf8).write(to: URL(fileURLWithPath: file))
+    let before = try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int
+    func outputs(_ path: String, writable: Set<String>) throws -> CheckOutputs {
+      var outputs = try self.outputs("--json", path)
+      outputs.mayWrite = { writable.contains($0) }
+      return outputs
+    }
+    // Nothing can be put beside it, so it is written in its place.
+    let inPlace = try outputs(file, writable: [file])
+    try inPlace.prepare()
+    let report = report
+    try inPlace.write(report, on: try Screen().console())
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == report.json)
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int == before)
+    // It may be replaced where only the folder lets us.
+    #expect(throws: Never.self) { try outputs(file, writable: [folder.path]).prepare() }
+    #expect(throws: Never.self) { try outputs("/dev/null", writable: ["/dev/null"]).prepare() }
+    #expect(throws: Never.self) { try outputs(folder.path + "/new", writable: [folder.path]).prepare() }
+    for path in [file, folder.path + "/new", "/dev/null"] {
+      #expect(throws: CallFailure.self) { try outputs(path, writable: ["/dev"]).prepare() }
+    }
   }
 
   @Test("two reports on standard output are refused with a sentence")

@@ -78,6 +78,29 @@ import Testing
     #expect(peer.video?.freezes.worst?.reason == "untilEnd")
   }
 
+  @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheSound() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(MadeUpPeer(seconds: 6))
+    // The files end after half of the call, and the manifest says how long it went on.
+    for name in ["anna.webm", "anna.ogg"] {
+      let whole = try folder.bytes(name)
+      try folder.store(Array(whole.prefix(whole.count / 2)), as: name)
+    }
+    try folder.edit("anna.json") {
+      $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
+    }
+    #expect(Recorder.repair(folder.path).map(\.isWhole) == [true, true, true])
+    let rules = ["video.freeze.longest <= 1s", "audio.gap.longest <= 1s", "loss.final <= 1%"]
+    let report = try folder.inspect(nil, "--expect", rules[0], "--expect", rules[1], "--expect", rules[2]).report
+    #expect(report.failedRules == Array(rules.prefix(2)))
+    #expect(report.verdict == .failed)
+    let peer = try #require(report.peer("anna"))
+    let freeze = try #require(peer.video?.freezes.worst)
+    #expect(freeze.reason == "untilEnd" && abs(freeze.start + freeze.duration - 6) < 0.1)
+    let gap = try #require(peer.audio?.gaps.worst)
+    #expect(gap.reason == "lost" && abs(gap.start + gap.duration - 6) < 0.1)
+  }
+
   @Test func aSegmentThatTheManifestDoesNotKnowYetGoesOnBehindTheLastOne() async throws {
     let folder = try RecordedFolder()
     try await folder.record(MadeUpPeer(seconds: 5), segment: SegmentLimit(duration: .seconds(2)))

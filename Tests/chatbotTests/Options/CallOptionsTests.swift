@@ -117,6 +117,22 @@ struct CallOptionsTests {
     }
   }
 
+  @Test(
+    "a subcommand that is written wrongly is told the one that was meant, whatever options follow",
+    arguments: [
+      ("chek", "There is no subcommand “chek”; did you mean check?"),
+      ("inspct", "There is no subcommand “inspct”; did you mean inspect?"),
+      ("Load", "There is no subcommand “Load”; did you mean load?"),
+      ("serv", "There is no subcommand “serv”; did you mean serve?"),
+      ("out", "There is no subcommand “out”; there are call, check, inspect, load, repair and serve."),
+      ("a\u{1B}[31m", "There is no subcommand “a[31m”; there are call, check, inspect, load, repair and serve."),
+    ])
+  func subcommands(word: String, sentence: String) {
+    #expect(refusal(of: CallOptions.self, word) == sentence)
+    #expect(refusal(of: CallOptions.self, word, "--room", "r") == sentence)
+    #expect(refusal(of: CallOptions.self, "--record", "o", word) == sentence)
+  }
+
   @Test("a wrong length of time is refused with its own sentence")
   func wrongDuration() {
     let sentence = refusal(of: CallOptions.self, "--record", "o", "--duration", "5x")

@@ -1,0 +1,11 @@
+#define _GNU_SOURCE
+#include "CDatagrams.h"
+
+#include <stddef.h>
+
+_Static_assert(sizeof(struct cdatagrams_message) == sizeof(struct mmsghdr), "as the system has it");
+_Static_assert(offsetof(struct cdatagrams_message, length) == offsetof(struct mmsghdr, msg_len), "as the system has it");
+
+int cdatagrams_receive(int socket, struct cdatagrams_message *messages, unsigned int count) {
+  return recvmmsg(socket, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL);
+}

@@ -1,0 +1,83 @@
+import Media
+
+extension RecordingManifest {
+  /// Has a track tell what its files hold, whenever the manifest was written for the last time.
+  mutating func correct(_ kind: MediaKind, to written: WrittenFrames) {
+    if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
+      tracks[index].correct(to: written)
+      // Whoever was killed could still have written it.
+      if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap].frames, of: kind) }
+    } else if written.frames > 0 {
+      var track = Track(codec: kind == .video ? .vp8 : .opus)
+      track.start = written.start.roundedSeconds
+      track.duration = (written.end - written.start).roundedSeconds
+      track.frames = written.frames
+      if kind == .video { track.keyframes = written.keyframes }
+      tracks.append(track)
+    }
+  }
+
+  private mutating func count(_ dropped: Int, of kind: MediaKind) {
+    var disk = disk ?? Disk()
+    switch kind {
+    case .video: disk.picturesDropped &+= UInt64(clamping: dropped)
+    case .audio: disk.packetsDropped &+= UInt64(clamping: dropped)
+    }
+    self.disk = disk
+  }
+}
+
+extension RecordingManifest.Track {
+  /// What is shorter at the end is no gap: for how long a last picture is shown is a guess.
+  private static let shortestGap = 0.1
+
+  fileprivate mutating func correct(to written: WrittenFrames) {
+    if written.frames == frames, keyframes == nil || keyframes == written.keyframes { return }
+    let known = unwrittenGap.map { gaps.remove(at: $0) }
+    if let known { forget(known) }
+    let claimed = (frames: frames &+ UInt64(clamping: known?.frames ?? 0), end: max(end, known?.end ?? end))
+    let writtenEnd =
+      switch written.frames {
+      case 0: start
+      // Where a file begins that was made after the manifest was written is not known.
+      case frames...: max(end, written.end.roundedSeconds)
+      default: min(end, written.end.roundedSeconds)
+      }
+    frames = written.frames
+    if keyframes != nil { keyframes = written.keyframes }
+    duration = ((writtenEnd - start) * 1_000).rounded() / 1_000
+    let rest = ((claimed.end - writtenEnd) * 1_000).rounded() / 1_000
+    guard claimed.frames > frames, rest > Self.shortestGap else { return }
+    add(
+      RecordingManifest.Gap(
+        reason: MediaGap.Reason.diskStalled.rawValue, start: writtenEnd, duration: rest, packets: known?.packets ?? 0,
+        frames: Int(clamping: claimed.frames - frames)))
+    sizes?.removeAll { $0.time >= writtenEnd }
+  }
+
+  private mutating func forget(_ gap: RecordingManifest.Gap) {
+    guard var total = gapTotals[gap.reason], total.count > 1 else {
+      gapTotals[gap.reason] = nil
+      return
+    }
+    total.count -= 1
+    total.duration = ((total.duration - gap.duration) * 1_000).rounded() / 1_000
+    total.packets -= min(total.packets, UInt64(clamping: gap.packets))
+    total.frames -= min(total.frames, UInt64(clamping: gap.frames))
+    gapTotals[gap.reason] = total
+  }
+
+  private mutating func add(_ gap: RecordingManifest.Gap) {
+    gaps.append(gap)
+    var total = gapTotals[gap.reason] ?? .init(count: 0, duration: 0, packets: 0, frames: 0)
+    total.count &+= 1
+    total.duration = ((total.duration + gap.duration) * 1_000).rounded() / 1_000
+    total.packets &+= UInt64(clamping: gap.packets)
+    total.frames &+= UInt64(clamping: gap.frames)
+    gapTotals[gap.reason] = total
+  }
+}
+
+extension RecordingManifest.Gap {
+  fileprivate var end: Double { start + duration }
+}

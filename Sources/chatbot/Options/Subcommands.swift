@@ -1,0 +1,37 @@
+import ArgumentParser
+
+/// Tells a subcommand that was written wrongly: a plain call takes no word that is not an option's, so that nothing else can be meant.
+enum Subcommands {
+  static var names: [String] { Chatbot.configuration.subcommands.compactMap { $0.configuration.commandName } }
+
+  /// What to say of a word that is none.
+  static func refusal(of word: String) -> String {
+    let shown = StatusLine.plain(word, longest: 40)
+    if let near = near(word) { return "There is no subcommand “\(shown)”; did you mean \(near)?" }
+    return
+      "There is no subcommand “\(shown)”; there are \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")."
+  }
+
+  /// The one that was meant, if that can be told.
+  private static func near(_ word: String) -> String? {
+    let letters = Array(word.lowercased().prefix(40))
+    let found = names.map { (name: $0, distance: distance(letters, Array($0))) }.min { $0.distance < $1.distance }
+    guard let found, found.distance <= max(1, found.name.count / 2 - 1) else { return nil }
+    return found.name
+  }
+
+  /// How many letters must be changed, added or left out to make one text of the other (Levenshtein).
+  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+    var row = Array(0...other.count)
+    for (index, character) in one.enumerated() {
+      var corner = row[0]
+      row[0] = index + 1
+      for (place, opposite) in other.enumerated() {
+        let changed = corner + (character == opposite ? 0 : 1)
+        corner = row[place + 1]
+        row[place + 1] = min(changed, corner + 1, row[place] + 1)
+      }
+    }
+    return row[other.count]
+  }
+}

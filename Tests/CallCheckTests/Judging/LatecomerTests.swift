@@ -1,0 +1,86 @@
+import CallCheck
+import Media
+import Testing
+
+@Suite("Peers that come just before the end")
+struct LatecomerTests {
+  private static let other = ParticipantID("peer-2")
+
+  /// A good call of 8 s with one peer, and another that comes at a time; its media follow if there is enough time.
+  private func report(
+    another came: Double, media: Double? = nil, leaves: Double? = nil, expected: Int = 1
+  ) throws -> CheckReport {
+    let call = MadeUpCall()
+    var options = call.options
+    options.expected.peers = expected
+    let judge = CallJudge(options)
+    judge.joined(at: MadeUpCall.instant(0.2))
+    let happenings = try call.happenings()
+    for happening in happenings {
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    }
+    judge.step(.seen, of: Self.other, at: MadeUpCall.instant(came))
+    if let media {
+      for case .frame(var frame) in happenings.map(\.event) {
+        frame.arrival += .milliseconds(Int(((media - 1) * 1_000).rounded()))
+        if frame.arrival < MadeUpCall.instant(call.duration) {
+          judge.receive(frame, from: Self.other, at: frame.arrival)
+        }
+      }
+    }
+    if let leaves { judge.step(.gone(.left, "It left."), of: Self.other, at: MadeUpCall.instant(leaves)) }
+    return judge.report(at: MadeUpCall.instant(call.duration))
+  }
+
+  @Test("are told of and not failed, whether they were connected or not", arguments: [nil, 7.5])
+  func told(media: Double?) throws {
+    let report = try report(another: 7, media: media)
+    #expect(report.verdict == .held, "\(report.told)")
+    #expect(report.summary.hasSuffix("rules held for 1 peer."))
+    #expect(report.peers.map(\.cameLate) == [nil, 1])
+    #expect(report.results.allSatisfy { $0.peer != Self.other.text })
+    let sentence = "1 peer came only 1 s before the end, too late to be judged."
+    #expect(report.shortcomings == [sentence])
+    #expect(report.table(width: 200).contains(sentence))
+    let isOnPage = HTMLReport(report).text.contains(sentence)
+    #expect(isOnPage)
+    #expect(try CheckReport(parsing: Array(report.json.utf8)).peers[1].cameLate == 1)
+  }
+
+  @Test("are judged from 2 s on where they send everything, and from 5 s on in any case")
+  func limits() throws {
+    func failed(_ came: Double, media: Double? = nil, leaves: Double? = nil) throws -> Bool {
+      try report(another: came, media: media, leaves: leaves).results.contains {
+        $0.peer == Self.other.text && !$0.holds
+      }
+    }
+    func isJudged(_ came: Double, media: Double? = nil) throws -> Bool {
+      try report(another: came, media: media).peers[1].cameLate == nil
+    }
+    #expect(try !isJudged(6.1, media: 6.3))
+    #expect(try isJudged(5.9, media: 6.1))
+    #expect(try !isJudged(5.9))
+    #expect(try !isJudged(3.1))
+    #expect(try isJudged(2.9))
+    #expect(try failed(2.9))
+    #expect(try failed(4, leaves: 5), "who has gone again does not connect any more")
+    #expect(try !failed(7, leaves: 7.5))
+  }
+
+  @Test("are judged as everybody where they are expected: who comes too late has failed")
+  func expected() throws {
+    let report = try report(another: 7.9, expected: 2)
+    #expect(report.peers.map(\.cameLate) == [nil, nil])
+    #expect(report.verdict == .failed)
+    #expect(report.result("peers >= 2")?.holds == false)
+    #expect(report.results.contains { $0.peer == Self.other.text && $0.outcome == .notMeasured })
+  }
+
+  @Test("are not held against the peers of a baseline")
+  func compared() throws {
+    let report = try report(another: 7.5)
+    let comparison = report.compared(with: try MadeUpCall().report())
+    #expect(comparison.remarks == [])
+    #expect(comparison.newFailures.isEmpty && comparison.worse.isEmpty)
+  }
+}

@@ -1,0 +1,140 @@
+import CallCheck
+import Codecs
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite("The rate of pictures")
+struct PaceTests {
+  /// A picture: when the sender made it by its own stamps, and when it came.
+  private typealias Shot = (made: Double, arrived: Double)
+
+  /// Pictures at a rate that come as they are made.
+  private func camera(_ rate: Double, from start: Double = 0, to end: Double) -> [Shot] {
+    (0..<Int(((end - start) * rate).rounded())).map { number in
+      let made = start + Double(number) / rate
+      return (made, made)
+    }
+  }
+
+  /// As this program plays a file to a newcomer: all of the past within nine tenths of the time to the next picture.
+  private func squeeze(_ count: Int) -> [Shot] {
+    (1...count).map { number -> Shot in
+      let share = Double(number) / Double(count)
+      return (1 + 0.09 * share, 1 + 0.5 * share - 0.01)
+    }
+  }
+
+  /// What a check that lasts until a time says of pictures.
+  private func peer(of shots: [Shot], until end: Double) throws -> PeerReport {
+    let size = PictureSize(width: 32, height: 32)
+    let encoder = try VP8Encoder(.init(size: size))
+    // Each is a keyframe of the same size, so that bitrates can be told.
+    let payload = try #require(try encoder.encode(Picture(size: size), time: 0, keyframe: true)?.payload)
+    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    for shot in shots.sorted(by: { $0.arrived < $1.arrived }) {
+      let arrival = MadeUpCall.instant(shot.arrived)
+      judge.receive(
+        EncodedFrame(
+          owner: MadeUpCall.peer, codec: .vp8,
+          time: MediaTime(ticks: 900_000 + Int64((shot.made * 90_000).rounded()), rate: 90_000), payload: payload,
+          isKeyframe: true, arrival: arrival), from: MadeUpCall.peer, at: arrival)
+    }
+    return try #require(judge.report(at: MadeUpCall.instant(end)).peers.first)
+  }
+
+  @Test(
+    "pictures since the last keyframe that a newcomer is sent at once, squeezed into one moment, make it no higher",
+    arguments: [40, 99])
+  func squeezed(past: Int) throws {
+    let replayed = squeeze(past)
+    let peer = try peer(of: replayed + camera(10, from: 1.5, to: 6), until: 6)
+    let video = try #require(peer.video)
+    print("measured: 10 fps and \(past) pictures of the past at once: \(video.fps) fps")
+    #expect(video.frames == past + 45)
+    #expect(abs(video.fps - 10) < 1)
+    #expect(peer.timeline.fps.allSatisfy { ($0 ?? 0) <= 15 })
+  }
+
+  @Test("and neither do those that come at once with the times at which they were made")
+  func unhurried() throws {
+    let replayed = camera(10, from: 8.2, to: 10).enumerated().map { number, shot -> Shot in
+      (shot.made, 10 + 0.01 * Double(number))
+    }
+    let live = camera(10, from: 10, to: 15).map { shot -> Shot in (shot.made, shot.arrived + 0.2) }
+    let peer = try peer(of: replayed + live, until: 15.2)
+    let video = try #require(peer.video)
+    print("measured: 10 fps and 1.8 s of the past at once: \(video.fps) fps")
+    #expect(video.frames == 68)
+    #expect(abs(video.fps - 10) < 0.3)
+  }
+
+  @Test("pictures that are played again whenever a keyframe is asked for do not make it higher")
+  func again() throws {
+    var shots = camera(10, to: 10)
+    for second in 1..<10 {
+      for number in 1...15 {
+        let time = Double(second) + 0.3 + 0.09 * Double(number) / 15
+        shots.append((made: time, arrived: time))
+      }
+    }
+    let video = try #require(try peer(of: shots, until: 10).video)
+    print("measured: 10 fps, and each second the last 15 once more: \(video.fps) fps")
+    #expect(video.frames == 235)
+    #expect(video.fps < 13)
+  }
+
+  @Test("what a sender really makes is counted in full", arguments: [1.0, 5, 15, 24, 30, 60, 90, 120])
+  func honest(rate: Double) throws {
+    let video = try #require(try peer(of: camera(rate, to: 8), until: 8).video)
+    #expect(abs(video.fps - rate) < 0.01)
+  }
+
+  @Test("60 pictures a second whose stamps and arrivals both waver, and come in heaps, stay 60")
+  func wavering() throws {
+    var generator = SeededGenerator(seed: 4)
+    func random() -> Double { Double(generator.next() % 1_000) / 1_000 }
+    var latest = 0.0
+    let shots = camera(60, to: 10).map { shot -> Shot in
+      // Up to 6 ms at the camera, and up to 80 ms on the way, in order.
+      latest = max(latest, shot.arrived + 0.08 * random())
+      return (shot.made + 0.006 * random(), latest)
+    }
+    let video = try #require(try peer(of: shots, until: 10.05).video)
+    print("measured: 60 fps that waver: \(video.fps) fps")
+    #expect(abs(video.fps - 60) < 0.6)
+  }
+
+  @Test("a sender that becomes faster is counted in full, too")
+  func faster() throws {
+    let video = try #require(try peer(of: camera(5, to: 4) + camera(60, from: 4, to: 8), until: 8).video)
+    #expect(abs(video.fps - 32.5) < 0.3)
+  }
+
+  @Test("pictures that were held up on the way and came all at once still count: the sender made them")
+  func heldUp() throws {
+    let shots = camera(30, to: 8).map { shot -> Shot in
+      (shot.made, (3..<4.5).contains(shot.arrived) ? 4.5 : shot.arrived)
+    }
+    let video = try #require(try peer(of: shots, until: 8).video)
+    #expect(abs(video.fps - 30) < 0.1)
+  }
+
+  @Test("time stamps that are absurd leave the count as it came", arguments: [0.0, 1e5, -1e5])
+  func absurd(step: Double) throws {
+    let shots = camera(30, to: 8).enumerated().map { number, shot -> Shot in
+      (1_000_000 + step * Double(number % 7), shot.arrived)
+    }
+    let video = try #require(try peer(of: shots, until: 8).video)
+    #expect(abs(video.fps - 30) < 0.1)
+  }
+
+  @Test("the bitrate is of the same time: a past that comes at once makes it no higher")
+  func bitrate() throws {
+    let slow = try #require(try peer(of: squeeze(99) + camera(10, from: 1.5, to: 6), until: 6).video)
+    let plain = try #require(try peer(of: camera(10, from: 1, to: 6), until: 6).video)
+    #expect(slow.bitrate < plain.bitrate * 1.1)
+    #expect(slow.bitrate > plain.bitrate * 0.9)
+  }
+}

@@ -1,0 +1,74 @@
+import CallCheck
+import Media
+import Testing
+
+@Suite("A room's server that is lost")
+struct SignallingTests {
+  private func report(
+    _ rules: [String] = [], _ happen: (CallJudge) -> Void
+  ) throws -> CheckReport {
+    let judge = try MadeUpCall().judge { if !rules.isEmpty { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) } }
+    happen(judge)
+    return judge.report(at: MadeUpCall.instant(8))
+  }
+
+  @Test("is told with its time in the table, as JSON, on the page and as JUnit; the media's rules decide all the same")
+  func told() throws {
+    let report = try report { judge in
+      judge.disconnected(at: MadeUpCall.instant(3), because: "The server closed the connection.")
+      // To try again and fail is the same loss.
+      judge.disconnected(at: MadeUpCall.instant(4), because: "Nothing listens there.")
+    }
+    #expect(report.verdict == .held, "\(report.told)")
+    let losses = try #require(report.roomReport.signallingLost)
+    #expect(losses == [.init(start: 3, duration: 5, regained: false, reason: "The server closed the connection.")])
+    let sentence =
+      "The room's server was lost at 3 s and did not come back (the server closed the connection). "
+      + "Calls go on without it, but nobody new can come."
+    #expect(report.shortcomings == [sentence])
+    #expect(report.table(width: 300).contains(sentence))
+    let isOnPage = HTMLReport(report).text.contains("server was lost at 3 s")
+    #expect(isOnPage && report.junit.contains("server was lost at 3 s"))
+    #expect(try CheckReport(parsing: Array(report.json.utf8)).roomReport.signallingLost == losses)
+  }
+
+  @Test("is over when we are let in again")
+  func regained() throws {
+    let report = try report { judge in
+      for time in [2.0, 5] {
+        judge.disconnected(at: MadeUpCall.instant(time), because: "Gone.")
+        judge.joined(at: MadeUpCall.instant(time + 0.75))
+      }
+    }
+    #expect(report.roomReport.signallingLost?.map(\.duration) == [0.75, 0.75])
+    #expect(report.roomReport.signallingLost?.allSatisfy(\.regained) == true)
+    #expect(report.shortcomings.first?.contains("was lost 2 times, first at 2 s (gone), for 1.5 s in all") == true)
+    #expect(report.roomReport.joined == 0.2)
+  }
+
+  @Test("can be ruled on by how long and how often it was away")
+  func rules() throws {
+    let rules = ["signalling.lost <= 1s", "signalling.lost <= 2s", "signalling.lost.count == 0"]
+    let lost = try report(rules) { judge in
+      judge.disconnected(at: MadeUpCall.instant(2), because: "Gone.")
+      judge.joined(at: MadeUpCall.instant(3.5))
+    }
+    #expect(lost.failedRules == ["signalling.lost <= 1s", "signalling.lost.count == 0"])
+    #expect(lost.result("signalling.lost <= 1s")?.sentence.contains("1.5 s, first from 2 s on") == true)
+    #expect(try report(rules) { _ in }.failedRules == [])
+  }
+
+  @Test("is not measured where there was none, as of a recording")
+  func recording() throws {
+    var options = MadeUpCall().options
+    options.subject = .recording
+    options.rules = RuleList([try Rule("signalling.lost <= 1s")])
+    let judge = CallJudge(options)
+    for happening in try MadeUpCall().happenings() {
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    }
+    let report = judge.report(at: MadeUpCall.instant(8))
+    #expect(report.results.map(\.outcome) == [.notMeasured])
+    #expect(report.shortcomings == [])
+  }
+}

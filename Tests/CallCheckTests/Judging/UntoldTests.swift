@@ -1,0 +1,46 @@
+import Media
+import Testing
+
+@testable import CallCheck
+
+@Suite("Media that went on, and of which nobody can tell")
+struct UntoldTests {
+  /// A call of 5 s that is told for 3 s.
+  private func report(_ kinds: [MediaKind], until end: Double = 5) throws -> CheckReport {
+    var call = MadeUpCall()
+    call.duration = 3
+    let judge = CallJudge(call.options)
+    judge.joined(at: MadeUpCall.instant(0.2))
+    for happening in try call.happenings() {
+      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    }
+    for kind in kinds { judge.wentOn(kind, of: MadeUpCall.peer, until: MadeUpCall.instant(end)) }
+    judge.step(.gone(.closedByUs, "The recording was stopped."), of: MadeUpCall.peer, at: MadeUpCall.instant(end))
+    return judge.report(at: MadeUpCall.instant(end))
+  }
+
+  @Test("is a freeze and a gap in the sound up to there, and is called that of the end")
+  func untold() throws {
+    let peer = try #require(report([.video, .audio]).peers.first)
+    let freeze = try #require(peer.video?.freezes.worst)
+    #expect(freeze.reason == "untilEnd" && abs(freeze.duration - 2) < 0.2)
+    let gap = try #require(peer.audio?.gaps.worst)
+    #expect(gap.reason == "lost" && abs(gap.duration - 2) < 0.2)
+  }
+
+  @Test("of one kind says nothing of the other's gaps")
+  func oneKind() throws {
+    let pictures = try #require(report([.video]).peers.first)
+    #expect(pictures.video?.freezes.count == 1 && pictures.audio?.gaps.count == 0)
+    let sound = try #require(report([.audio]).peers.first)
+    #expect(sound.audio?.gaps.count == 1)
+  }
+
+  @Test("which ended before what was told, or nothing, changes nothing")
+  func nothing() throws {
+    for peers in [try report([]).peers, try report([.video, .audio], until: 2.5).peers] {
+      let peer = try #require(peers.first)
+      #expect(peer.video?.freezes.count == 0 && peer.audio?.gaps.count == 0)
+    }
+  }
+}

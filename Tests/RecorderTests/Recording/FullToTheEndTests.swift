@@ -1,0 +1,203 @@
+import Foundation
+import Media
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// What is told of a recording whose end the disk did not take.
+@Suite("A disk that takes nothing until the end")
+struct FullToTheEndTests {
+  /// How a disk fails.
+  enum Fault: CaseIterable {
+    case full, broken
+
+    func apply(to disk: ScriptedDisk) {
+      switch self {
+      case .full: disk.capacity = disk.files.values.reduce(0) { $0 + $1.count } + 100
+      case .broken: disk.failures = [.write: EIO]
+      }
+    }
+
+    var code: Int32 { self == .full ? ENOSPC : EIO }
+  }
+
+  /// Ends all recordings and lets time pass until the disk is given up, 48 s later.
+  private func finish(_ recorder: Recorder, at end: ContinuousClock.Instant) async throws -> [RecordingSummary] {
+    let isOver = Mutex(false)
+    let finishing = Task {
+      defer { isOver.withLock { $0 = true } }
+      return await recorder.finish(now: end, within: .seconds(60))
+    }
+    var clock = end
+    while !isOver.withLock({ $0 }) {
+      clock += Recorder.tick
+      await recorder.advance(now: clock)
+      if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    return await finishing.value
+  }
+
+  @Test(
+    "the manifest counts what is in the files, and names what is not, up to the end of the call; a repair leaves that",
+    arguments: Fault.allCases)
+  func untilTheEnd(fault: Fault) async throws {
+    let script = try SmallCall.script(6)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    // A full disk has room for the manifest all the same.
+    disk.sparesManifests = fault == .broken
+    fault.apply(to: disk)
+    await folder.play([script], to: recorder, from: 2)
+    let summary = try #require(try await finish(recorder, at: Script.beginning + .seconds(6)).first)
+    let manifest = summary.manifest
+    #expect(!manifest.finished && manifest.left == .stopped)
+    #expect(summary.obstacle?.code == fault.code)
+    try folder.store(disk.files)
+    #expect(try RecordingManifest(parsing: folder.bytes("anna.json")) == manifest)
+
+    let written = try Written(in: folder)
+    for kind in MediaKind.allCases {
+      let track = try #require(summary.track(kind))
+      written.expectToBe(track)
+      let sent = script.payloads(kind == .video ? .vp8 : .opus).count
+      let gap = try #require(track.gaps.last)
+      #expect(gap.reason == "diskStalled" && abs(gap.start - track.end) < 0.003)
+      #expect(track.end < 2.1 && abs(gap.start + gap.duration - 6) < 0.06, "\(track.end) \(gap)")
+      let missing = sent - Int(track.frames)
+      #expect(gap.frames == missing && missing > 100)
+      #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
+      #expect(track.gapTotals["diskStalled"]?.duration == gap.duration)
+      #expect(track.unwritten == gap.duration)
+      let dropped = kind == .video ? manifest.disk?.picturesDropped : manifest.disk?.packetsDropped
+      #expect(dropped == UInt64(gap.frames))
+    }
+    #expect(manifest.duration < 2.1)
+    for file in manifest.files {
+      let length = try #require(try Reader(path: "\(folder.path)/\(file.name)").packets("audio").last?.time)
+      #expect(abs(file.duration - length) < 0.06, "\(file)")
+    }
+    // From the first write that failed to the end of the call, however long the disk was waited for then.
+    let stalled = try #require(manifest.disk?.duration)
+    #expect(manifest.disk?.stalls == 1 && stalled > 3 && stalled <= 4.001)
+    let longest = manifest.tracks.map(\.unwritten).max() ?? 0
+    let sentence = await recorder.allProblems().last?.sentence ?? ""
+    #expect(sentence.contains("did not take the last \(longest) s of it"), "\(sentence)")
+
+    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    let repaired = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    #expect(repaired.finished && repaired.repaired == true && repaired.duration < 2.1)
+    #expect(repaired.tracks == manifest.tracks && repaired.disk == manifest.disk)
+    print("measured: a disk that takes nothing for the last 4 s of 6: \(longest) s are told to be missing")
+  }
+
+  @Test(
+    "a disk that works again after the call, while it is waited for, costs nothing, and only the call's time counts")
+  func inTime() async throws {
+    let script = try SmallCall.script(4)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    disk.failures = [.write: ENOSPC]
+    let end = await folder.play([script], to: recorder, from: 2)
+    recorder.end(script.owner, reason: .left, now: end)
+    for tick in 1...50 { await recorder.advance(now: end + Recorder.tick * tick) }
+    disk.failures = [:]
+    for tick in 51...70 { await recorder.advance(now: end + Recorder.tick * tick) }
+    await recorder.finish(now: end + .seconds(8))
+    try FaultyCall(script: script, disk: disk, folder: folder).expectWhole()
+    var all: [RecordingSummary] = []
+    for await summary in recorder.summaries { all.append(summary) }
+    let summary = try #require(all.first)
+    #expect(summary.manifest.finished && summary.obstacle == nil)
+    #expect(summary.manifest.tracks.allSatisfy { $0.unwritten == 0 && $0.gapTotals["diskStalled"] == nil })
+    let stalled = try #require(summary.manifest.disk?.duration)
+    #expect(stalled > 1 && stalled <= 2.001)
+  }
+
+  @Test("what was left out until the end, because the memory was full, is a gap up to the last frame of it")
+  func fullMemory() async throws {
+    let script = try SmallCall.script(16)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    let recorder = try folder.recorder(memoryLimit: 128 << 10, disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    disk.failures = [.write: ENOSPC]
+    await folder.play([script], to: recorder, from: 2)
+    let summary = try #require(try await finish(recorder, at: Script.beginning + .seconds(16)).first)
+    for kind in MediaKind.allCases {
+      let track = try #require(summary.track(kind))
+      let gap = try #require(track.gaps.last)
+      #expect(track.gapTotals["diskStalled"]?.count == 1)
+      #expect(gap.reason == "diskStalled" && abs(gap.start + gap.duration - 16) < 0.1, "\(gap)")
+      #expect(gap.frames == script.payloads(kind == .video ? .vp8 : .opus).count - Int(track.frames))
+    }
+  }
+
+  @Test("what the disk did not take at the end is listed, however many gaps there were before")
+  func longList() {
+    var log = GapLog()
+    for index in 0..<1_200 {
+      log.add(MediaGap(.lost, packetsLost: 1), start: .seconds(index), duration: .milliseconds(20))
+    }
+    #expect(log.gaps.count == 1_000)
+    log.add(MediaGap(.diskStalled, framesDropped: 9), start: .seconds(1_300), duration: .seconds(4), isListed: true)
+    #expect(log.gaps.count == 1_001 && log.gaps.last?.reason == "diskStalled" && log.gaps.last?.duration == 4)
+  }
+
+  @Test("while the disk takes nothing, the growing manifest counts what is written, and names the rest as held up")
+  func growing() async throws {
+    let script = try SmallCall.script(12)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    disk.sparesManifests = true
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 8)
+    disk.failures = [.write: EIO]
+    await folder.play([script], to: recorder, from: 8, until: 11.5)
+    let manifest = try RecordingManifest(parsing: disk.files["anna.json"] ?? [])
+    let track = try #require(manifest.tracks.first { $0.kind == "video" })
+    #expect(track.frames == UInt64(BlockReader(disk.files["anna.webm"] ?? []).payloads(.vp8).count))
+    #expect(track.unwritten > 1.5 && track.end + track.unwritten < 11)
+    #expect((manifest.disk?.duration ?? 0) > 1)
+    disk.failures = [:]
+    let last = await folder.play([script], to: recorder, from: 11.5)
+    for tick in 1...12 { await recorder.advance(now: last + Recorder.tick * tick) }
+    let whole = try #require(await recorder.finish(now: last + .seconds(2)).first)
+    #expect(whole.track(.video)?.frames == 360 && whole.track(.video)?.unwritten == 0)
+  }
+}
+
+/// What is in the files of a folder, read by other means than the recorder's.
+struct Written {
+  let pictures: Int
+  let keyframes: Int
+  let packets: Int
+  let lastPicture: Double
+  let soundEnd: Double
+
+  init(in folder: TestFolder, base: String = "anna") throws {
+    let blocks = BlockReader(try folder.bytes("\(base).webm")).blocks.filter { $0.track == WebMHeader.videoNumber }
+    pictures = blocks.count
+    keyframes = blocks.count(where: \.isKeyframe)
+    lastPicture = Double(blocks.last?.time ?? 0) / 1_000
+    packets = try OggCount(folder.bytes("\(base).ogg")).packets
+    soundEnd = try Reader(path: "\(folder.path)/\(base).ogg").packets("audio").last.map { $0.time + 0.02 } ?? 0
+  }
+
+  /// Expects a track's entry to tell of these files.
+  func expectToBe(_ track: RecordingManifest.Track, sourceLocation: SourceLocation = #_sourceLocation) {
+    if track.kind == "video" {
+      #expect(track.frames == UInt64(pictures), sourceLocation: sourceLocation)
+      #expect(track.keyframes == UInt64(keyframes), sourceLocation: sourceLocation)
+      #expect(abs(track.end - lastPicture) < 0.06, "\(track.end) \(lastPicture)", sourceLocation: sourceLocation)
+    } else {
+      #expect(track.frames == UInt64(packets), sourceLocation: sourceLocation)
+      #expect(abs(track.end - soundEnd) < 0.04, "\(track.end) \(soundEnd)", sourceLocation: sourceLocation)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import Recorder
+
+@Suite("The file of a manifest")
+struct ManifestFileTests {
+  private let disk = ScriptedDisk()
+
+  private func text(_ length: Int) -> ByteBuffer {
+    ByteBuffer(string: "{\"text\": \"\(String(repeating: "x", count: length))\"}\n")
+  }
+
+  /// What is in the file, the blanks behind it left out.
+  private var content: String {
+    String(decoding: disk.files["anna.json"] ?? [], as: UTF8.self).replacingOccurrences(
+      of: " *$", with: "", options: .regularExpression)
+  }
+
+  @Test(
+    "has room for 3 KiB more when the disk is full, and is a JSON text all the time", arguments: [100, 3_000, 9_000])
+  func room(length: Int) throws {
+    let folder = try Folder(path: "out", disk: disk)
+    var file = try ManifestFile("anna.json", in: folder, text: text(length))
+    disk.capacity = disk.files.values.reduce(0) { $0 + $1.count }
+    for more in [1_000, 3_000, 0] {
+      try file.replace(text(length + more), isLast: more == 0)
+      #expect(content == String(buffer: text(length + more)))
+      let bytes = disk.files["anna.json"] ?? []
+      #expect((try? JSONDecoder().decode([String: String].self, from: Data(bytes)))?["text"]?.count == length + more)
+    }
+    #expect(throws: Recorder.DiskError.self) { try file.replace(text(length + 9_000), isLast: false) }
+    #expect(content == String(buffer: text(length)))
+    disk.capacity = .max
+    try file.replace(text(length + 9_000), isLast: true)
+    #expect(disk.files["anna.json"] == Array(text(length + 9_000).readableBytesView))
+    #expect(disk.files.keys.sorted() == ["anna.json"])
+  }
+
+  @Test("stays as it is when nothing can be written")
+  func broken() throws {
+    let folder = try Folder(path: "out", disk: disk)
+    var file = try ManifestFile("anna.json", in: folder, text: text(100))
+    disk.failures = [.write: EIO]
+    #expect(throws: Recorder.DiskError.self) { try file.replace(text(200), isLast: true) }
+    #expect(content == String(buffer: text(100)))
+  }
+}

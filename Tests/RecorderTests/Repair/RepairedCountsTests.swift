@@ -1,0 +1,171 @@
+import Foundation
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// What a repaired manifest says of its tracks, whenever it was written for the last time.
+@Suite("The counts of a repaired recording")
+struct RepairedCountsTests {
+  /// How the disk was when the program was killed.
+  enum Fault: CaseIterable {
+    /// It took nothing at all; then the manifest is an old one, as it is when a write hangs.
+    case everything
+    /// It took manifests, but no media.
+    case media
+    /// It was full; there is room for the manifest then.
+    case full
+    /// It worked.
+    case none
+
+    func apply(to disk: ScriptedDisk) {
+      switch self {
+      case .everything: disk.failures = [.write: EIO]
+      case .media:
+        disk.sparesManifests = true
+        disk.failures = [.write: EIO]
+      case .full: disk.capacity = disk.files.values.reduce(0) { $0 + $1.count } + 100
+      case .none: break
+      }
+    }
+  }
+
+  /// What a call leaves that is killed.
+  ///
+  /// - Parameter back: when the disk works again; nil for never.
+  private func killed(
+    at seconds: Double, fault: Fault, from begin: Double, back: Double? = nil
+  ) async throws -> (folder: TestFolder, script: Script) {
+    let script = try SmallCall.script(14)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: begin)
+    fault.apply(to: disk)
+    await folder.play([script], to: recorder, from: begin, until: back ?? seconds)
+    if let back {
+      (disk.failures, disk.capacity) = ([:], .max)
+      await folder.play([script], to: recorder, from: back, until: seconds)
+    }
+    try folder.store(disk.files)
+    await recorder.finish(now: Script.beginning + .seconds(seconds), within: .milliseconds(1))
+    return (folder, script)
+  }
+
+  private func manifest(in folder: TestFolder) throws -> RecordingManifest {
+    try RecordingManifest(parsing: folder.bytes("anna.json"))
+  }
+
+  @Test("after a kill, whatever the disk did then, the tracks are what the files hold", arguments: Fault.allCases)
+  func anyFault(fault: Fault) async throws {
+    let (folder, script) = try await killed(at: 13, fault: fault, from: 6)
+    let before = try manifest(in: folder)
+    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    let after = try manifest(in: folder)
+    let written = try Written(in: folder)
+    for track in after.tracks { written.expectToBe(track) }
+    #expect(after.tracks.count == 2 && after.finished)
+    for (track, codec) in zip(after.tracks, [Codec.opus, .vp8]) {
+      if fault == .media || fault == .full {
+        let newest = try #require(before.tracks.first { $0.kind == track.kind })
+        #expect(abs(track.end + track.unwritten - newest.end - newest.unwritten) < 0.003 && track.unwritten > 3)
+        let came = Int(track.frames) + (track.gaps.last?.frames ?? 0)
+        #expect(came > script.payloads(codec).count / 14 * 9)
+      } else {
+        #expect(track.unwritten == 0 && track.gapTotals["diskStalled"] == nil)
+      }
+    }
+    if fault == .none { #expect(after.tracks.allSatisfy { $0.end > 12 }) } else { #expect(before.tracks.count == 2) }
+  }
+
+  @Test("what was held up when the manifest was written, but was in the file before the kill, is no gap")
+  func writtenAfterAll() async throws {
+    let (folder, _) = try await killed(at: 13.5, fault: .media, from: 8, back: 11.5)
+    let before = try manifest(in: folder)
+    #expect(before.tracks.allSatisfy { $0.unwritten > 1 })
+    _ = Recorder.repair(folder.path)
+    let after = try manifest(in: folder)
+    let written = try Written(in: folder)
+    for track in after.tracks {
+      written.expectToBe(track)
+      #expect(track.end > 12 && track.gaps.isEmpty && track.gapTotals.isEmpty)
+    }
+  }
+
+  @Test("what a manifest claims beyond the end of its files is a gap up to there")
+  func claimed() async throws {
+    let folder = TestFolder()
+    try folder.store(try await Unfinished.files(after: 12))
+    let before = try #require(manifest(in: folder).tracks.first { $0.kind == "video" })
+    // As if the system had gone down, and not only the program.
+    let whole = try folder.bytes("anna.webm")
+    try folder.store(["anna.webm": Array(whole.prefix(whole.count / 2))])
+    _ = Recorder.repair(folder.path)
+    let manifest = try manifest(in: folder)
+    let track = try #require(manifest.tracks.first { $0.kind == "video" })
+    try Written(in: folder).expectToBe(track)
+    let gap = try #require(track.gaps.last)
+    #expect(gap.reason == "diskStalled" && gap.start == track.end)
+    #expect(abs(gap.start + gap.duration - before.end) < 0.01)
+    #expect(UInt64(gap.frames) + track.frames == before.frames && gap.frames > 30)
+    #expect(manifest.disk?.picturesDropped == UInt64(gap.frames))
+    #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
+  }
+
+  @Test("a manifest that was written before there was any frame gets its tracks from the files")
+  func noTracks() async throws {
+    let folder = TestFolder()
+    try folder.store(try await Unfinished.files(after: 4))
+    var manifest = try manifest(in: folder)
+    manifest.tracks = []
+    try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
+    _ = Recorder.repair(folder.path)
+    let after = try self.manifest(in: folder)
+    #expect(after.tracks.map(\.kind) == ["audio", "video"] && after.tracks.map(\.codec) == ["opus", "vp8"])
+    let written = try Written(in: folder)
+    for track in after.tracks { written.expectToBe(track) }
+  }
+
+  @Test("gaps that were filled with silence in the Ogg are not counted as packets")
+  func fillers() async throws {
+    var script = Script("anna")
+    let tone = try TestMedia.tone(1)
+    script.add(tone, codec: .opus)
+    script.add(tone, codec: .opus, begin: 2.4375, base: 1_000_000 + 117_000)
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    let last = await folder.play([script], to: recorder)
+    for tick in 1...40 { await recorder.advance(now: last + Recorder.tick * tick) }
+    try folder.store(disk.files)
+    await recorder.finish(now: last + .seconds(4))
+    _ = Recorder.repair(folder.path)
+    #expect(try OggCount(folder.bytes("anna.ogg")).packets > 105)
+    #expect(try manifest(in: folder).tracks.map(\.frames) == [100])
+  }
+
+  @Test("no number in a manifest stops a repair", arguments: [1e300, -1e300, 1e19])
+  func absurd(number: Double) async throws {
+    let folder = TestFolder()
+    try folder.store(try await Unfinished.files(after: 2))
+    var manifest = try manifest(in: folder)
+    for index in manifest.files.indices {
+      (manifest.files[index].start, manifest.files[index].duration) = (number, number)
+    }
+    for index in manifest.tracks.indices {
+      manifest.tracks[index].frames = .max
+      manifest.tracks[index].duration = number
+      manifest.tracks[index].gaps = [
+        .init(reason: "diskStalled", start: number, duration: 1e300, packets: .max, frames: .max)
+      ]
+      manifest.tracks[index].gapTotals = [
+        "diskStalled": .init(count: .max, duration: number, packets: .max, frames: .max)
+      ]
+    }
+    try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
+    #expect(Recorder.repair(folder.path).count == 3)
+    #expect(try self.manifest(in: folder).finished)
+  }
+}

@@ -1,0 +1,56 @@
+import BotPeer
+import Foundation
+import LiveSource
+import Logging
+import Media
+import SkyRTC
+import Synchronization
+import Testing
+
+@testable import chatbot
+
+extension RealTime {
+  @Suite("a call that somebody looks on at")
+  struct CheckedCallTests {
+    /// Looks on for a while, and notes how it ended.
+    private final class Onlooker: CallObserver {
+      let time: Duration
+      let ending = Mutex<String?>(nil)
+      let sent = Mutex(0)
+
+      init(for time: Duration) { self.time = time }
+
+      func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant) {}
+      func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {}
+      func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { sent.withLock { $0 += 1 } }
+      func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
+        self.ending.withLock { $0 = "\(ending)" }
+      }
+      func watch(_ peer: BotPeer) async { try? await Task.sleep(for: time) }
+    }
+
+    @Test("goes on to its end although the file that it plays once has ended", .timeLimit(.minutes(1)))
+    func fileEnds() async throws {
+      let screen = try Screen()
+      let console = screen.console(isQuiet: true)
+      let log = console.logger("test", level: .error)
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
+      defer { try? FileManager.default.removeItem(at: file) }
+      var film = MadeUpPeer()
+      film.seconds = 0.5
+      try Data(IVF.bytes(of: film)).write(to: file)
+
+      let other = try await SelfCheck(console: console, log: log).start()
+      var reach = Reach(server: other.server)
+      reach.room = SelfCheck.room
+      reach.bindAddress = "127.0.0.1"
+      var plan = CallPlan(reach)
+      plan.camera = LiveCamera.Options(input: .file(file.path), loops: false, owner: ParticipantID("camera"))
+      let onlooker = Onlooker(for: .seconds(4))
+      _ = try await Call(plan: plan, console: console, log: log, observer: onlooker).run(interruption: .never)
+      await other.end()
+      #expect(onlooker.sent.withLock { $0 } > 3, "the file was played")
+      #expect(onlooker.ending.withLock { $0 } == "enoughSeen")
+    }
+  }
+}

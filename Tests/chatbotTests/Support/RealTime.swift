@@ -1,0 +1,5 @@
+import Testing
+
+/// Tests in real time, one after the other, when the others have been run.
+@Suite("in real time", .serialized)
+enum RealTime {}
