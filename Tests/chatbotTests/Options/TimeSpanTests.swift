@@ -28,9 +28,14 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "a text without a number says what a length of time looks like", arguments: ["", "s", "-5", "+5", " 5", "½h", "٣"])
+    "a text without a number says what a length of time looks like", arguments: ["", "s", "-s", "+5", " 5", "½h", "٣"])
   func noNumber(_ text: String) {
     #expect(throws: TimeSpan.ParseError.noNumber(text)) { try TimeSpan(text) }
+  }
+
+  @Test("what is below zero is said to be", arguments: ["-5", "-5s", "-1h"])
+  func belowZero(_ text: String) {
+    #expect(throws: TimeSpan.ParseError.belowZero(text)) { try TimeSpan(text) }
   }
 
   @Test(
