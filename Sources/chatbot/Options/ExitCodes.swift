@@ -32,10 +32,10 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     case .ruleFailed: "check, inspect: a rule does not hold"
     case .usage: "the command line cannot be understood"
     case .nothingRecorded: "call: nothing was recorded"
-    case .fileNotPlayable: "the file cannot be played, or not be inspected"
+    case .fileNotPlayable: "the file cannot be played or inspected, or repair left one alone"
     case .serverNotReached: "the server was not reached, or could not be started"
     case .unexpected: "something that nobody foresaw"
-    case .disk: "the disk: a recording or a report could not be written"
+    case .disk: "the disk: a recording or a report could not be written, or a file not be repaired"
     case .notConnected: "load: not every publisher was connected to somebody"
     }
   }
@@ -44,5 +44,6 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   static var table: String {
     "EXIT CODES:\n"
       + allCases.map { "  \($0.rawValue)\($0.rawValue < 10 ? " " : "")  \($0.meaning)" }.joined(separator: "\n")
+      + "\n  128 + n  signal n came as the second one, or before the room was joined"
   }
 }
