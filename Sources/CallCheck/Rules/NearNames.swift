@@ -9,7 +9,7 @@ enum NearNames {
     let written = Array(name.lowercased())
     let known = Measurement.catalogue.flatMap { [$0.name] + $0.aliases }
     let scored = known.compactMap { candidate -> (name: String, distance: Int)? in
-      let edits = distance(written, Array(candidate.lowercased()))
+      let edits = Spelling.distance(written, Array(candidate.lowercased()))
       let shared = words(of: candidate).count { word in
         wanted.contains { $0 == word || (min($0.count, word.count) >= 3 && ($0.hasPrefix(word) || word.hasPrefix($0))) }
       }
@@ -36,20 +36,5 @@ enum NearNames {
     words.insert(word)
     words.remove("")
     return words
-  }
-
-  /// How many letters must be changed, added or left out to make one text of the other (Levenshtein).
-  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-    var row = Array(0...other.count)
-    for (index, character) in one.enumerated() {
-      var corner = row[0]
-      row[0] = index + 1
-      for (place, opposite) in other.enumerated() {
-        let changed = corner + (character == opposite ? 0 : 1)
-        corner = row[place + 1]
-        row[place + 1] = min(changed, corner + 1, row[place] + 1)
-      }
-    }
-    return row[other.count]
   }
 }

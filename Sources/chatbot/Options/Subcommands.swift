@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallCheck
 
 /// Tells a subcommand that was written wrongly: a plain call takes no word that is not an option's, so that nothing else can be meant.
 enum Subcommands {
@@ -15,23 +16,10 @@ enum Subcommands {
   /// The one that was meant, if that can be told.
   private static func near(_ word: String) -> String? {
     let letters = Array(word.lowercased().prefix(40))
-    let found = names.map { (name: $0, distance: distance(letters, Array($0))) }.min { $0.distance < $1.distance }
+    let found = names.map { (name: $0, distance: Spelling.distance(letters, Array($0))) }.min {
+      $0.distance < $1.distance
+    }
     guard let found, found.distance <= max(1, found.name.count / 2 - 1) else { return nil }
     return found.name
-  }
-
-  /// How many letters must be changed, added or left out to make one text of the other (Levenshtein).
-  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-    var row = Array(0...other.count)
-    for (index, character) in one.enumerated() {
-      var corner = row[0]
-      row[0] = index + 1
-      for (place, opposite) in other.enumerated() {
-        let changed = corner + (character == opposite ? 0 : 1)
-        corner = row[place + 1]
-        row[place + 1] = min(changed, corner + 1, row[place] + 1)
-      }
-    }
-    return row[other.count]
   }
 }
