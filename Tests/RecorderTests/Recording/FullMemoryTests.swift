@@ -1,6 +1,5 @@
 import Foundation
 import Media
-import Synchronization
 import TestSupport
 import Testing
 
@@ -102,19 +101,7 @@ struct FullMemoryTests {
     disk.failures = [.write: ENOSPC]
     await folder.play([script], to: recorder, from: 2)
     let end = Script.beginning + .seconds(4)
-    let isOver = Mutex(false)
-    let finishing = Task {
-      defer { isOver.withLock { $0 = true } }
-      return await recorder.finish(now: end, within: .seconds(60))
-    }
-    // The disk is given up after 48 s.
-    var clock = end
-    while !isOver.withLock({ $0 }) {
-      clock += Recorder.tick
-      await recorder.advance(now: clock)
-      if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
-    }
-    let manifest = try #require(await finishing.value.first).manifest
+    let manifest = try #require(try await finishInVain(recorder, at: end).first).manifest
     #expect(!manifest.finished && manifest.files.allSatisfy { !$0.complete })
     let files = disk.files
     // Whatever is in no file is counted.

@@ -1,6 +1,5 @@
 import Foundation
 import Media
-import Synchronization
 import TestSupport
 import Testing
 
@@ -23,22 +22,6 @@ struct FullToTheEndTests {
     var code: Int32 { self == .full ? ENOSPC : EIO }
   }
 
-  /// Ends all recordings and lets time pass until the disk is given up, 48 s later.
-  private func finish(_ recorder: Recorder, at end: ContinuousClock.Instant) async throws -> [RecordingSummary] {
-    let isOver = Mutex(false)
-    let finishing = Task {
-      defer { isOver.withLock { $0 = true } }
-      return await recorder.finish(now: end, within: .seconds(60))
-    }
-    var clock = end
-    while !isOver.withLock({ $0 }) {
-      clock += Recorder.tick
-      await recorder.advance(now: clock)
-      if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
-    }
-    return await finishing.value
-  }
-
   @Test(
     "the manifest counts what is in the files, and names what is not, up to the end of the call; a repair leaves that",
     arguments: Fault.allCases)
@@ -52,7 +35,7 @@ struct FullToTheEndTests {
     disk.sparesManifests = fault == .broken
     fault.apply(to: disk)
     await folder.play([script], to: recorder, from: 2)
-    let summary = try #require(try await finish(recorder, at: Script.beginning + .seconds(6)).first)
+    let summary = try #require(try await finishInVain(recorder, at: Script.beginning + .seconds(6)).first)
     let manifest = summary.manifest
     #expect(!manifest.finished && manifest.left == .stopped)
     #expect(summary.obstacle?.code == fault.code)
@@ -128,7 +111,7 @@ struct FullToTheEndTests {
     await folder.play([script], to: recorder, until: 2)
     disk.failures = [.write: ENOSPC]
     await folder.play([script], to: recorder, from: 2)
-    let summary = try #require(try await finish(recorder, at: Script.beginning + .seconds(16)).first)
+    let summary = try #require(try await finishInVain(recorder, at: Script.beginning + .seconds(16)).first)
     for kind in MediaKind.allCases {
       let track = try #require(summary.track(kind))
       let gap = try #require(track.gaps.last)

@@ -1,0 +1,19 @@
+import Synchronization
+
+@testable import Recorder
+
+/// Ends all recordings and lets time pass until the disk is given up, 48 s later.
+func finishInVain(_ recorder: Recorder, at end: ContinuousClock.Instant) async throws -> [RecordingSummary] {
+  let isOver = Mutex(false)
+  let finishing = Task {
+    defer { isOver.withLock { $0 = true } }
+    return await recorder.finish(now: end, within: .seconds(60))
+  }
+  var clock = end
+  while !isOver.withLock({ $0 }) {
+    clock += Recorder.tick
+    await recorder.advance(now: clock)
+    if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
+  }
+  return await finishing.value
+}
