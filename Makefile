@@ -1,12 +1,13 @@
-# chatbot's tasks. `make` alone lists them.
+# chatbot's tasks. `make` alone lists them. All build in the same way, so that none builds again what another has built.
 
-BUILD ?= debug
 SWIFT ?= swift
 SOAK_MINUTES ?= 30
 CRASHES ?= 100
 USERS ?= 1 10 50 100
-PROGRAM = .build/$(BUILD)/chatbot
+PROGRAM = .build/release/chatbot
 PACKAGES = scripts/install-debian-packages.sh
+
+export SWIFT
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test end-to-end soak crashes bench build lint format sample clean
@@ -17,10 +18,10 @@ help: ## list the tasks
 demo: ## watch it: one bot plays, one records for 10 s, ffmpeg checks the recording
 	@$(PACKAGES) build demo
 	@echo "Building the program (the first time takes some minutes)."
-	@$(SWIFT) build --configuration $(BUILD) --product chatbot
+	@scripts/build.sh build --product chatbot
 	@scripts/demo.sh $(PROGRAM)
 
-test: ## install what tests need, lint, build, run all tests, those with browsers too
+test: ## install what tests need, lint, build, run all tests, those with browsers too; STRICT=1 excuses none
 	@scripts/test.sh
 
 end-to-end: ## run only the tests with browsers; ONLY=Firefox picks some by name
@@ -35,9 +36,9 @@ crashes: ## kill CRASHES=100 recorders at random moments; every file must be rea
 bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; takes some minutes
 	@scripts/bench.sh $(USERS)
 
-build: ## build the program; BUILD=release for a fast one
+build: ## build the program
 	@$(PACKAGES) build
-	@$(SWIFT) build --configuration $(BUILD) --product chatbot
+	@scripts/build.sh build --product chatbot
 	@echo "Built $(PROGRAM)"
 
 lint: ## check the format and the style of all Swift files

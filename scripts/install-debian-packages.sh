@@ -18,7 +18,7 @@ for purpose in "$@"; do
     # A second opinion of a recording.
     demo) wanted="$wanted ffmpeg" ;;
     # More opinions, real browsers with a font, and what gives Firefox a network of its own.
-    test) wanted="$wanted ffmpeg mkvtoolnix opus-tools chromium firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux" ;;
+    test) wanted="$wanted ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux" ;;
     # Making what is published, and compiling the floor.
     bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Making samples/test.webm anew.

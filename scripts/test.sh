@@ -1,16 +1,17 @@
 #!/bin/bash
-# Installs what the tests need, lints, builds, and runs them: first everything that needs no browser, side by side, then
-# the end-to-end scenarios, one after another on a machine that is otherwise at rest.
+# Installs what the tests need, lints, builds, and runs them: first everything that computes, side by side, then what runs in
+# real time, one after another on a machine that is otherwise at rest.
 #
 # Usage: scripts/test.sh [end-to-end [NAME]]
 #        scripts/test.sh soak [MINUTES]      joins, leaves and a bad network for so long, 30 by default
 #        scripts/test.sh crashes [COUNT]     kills so many recorders at random moments, 100 by default
+#
+# STRICT=1 fails the run if a single real-time scenario could not be judged on this machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 what=${1:-all}
 name=${2:-}
-swift=${SWIFT:-swift}
 
 step() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
@@ -32,52 +33,71 @@ if [[ $(id -u) -ne 0 ]]; then
   if unshare --user --map-root-user true 2>/dev/null; then root_enough=(unshare --user --map-root-user); fi
 fi
 
+logs=$(mktemp -d)
+memory_watch=
+trap '[[ -z $memory_watch ]] || kill "$memory_watch" 2>/dev/null; rm -rf "$logs"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+journal=$logs/journal
+touch "$journal"
+export CHATBOT_JOURNAL=$journal
+
+# How much more memory is in use than at the start, at most, in MiB.
+used_memory() { awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { print int((all - free) / 1024) }' /proc/meminfo; }
+memory_at_start=$(used_memory)
+(
+  most=0
+  while sleep 2; do
+    now=$(($(used_memory) - memory_at_start))
+    if ((now > most)); then
+      most=$now
+      echo "$most" >"$logs/memory"
+    fi
+  done
+) &
+memory_watch=$!
+
 step "Debian packages"
 run 20 scripts/install-debian-packages.sh build test
 
 if [[ $what == all ]]; then
   step "Lint"
-  run 5 "$swift" format lint --strict --parallel --recursive Package.swift Sources Tests
+  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests
 fi
 
 step "Build"
-run 45 "$swift" build --build-tests
+run 45 scripts/build.sh build --build-tests
+bin=$(scripts/build.sh build --show-bin-path)
 
-# tests MINUTES COMMAND...: runs tests; what failed is told once more at the end, where it is looked for.
+# tests MINUTES COMMAND...: runs tests; what failed is listed once more at the end.
+failed=0
 tests() {
-  local log status=0
-  log=$(mktemp)
-  run "$@" 2>&1 | tee "$log" || status=$?
-  if [[ $status -ne 0 ]]; then
+  local log
+  log=$(mktemp "$logs/tests.XXXXXX")
+  run "$@" 2>&1 | tee "$log" || {
+    failed=1
     printf '\n== What failed\n'
     grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 || true
-  fi
-  rm -f "$log"
-  return $status
+  }
+}
+
+# end_to_end MINUTES NAME: runs the scenarios whose names match.
+end_to_end() {
+  tests "$1" "${root_enough[@]}" scripts/build.sh test --skip-build --filter "EndToEndTests${2:+.*$2}"
+}
+
+# The tests that took longest, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
+longest() {
+  step "The longest twenty tests"
+  cat "$logs"/tests.* | sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' | sort -rn | head -20
 }
 
 # A few tests at once: 1,400 of them side by side let each wait for minutes, and DTLS has a clock of its own.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((2 * $(nproc)))
 
-if [[ $what == all ]]; then
-  step "Tests without browsers"
-  tests 15 "$swift" test --skip-build --skip EndToEndTests --skip RealTime
-  step "Tests in real time"
-  tests 5 "$swift" test --skip-build --filter RealTime
-fi
-
-# end_to_end MINUTES NAME: runs the scenarios whose names match.
-end_to_end() {
-  tests "$1" "${root_enough[@]}" "$swift" test --skip-build --filter "EndToEndTests${2:+.*$2}"
-}
-
 case $what in
   soak)
-    # What memory and descriptors do in the long run is asked of the program as people use it.
-    step "Build the program for release"
-    run 45 "$swift" build --configuration release --product chatbot
-    CHATBOT_PROGRAM=$("$swift" build --configuration release --show-bin-path)/chatbot
-    export CHATBOT_PROGRAM CHATBOT_SOAK_MINUTES=${name:-30}
+    export CHATBOT_SOAK_MINUTES=${name:-30}
     step "30 % loss for a minute"
     end_to_end 10 LossTests/heavyLoss
     step "$CHATBOT_SOAK_MINUTES minutes of joins, leaves and impairment"
@@ -88,10 +108,27 @@ case $what in
     step "$CHATBOT_CRASHES recorders are killed"
     end_to_end $((CHATBOT_CRASHES / 5 + 10)) CrashTests
     ;;
-  *)
+  end-to-end)
     step "End-to-end tests with Chromium and Firefox"
-    end_to_end 20 "$name"
+    end_to_end 30 "$name"
+    ;;
+  all)
+    step "Tests without browsers"
+    tests 15 scripts/build.sh test --skip-build --skip EndToEndTests --skip RealTime
+    step "Tests in real time"
+    tests 10 scripts/build.sh test --skip-build --filter RealTime
+    step "End-to-end tests with Chromium and Firefox"
+    end_to_end 40 ""
+    longest
     ;;
 esac
 
+step "The machine"
+"$bin/stall-meter" summary "$journal" || failed=1
+printf 'At most %s MiB of memory were in use beyond those at the start.\n' "$(cat "$logs/memory" 2>/dev/null || echo 0)"
+
+[[ $failed -eq 0 ]] || {
+  printf '\nTests failed, see above; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
+  exit 1
+}
 printf '\nAll tests passed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))

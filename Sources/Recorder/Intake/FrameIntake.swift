@@ -18,6 +18,8 @@ final class FrameIntake {
 
   /// When the first frame came that can be recorded; nil before.
   private(set) var firstArrival: ContinuousClock.Instant?
+  /// When the last frame or sender report came.
+  private var lastSign: ContinuousClock.Instant?
 
   init(hold: Duration, verifies: Bool) {
     check = verifies ? FrameCheck() : nil
@@ -30,12 +32,15 @@ final class FrameIntake {
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
     switch event {
     case .frame(let frame):
+      lastSign = max(lastSign ?? frame.arrival, frame.arrival)
       ending.note(frame, leftOut: leftOut)
       switch frame.codec {
       case .vp8: takePicture(frame, now: now)
       case .opus: takeSound(frame, now: now)
       }
-    case .clock(let report): timeline.add(report)
+    case .clock(let report):
+      lastSign = max(lastSign ?? report.arrival, report.arrival)
+      timeline.add(report)
     case .recovering(let kind): timeline.recovering(kind, now: now)
     case .statistics(let kind, let counts): statistics[kind, default: StatisticsSum()].take(counts)
     }
@@ -104,6 +109,15 @@ extension FrameIntake {
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
   /// From the first frame to the end of the last one whose place is settled.
   var duration: Duration { tallies.values.map(\.end).max() ?? .zero }
+  /// Where a call ended that is over now.
+  ///
+  /// A sender of silence (DTX) sends a packet every 400 ms at most. Who was heard of within the last second and then left, or
+  /// was left, was in the call until now; of anybody else nothing is known after the end of their last frame.
+  func callEnd(_ reason: LeaveReason, now: ContinuousClock.Instant) -> Duration {
+    guard let origin, let lastSign else { return duration }
+    let wasThere = (reason == .left || reason == .stopped) && now - lastSign <= .seconds(1)
+    return wasThere ? max(duration, now - origin) : min(duration, now - origin + .seconds(1))
+  }
   /// Frames whose places are settled, by track.
   var frames: [MediaKind: UInt64] { tallies.mapValues(\.frames) }
   /// Bytes of the frames that wait for their places.

@@ -60,14 +60,16 @@ struct OggOpusWriter {
   ///   - position: where it begins, in ticks of 48 kHz after the first packet's beginning. Before the end of the packet
   ///     before it, it follows that one without a gap.
   mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
-    let gap = position - granule
-    if gap >= OpusGap.shortest, let lastFirstByte {
-      for packet in OpusGap.packets(filling: gap, after: lastFirstByte) {
-        put(packet.payload, duration: packet.duration)
-      }
-    }
+    fillGap(to: position)
     put(payload, duration: duration)
     lastFirstByte = payload.getInteger(at: payload.readerIndex)
+    return append(stream.pages(all: false))
+  }
+
+  /// Makes the stream last until this position, in ticks of 48 kHz, if it does not yet. Without a packet before, it stays
+  /// empty.
+  mutating func fill(to position: Int64) -> [FileWrite] {
+    fillGap(to: position)
     return append(stream.pages(all: false))
   }
 
@@ -90,6 +92,12 @@ struct OggOpusWriter {
       return append(stream.pages(all: true))
     }
     return append(lastPage.map { [$0.end.bytes] } ?? [])
+  }
+
+  private mutating func fillGap(to position: Int64) {
+    let gap = position - granule
+    guard gap >= OpusGap.shortest, let lastFirstByte else { return }
+    for packet in OpusGap.packets(filling: gap, after: lastFirstByte) { put(packet.payload, duration: packet.duration) }
   }
 
   private mutating func put(_ payload: ByteBuffer, duration: Int64) {

@@ -64,6 +64,11 @@ final class OggFile: MediaFile {
     put(writer.flush(everything: isNewestDue))
   }
 
+  /// Makes the file last until a place on the participant's time line: a call can end in a pause in which nothing is sent.
+  func fill(to end: Duration) {
+    put(writer.fill(to: (end - start).opusTicks))
+  }
+
   func finish() {
     put(writer.finish())
     if heads.isEmpty { file.putEnd() }

@@ -37,6 +37,8 @@ final class ParticipantRecording {
   private var claimDue: ContinuousClock.Instant?
   private var hasGivenUp = false
   private var ending: LeaveReason?
+  /// Where the call ended; nil while it goes on.
+  private var callEnd: Duration?
   /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
   private(set) var summary: RecordingSummary?
   /// Whether it has ended and nothing is to be done any more.
@@ -67,8 +69,10 @@ final class ParticipantRecording {
     if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
     for placed in intake.release(now: now, everything: everything) where !hasGivenUp { files.write(placed, now: now) }
     files.advance(now: now)
-    if ending != nil {
-      close(now: now)
+    if let ending {
+      let end = callEnd ?? intake.callEnd(ending, now: now)
+      callEnd = end
+      close(at: end, now: now)
     } else if manifestChanges != files.changes || manifestDue.map({ now >= $0 }) ?? false {
       storeManifest(now: now)
     }
@@ -125,8 +129,8 @@ final class ParticipantRecording {
 
   // MARK: The end
 
-  private func close(now: ContinuousClock.Instant) {
-    files.finish(now: now)
+  private func close(at end: Duration, now: ContinuousClock.Instant) {
+    files.finish(at: end, now: now)
     guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
     if files.base != nil {
       if let manifestDue, manifestFailed, now < manifestDue { return }

@@ -114,10 +114,15 @@ final class RecordingFiles {
   }
 
   /// Ends all files. They are closed as soon as the disk takes the rest; see `isDone`.
-  func finish(now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter end: where the call ended. The sound lasts until then.
+  func finish(at end: Duration, now: ContinuousClock.Instant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
-    for file in [trailing, webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
+    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackTally.shortestSilence {
+      ogg.fill(to: end)
+    }
+    for file in [trailing, webM, ogg] as [(any MediaFile)?] { if let file { self.end(file, now: now) } }
     (trailing, webM, ogg) = (nil, nil, nil)
   }
 

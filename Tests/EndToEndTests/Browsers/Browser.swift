@@ -14,6 +14,9 @@ protocol Browser: Sendable {
 
 /// One page of a browser.
 protocol Page: Sendable {
+  /// Lets the page use camera and microphone. A page that may show its addresses to others; one that may not hides them.
+  func allowDevices() async throws
+
   /// Has a script run at the start of every document to come, before the page's own.
   func addStartScript(_ source: String) async throws
 

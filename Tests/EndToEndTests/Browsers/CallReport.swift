@@ -15,6 +15,11 @@ struct CallReport: Sendable {
   // MARK: Sent
 
   var framesSent: Int { json["sent"]["video"]["framesSent"].int ?? 0 }
+  /// Of the time from the connection to the last figures.
+  var framesSentPerSecond: Double {
+    let last = json["sent"]["video"]["timestamp"].double ?? .nan
+    return Double(framesSent) / (last - (connectedAt ?? .nan)) * 1000
+  }
   var videoPacketsSent: Int { json["sent"]["video"]["packetsSent"].int ?? 0 }
   var soundPacketsSent: Int { json["sent"]["audio"]["packetsSent"].int ?? 0 }
   var keyframeRequestsReceived: Int { json["sent"]["video"]["pliCount"].int ?? 0 }
@@ -28,6 +33,7 @@ struct CallReport: Sendable {
 
   // MARK: Received
 
+  var framesReceived: Int { json["received"]["video"]["framesReceived"].int ?? 0 }
   var framesDecoded: Int { json["received"]["video"]["framesDecoded"].int ?? 0 }
   var packetsLost: Int { json["received"]["video"]["packetsLost"].int ?? 0 }
   var receivedSize: String {

@@ -13,11 +13,17 @@ struct Chromium: Browser {
   /// - Parameters:
   ///   - camera: what its fake camera and microphone give; nil for Chromium's own picture and beeps.
   ///   - folder: takes the profile and the log.
-  static func launch(in network: Network, camera: FakeCamera? = nil, folder: URL) async throws -> Chromium {
+  ///   - hasWindows: whether it is the whole program with its windows, which nobody sees, or only what shows pages. The windows
+  ///     cost up to half a core that is missing elsewhere.
+  static func launch(
+    in network: Network, camera: FakeCamera? = nil, hasWindows: Bool = false, folder: URL
+  ) async throws -> Chromium {
     let profile = folder.appendingPathComponent("chromium-profile-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: true)
     let process = try ChildProcess(
-      "Chromium", network.prefix + ["chromium"] + flags(camera: camera, profile: profile) + ["about:blank"],
+      "Chromium",
+      network.prefix + [hasWindows ? "chromium" : "chromium-headless-shell"] + flags(camera: camera, profile: profile)
+        + ["about:blank"],
       log: folder.appendingPathComponent("chromium.log"), environment: ["HOME": profile.path])
     do {
       let portFile = profile.appendingPathComponent("DevToolsActivePort")
@@ -37,11 +43,16 @@ struct Chromium: Browser {
     }
   }
 
+  var isRunning: Bool { process.isRunning }
+
   func newPage() async throws -> any Page {
-    let target = try await commands.call("Target.createTarget", ["url": "about:blank", "newWindow": true])["targetId"]
+    // A context of its own: what one page may do, another may not.
+    let context = try await commands.call("Target.createBrowserContext")["browserContextId"]
+    let target = try await commands.call(
+      "Target.createTarget", ["url": "about:blank", "newWindow": true, "browserContextId": context])["targetId"]
     let attached = try await commands.call("Target.attachToTarget", ["targetId": target, "flatten": true])
     let page = ChromiumPage(
-      commands: commands, complaints: complaints, target: target, session: attached["sessionId"].string ?? "")
+      commands: commands, complaints: complaints, context: context, session: attached["sessionId"].string ?? "")
     for domain in ["Page", "Runtime", "Log"] { try await page.call("\(domain).enable") }
     return page
   }

@@ -4,12 +4,18 @@ import Foundation
 struct ChromiumPage: Page {
   let commands: CommandChannel
   let complaints: Complaints
-  let target: JSON
+  let context: JSON
   let session: String
 
   @discardableResult
   func call(_ method: String, _ parameters: JSON = [:], within limit: Duration = .seconds(20)) async throws -> JSON {
     try await commands.call(method, parameters, extras: ["sessionId": .string(session)], within: limit)
+  }
+
+  func allowDevices() async throws {
+    _ = try await commands.call(
+      "Browser.grantPermissions",
+      ["permissions": ["audioCapture", "videoCapture"], "browserContextId": context])
   }
 
   func addStartScript(_ source: String) async throws {
@@ -49,6 +55,6 @@ struct ChromiumPage: Page {
   }
 
   func close() async {
-    _ = try? await commands.call("Target.closeTarget", ["targetId": target], within: .seconds(5))
+    _ = try? await commands.call("Target.disposeBrowserContext", ["browserContextId": context], within: .seconds(5))
   }
 }

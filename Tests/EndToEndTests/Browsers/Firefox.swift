@@ -53,6 +53,8 @@ struct Firefox: Browser {
     }
   }
 
+  var isRunning: Bool { process.isRunning }
+
   func newPage() async throws -> any Page {
     let created = try await commands.call("browsingContext.create", ["type": "window"])
     return FirefoxPage(commands: commands, complaints: complaints, context: created["context"].string ?? "")

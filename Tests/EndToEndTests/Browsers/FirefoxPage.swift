@@ -6,6 +6,10 @@ struct FirefoxPage: Page {
   let complaints: Complaints
   let context: String
 
+  func allowDevices() async throws {
+    // The profile allows them to everybody.
+  }
+
   func addStartScript(_ source: String) async throws {
     _ = try await commands.call(
       "script.addPreloadScript",

@@ -1,14 +1,15 @@
 // Runs before the page's own scripts, behind faulty-camera-pattern.js, and gives them a camera and a microphone that are in
 // order, or that have the one fault named by `window.cameraFault`:
 //
-//   none         the test pattern, 30 pictures a second, and its sound
+//   none         the test pattern, and its sound
 //   black        pictures come, but are black
 //   silent       sound comes, but there is nothing in it
-//   slow         5 pictures a second
+//   slow         5 frames a second
 //   freeze       no picture for 2 s
 //   late-sound   the sound is 300 ms late against the pictures
 //   leaving      the page leaves the room
 //
+// It makes `window.cameraRate` frames a second, 20 if that is not set: more than a check's own rules ask for.
 // What happens once happens 3 s after the devices were opened. `faultyCamera.report()` tells when it did, in milliseconds
 // since 1970.
 (() => {
@@ -17,7 +18,7 @@
 
   const fault = window.cameraFault ?? 'none';
   const [width, height] = window.cameraSize ?? [320, 240];
-  const distance = fault === 'slow' ? 200 : 1000 / 30;
+  const distance = fault === 'slow' ? 200 : 1000 / (window.cameraRate ?? 20);
   const [happensAfter, frozenFor, soundLateBy] = [3000, 2000, 300];
 
   const now = () => performance.timeOrigin + performance.now();

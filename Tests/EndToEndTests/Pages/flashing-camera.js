@@ -5,8 +5,8 @@
   window.flashing = true;
 
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  const [width, height] = window.cameraSize ?? [640, 480];
-  const framesPerSecond = 30;
+  const [width, height] = window.cameraSize ?? [320, 240];
+  const framesPerSecond = window.cameraRate ?? 15;
   // Spots a picture that come and go, which an encoder cannot foresee.
   const spots = window.cameraNoise ?? 0;
 
@@ -35,10 +35,18 @@
       context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
       count += 1;
     };
-    const timer = setInterval(draw, 1000 / framesPerSecond);
+    // One frame of each second is drawn when the second begins, so that the flash is not late.
+    const distance = 1000 / framesPerSecond;
+    let timer;
+    const play = () => {
+      draw();
+      const time = performance.now();
+      timer = setTimeout(play, (Math.floor(time / distance + 0.01) + 1) * distance - time);
+    };
+    timer = setTimeout(play, 0);
     const track = canvas.captureStream(framesPerSecond).getVideoTracks()[0];
     const stop = track.stop.bind(track);
-    track.stop = () => { clearInterval(timer); stop(); };
+    track.stop = () => { clearTimeout(timer); stop(); };
     return track;
   };
 

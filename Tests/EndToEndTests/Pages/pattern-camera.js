@@ -3,7 +3,7 @@
 (() => {
   if (!navigator.mediaDevices || window.patternCamera) return;
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  const [width, height, framesPerSecond] = [640, 480, 30];
+  const [width, height, framesPerSecond] = [320, 240, 15];
   const [columns, rows] = [20, 30];
 
   const crc32 = (bytes) => {

@@ -70,6 +70,7 @@ final class ChildProcess: Sendable {
 
   /// Waits for the program's own end.
   func ending(within limit: Duration) async throws -> Ending {
+    let limit = limit * EndToEndTests.patience
     let deadline = ContinuousClock.now + limit
     while process.isRunning {
       guard ContinuousClock.now < deadline else { throw StillRunning(name: name, limit: limit) }

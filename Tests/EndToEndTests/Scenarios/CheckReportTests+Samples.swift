@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd.CheckReportTests {
@@ -12,27 +13,32 @@ extension EndToEnd.CheckReportTests {
     try await Scenario.run("24b samples of a CI job") { scenario in
       let server = try await scenario.server()
       let browser = try await scenario.chromium()
-      var jobs: [(fault: CameraFault, job: ChildProcess, out: URL)] = []
+      // One after the other: the rules ask for 24 frames a second, and a small machine may not have them for two cameras.
       for fault in [CameraFault.none, .slow] {
         let call = try await scenario.call(
-          in: browser, room: fault.rawValue, server: server, camera: .faulty(fault))
+          in: browser, room: fault.rawValue, server: server, camera: .faulty(fault, framesPerSecond: 30))
         try await call.joined()
         let out = scenario.folder.appendingPathComponent("call-check \(fault)")
-        let job = try ChildProcess(
+        let job = try await scenario.program(
           "job", ["sh", "samples/ci/check.sh", "--expect-file", "samples/ci/rules.yml", "--for", "4s"],
-          log: scenario.folder.appendingPathComponent("job \(fault).log"),
           environment: [
             "SERVER": server.address, "ROOM": fault.rawValue, "OUT": out.path, "CHATBOT": try BuiltProgram.path(),
           ], folder: BuiltProgram.repository)
-        jobs.append((fault, job, out))
-      }
-      for (fault, job, out) in jobs {
         let ending = try await job.ending(within: .seconds(30))
+        let report = try #require(try await call.reports().first)
+        await call.page.close()
         let text = try String(contentsOf: out.appendingPathComponent("report.json"), encoding: .utf8)
         let verdict = CheckVerdict(ending: ending, output: job.output, json: try JSON(parsing: text))
-        await scenario.note("measured: \(fault): \(verdict.summary), \(ending)")
-        #expect(ending == .exit(fault == .none ? 0 : 1))
-        #expect(verdict.failed == (fault == .none ? [] : ["video.fps"]))
+        let sent = report.framesSentPerSecond
+        await scenario.note(
+          "measured: \(fault): \(verdict.summary), \(ending); the page sent \(String(format: "%.1f", sent)) frames a second"
+        )
+        // A page that is kept from painting has the fault that the rule is to find.
+        let isSlow = fault == .slow
+        #expect(isSlow || sent > 25, .onQuietMachine("the page sends what the rules ask for"))
+        guard isSlow || sent > 25 else { return }
+        #expect(ending == .exit(isSlow ? 1 : 0))
+        #expect(verdict.failed == (isSlow ? ["video.fps"] : []), .verdict)
         for file in ["report.html", "junit.xml"] {
           #expect(FileManager.default.fileExists(atPath: out.appendingPathComponent(file).path), "\(file)")
         }

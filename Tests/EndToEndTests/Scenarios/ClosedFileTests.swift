@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -125,7 +126,7 @@ extension EndToEnd {
           let folder = await scenario.recordings(part.name)
           let room = "room-\(index)"
           let bot = try await scenario.bot(in: room, of: server, ["--record", folder.path], name: "bot \(part.name)")
-          let page = try await scenario.page(of: browser, camera: .smallFlashing)
+          let page = try await scenario.page(of: browser, camera: .flashing)
           try await page.addStartScript(part.setting + "\n" + Pages.script("device-switches"))
           let call = CallPage(page: page, browser: browser.name)
           try await call.enter(room: room, at: server.pageAddress)
@@ -165,7 +166,9 @@ extension EndToEnd {
         String(
           format: "measured: %@: %@ of %.2f s for a call of %.2f s", result.part.name, kind, file.duration,
           result.report.length))
-      #expect(Judgement.near(file.duration, result.report.length), "\(result.part.name): as long as the call")
+      #expect(
+        Judgement.near(file.duration, result.report.length, stall: await scenario.stall / 1000),
+        .onQuietMachine("\(result.part.name): as long as the call"))
       #expect(try file.decodingErrors() == "")
       if file.video != nil {
         let matroska = try file.matroska()
@@ -204,7 +207,7 @@ extension EndToEnd {
             result.part.name,
             from, to, gap["reason"].string ?? "nothing", gap["start"].double ?? .nan, gap["duration"].double ?? .nan))
         #expect(gap["reason"].string == reason)
-        #expect(overlap(gap, from, to) > 0.8 * (to - from), "the gap lies where nothing was sent")
+        #expect(overlap(gap, from, to) > 0.8 * (to - from), .onQuietMachine("the gap lies where nothing was sent"))
       }
       try await playThrough(try #require(result.files.webms.first), by: browser, in: scenario)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -12,9 +13,9 @@ extension EndToEnd {
         let found = try await Self.verdicts(
           [Echo(room: "tracks"), Echo(room: "later", pictures: "{ after: 150, leavesOut: 10 }")], in: scenario)
         let (tracks, later) = (found[0], found[1])
-        #expect(tracks.verdict.failed == [])
-        #expect(tracks.verdict.ending == .exit(0))
-        for found in found { try Self.expectAgreement(found) }
+        #expect(tracks.verdict.failed == [], .verdict)
+        #expect(tracks.verdict.ending == .exit(0), .verdict)
+        for found in found { try await Self.expectAgreement(found, scenario) }
         let returned = later.verdict.peer()["returned"]
         let ratio = returned["ratio"].double ?? .nan
         #expect(abs(ratio - 0.9) < 0.01, "every tenth is kept by the page")
@@ -23,7 +24,8 @@ extension EndToEnd {
         await scenario.note(
           String(
             format: "measured: one page waits %.0f ms longer than the other, found %.0f", held * 1000, measured * 1000))
-        #expect(abs(measured - held) < 0.02)
+        #expect(
+          abs(measured - held) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("the page's own delay is found"))
       }
     }
 
@@ -35,7 +37,7 @@ extension EndToEnd {
             // So small that Chromium need not let them wait while it finds out what the line takes.
             Echo(room: "lossy", pictures: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
           ], in: scenario)
-        try Self.expectAgreement(found[0])
+        try await Self.expectAgreement(found[0], scenario)
         let impairment = found[0].verdict.peer()["connection"]["impairment"]
         for way in ["send", "receive"] {
           let share = (impairment[way]["lost"].double ?? 0) / (impairment[way]["datagrams"].double ?? 1)
@@ -49,17 +51,18 @@ extension EndToEnd {
     func knownDelay() async throws {
       try await Scenario.run("23c a known delay") { scenario in
         let server = try await scenario.server()
-        let arguments = ["--content", "pattern", "--play", "pattern", "--size", "320x240"]
+        let arguments = ["--content", "pattern", "--play", "pattern", "--size", "320x240", "--fps", "20"]
         let near = try await scenario.check(in: "two", of: server, arguments, name: "near")
         let far = try await scenario.check(
           in: "two", of: server, arguments + ["--impair", "send: delay=100ms"], name: "far")
         let (late, plain) = (try await near.verdict(), try await far.verdict())
-        for verdict in [late, plain] { #expect(verdict.failed == []) }
+        for verdict in [late, plain] { #expect(verdict.failed == [], .verdict) }
+        let stall = await scenario.stall
         for track in ["videoDelay", "audioDelay"] {
           let delays = [late, plain].map { ($0.peer()["pattern"][track]["p50"].double ?? .nan) * 1000 }
           await scenario.note(
             String(format: "measured: %@ %.1f ms, of the one delayed %.1f ms", track, delays[1], delays[0]))
-          #expect(abs(delays[0] - delays[1] - 100) < 5, "\(track)")
+          #expect(abs(delays[0] - delays[1] - 100) < 5 + stall, .onQuietMachine("\(track)"))
         }
       }
     }
@@ -88,7 +91,7 @@ extension EndToEnd {
         let check = try await scenario.check(
           in: echo.room, of: server,
           [
-            "--content", "returned", "--play", "pattern", "--size", echo.size, "--record",
+            "--content", "returned", "--play", "pattern", "--size", echo.size, "--fps", "20", "--record",
             scenario.folder.appendingPathComponent("recordings \(echo.room)").path,
           ] + echo.arguments, name: echo.room)
         runs.append((check, call))
@@ -124,10 +127,10 @@ extension EndToEnd {
     }
 
     /// What a check says of delay and pictures is what the page itself counted.
-    private static func expectAgreement(_ found: Found) throws {
+    private static func expectAgreement(_ found: Found, _ scenario: Scenario) async throws {
       let returned = found.verdict.peer()["returned"]
       let sent = try #require(returned["sent"].int)
-      #expect(sent > 120, "4 s at least")
+      #expect(sent > 60, "4 s at least")
       #expect(found.page.unreadable == 0)
       let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
       #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, "to the picture")
@@ -135,7 +138,7 @@ extension EndToEnd {
       #expect(returned["doubled"] == 0)
       #expect(returned["reordered"] == 0)
       let added = delay(of: found.verdict) - found.page.delay - found.page.encodingTime
-      #expect(abs(added) < 0.02, "but for the way back")
+      #expect(abs(added) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("but for the way back"))
     }
   }
 }

@@ -1,16 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program in real calls with real browsers, one scenario after another.
 ///
 /// Each scenario leaves its recordings and logs in `end-to-end/` beside the built program.
-@Suite("end to end", .serialized) enum EndToEnd {}
+@Suite("end to end", .serialized, .realTime) enum EndToEnd {}
 
 /// What the machine can do for these tests. Where CI is set nothing is left out: what is missing fails.
 enum Machine {
   static let isCI = ProcessInfo.processInfo.environment["CI"] != nil
 
-  static let hasChromium = has("Chromium", "chromium")
+  static let hasChromium = has("Chromium", "chromium") && has("Chromium", "chromium-headless-shell")
 
   static let hasFirefox = has("Firefox", "firefox-esr") && canIsolate
 

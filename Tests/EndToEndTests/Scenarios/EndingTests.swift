@@ -27,7 +27,7 @@ extension EndToEnd {
         #expect(try await bot.terminate().ending == .exit(0))
 
         await scenario.note("\(framesBefore - framesAtDeath) frames sent while there was no server")
-        #expect(framesBefore > framesAtDeath + 60, "media goes on without a server")
+        #expect(framesBefore > framesAtDeath + 30, "media goes on without a server")
         #expect(calls.count == 1, "the call goes on after the return as well")
         let takes = try folder.takes()
         #expect(takes.count == 1, "the recording is in one piece")
@@ -36,7 +36,8 @@ extension EndToEnd {
         let report = try #require(calls.first)
         try await judgement.expectGood(of: report)
         try await judgement.expectInStep()
-        #expect(take.webm.video?.longestGap ?? 9 < 0.5)
+        let longestGap = try #require(take.webm.video?.longestGap)
+        #expect(longestGap < 0.5 + (await scenario.stall) / 1000)
       }
     }
 
@@ -59,7 +60,7 @@ extension EndToEnd {
         let took = ContinuousClock.now - asked
         await scenario.note("ended \(took.formatted(.units(allowed: [.milliseconds]))) after \(name)")
         #expect(ending == .exit(0))
-        #expect(took < .seconds(5))
+        #expect(took < .seconds(5 + (await scenario.stall) / 1000))
         let takes = try folder.takes()
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
@@ -80,7 +81,8 @@ extension EndToEnd {
         #expect(try await bot.ending(within: .seconds(15)) == .exit(0))
         let took = ContinuousClock.now - begun
         await scenario.note("ended after \(took.formatted(.units(allowed: [.milliseconds])))")
-        #expect(took > .seconds(4.9) && took < .seconds(8))
+        #expect(took > .seconds(4.9))
+        #expect(took < .seconds(8 + (await scenario.stall) / 1000))
         let takes = try folder.takes()
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "the player")

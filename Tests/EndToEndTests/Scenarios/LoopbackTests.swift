@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -15,7 +16,7 @@ extension EndToEnd {
         let sender = try await scenario.watcher(in: browser, room: "direct", server: server, camera: .pattern)
         let receiver = try await scenario.watcher(in: browser, room: "direct", server: server)
         try await receiver.connected()
-        try await Task.sleep(for: .seconds(7))
+        try await Task.sleep(for: .seconds(6))
         let direct = try await receiver.patternReport().settled()
         await scenario.note("measured: directly: \(direct.description)")
         await sender.page.close()
@@ -26,7 +27,7 @@ extension EndToEnd {
           in: "mirror", of: server, ["--loopback", "--record", folder.path], name: "mirror")
         let call = try await scenario.watcher(in: browser, room: "mirror", server: server, camera: .pattern)
         try await call.connected()
-        try await Task.sleep(for: .seconds(7))
+        try await Task.sleep(for: .seconds(6))
         let whole = try await call.patternReport()
         let mirrored = whole.settled()
         await scenario.note("measured: mirrored: \(mirrored.description)")
@@ -38,9 +39,10 @@ extension EndToEnd {
             format: "measured: %d of %d pictures came back (%.1f %%); %+.0f ms in the middle, %+.0f ms at the 99th",
             last.framesDecoded, last.framesSent, 100 * share, added.0, added.1))
         #expect(mirrored.isInOrder)
-        #expect(share >= 0.99)
-        #expect(added.0 < 20)
-        #expect(added.1 < 20, "added at the 99th percentile, in milliseconds")
+        #expect(share >= 0.99, .onQuietMachine("what the page sends comes back"))
+        let stall = await scenario.stall
+        #expect(added.0 < 20 + stall, .onQuietMachine("added in the middle, in milliseconds"))
+        #expect(added.1 < 20 + stall, .onQuietMachine("added at the 99th percentile, in milliseconds"))
         #expect(try await bot.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
         #expect(take.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "and recorded all the same")

@@ -11,7 +11,7 @@ extension EndToEnd {
     func chromium() async throws {
       try await Scenario.run("19 pattern") { scenario in
         let server = try await scenario.server()
-        let bot = try await scenario.bot(in: "pattern", of: server, ["--play", "pattern"])
+        let bot = try await scenario.bot(in: "pattern", of: server, Self.pattern)
         let browser = try await scenario.chromium()
         let first = try await scenario.watcher(in: browser, room: "pattern", server: server)
         try await first.connected()
@@ -20,7 +20,7 @@ extension EndToEnd {
         try await late.connected()
         try await Task.sleep(for: .seconds(4))
         let report = try await Self.expectWhole(first, name: "first", in: scenario)
-        try Self.expectInStep(report, within: 40)
+        try await Self.expectInStep(report, within: 40 + scenario.stall)
         try await Self.expectQuickStart(late, in: scenario)
         try await Self.expectWhole(late, name: "late", in: scenario)
         await late.page.close()
@@ -31,7 +31,7 @@ extension EndToEnd {
         try await Task.sleep(for: .seconds(5))
         let pestered = try await Self.expectWhole(asking, name: "ten requests a second", in: scenario)
         #expect(pestered.problem == nil)
-        #expect(pestered.requests > 30, "the page asked")
+        #expect(pestered.requests > 30, .onQuietMachine("the page asked"))
         try await Self.expectWhole(first, name: "who did not ask", in: scenario)
         let keyframes = pestered.keyframesDecoded
         await scenario.note(
@@ -45,7 +45,7 @@ extension EndToEnd {
     func firefox() async throws {
       try await Scenario.run("19b pattern in Firefox", isolated: true) { scenario in
         let server = try await scenario.server()
-        let bot = try await scenario.bot(in: "pattern", of: server, ["--play", "pattern"])
+        let bot = try await scenario.bot(in: "pattern", of: server, Self.pattern)
         let call = try await scenario.watcher(in: scenario.firefox(), room: "pattern", server: server)
         try await call.connected()
         try await Task.sleep(for: .seconds(6))
@@ -63,32 +63,40 @@ extension EndToEnd {
         let browser = try await scenario.chromium()
         // One after the other: two at once are more than a small machine decodes in time.
         let lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
-        let loss = try await Self.seen(over: lossy, room: "loss", seed: 190, in: browser, of: server, scenario)
+        let loss = try await Self.seen(
+          over: lossy, room: "loss", seed: 190, playing: Self.pattern, in: browser, of: server, scenario)
         await scenario.note("measured: 5 % loss: \(loss.description)")
         #expect(loss.isInOrder)
-        #expect(loss.missing == 0, "what is lost comes again")
-        #expect(loss.pictures.count > 200)
-        try Self.expectInStep(loss, within: Self.badLineSkew)
+        #expect(loss.missing == 0, .onQuietMachine("what is lost comes again"))
+        #expect(loss.pictures.count > 100, .onQuietMachine("it moves"))
+        try await Self.expectInStep(loss, within: Self.badLineSkew + scenario.stall)
         let narrowLine = LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000)
-        let narrow = try await Self.seen(over: narrowLine, room: "narrow", seed: 191, in: browser, of: server, scenario)
+        let narrow = try await Self.seen(
+          over: narrowLine, room: "narrow", seed: 191, playing: ["--play", "pattern"], in: browser, of: server, scenario
+        )
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
-        #expect(narrow.missing <= 8, "what does not fit is left out before it is numbered, but for a jam")
-        #expect(narrow.pictures.count > 60, "it moves")
-        #expect(narrow.longestPause < 1000)
-        #expect(narrow.delay(0.5) < 400, "no queue that stays")
-        try Self.expectInStep(narrow, within: Self.badLineSkew)
+        #expect(
+          narrow.missing <= 8, .onQuietMachine("what does not fit is left out before it is numbered, but for a jam"))
+        #expect(narrow.pictures.count > 60, .onQuietMachine("it moves"))
+        let stall = await scenario.stall
+        #expect(narrow.longestPause < 1000 + stall, .onQuietMachine("in milliseconds"))
+        #expect(narrow.delay(0.5) < 400 + stall, .onQuietMachine("no queue that stays"))
+        try Self.expectInStep(narrow, within: Self.badLineSkew + stall)
       }
     }
+
+    /// Only a narrow line asks for more.
+    private static let pattern = ["--play", "pattern", "--size", "320x240", "--fps", "15"]
 
     /// What a page sees of the pattern for 8 s over a bad line, after 10 s that the encoder needs to follow it, and a browser to
     /// bring sound and pictures together again.
     private static func seen(
-      over line: LossyLink.Conditions, room: String, seed: UInt64, in browser: Chromium, of server: Server,
-      _ scenario: Scenario
+      over line: LossyLink.Conditions, room: String, seed: UInt64, playing pattern: [String], in browser: Chromium,
+      of server: Server, _ scenario: Scenario
     ) async throws -> PatternReport {
       let relay = try await scenario.relay(to: server, seed: seed)
-      let bot = try await scenario.bot(in: room, of: server, via: relay, ["--play", "pattern"], name: "bot \(room)")
+      let bot = try await scenario.bot(in: room, of: server, via: relay, pattern, name: "bot \(room)")
       let call = try await scenario.watcher(in: browser, room: room, server: server)
       try await call.connected()
       await relay.impair(line)
@@ -111,10 +119,10 @@ extension EndToEnd {
       await scenario.note("measured: \(name): \(report.description)")
       #expect(report.isInOrder, "\(name): in order")
       // Firefox tells of what it decoded only now and then.
-      if call.browser == "Chromium" { #expect(report.undecoded == 0, "\(name): every number") }
+      if call.browser == "Chromium" { #expect(report.undecoded == 0, .onQuietMachine("\(name): every number")) }
       // A page that reads slower than pictures come is not given all; it counts them all the same.
-      #expect(report.missing == 0, "\(name): none is missing")
-      #expect(report.pictures.count > 60, "\(name): there is something to see")
+      #expect(report.missing == 0, .onQuietMachine("\(name): none is missing"))
+      #expect(report.pictures.count > 30, .onQuietMachine("\(name): there is something to see"))
       return report
     }
 
@@ -128,14 +136,14 @@ extension EndToEnd {
       let skews = report.settled().skews
       try #require(skews.count >= 3)
       let middle = skews.sorted()[skews.count / 2]
-      #expect(abs(middle) < limit, "sound and picture are in step")
+      #expect(abs(middle) < limit, .onQuietMachine("sound and picture are in step"))
     }
 
     private static func expectQuickStart(_ call: CallPage, in scenario: Scenario) async throws {
       let connected = try #require(try await call.reports().first?.connectedAt)
       let seen = try #require(try await call.patternReport().pictures.first?.seenAt)
       await scenario.note("measured: first picture \(Int(seen - connected)) ms after connecting")
-      #expect(seen - connected < 500)
+      #expect(seen - connected < 500 + (await scenario.stall), .onQuietMachine("in milliseconds"))
     }
   }
 }

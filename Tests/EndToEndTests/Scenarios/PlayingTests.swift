@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -14,7 +15,7 @@ extension EndToEnd {
         let offered = try #require(first.offeredAt)
         let pictured = try #require(first.firstPictureAt)
         await scenario.note("offer to first picture \(Int(pictured - offered)) ms")
-        #expect(pictured - offered < 1000)
+        #expect(pictured - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
 
         // Longer than the file: the seam of the loop is in it.
         let begin = try #require(try await call.reports().first)
@@ -31,13 +32,19 @@ extension EndToEnd {
           \(flashed.count) flashes and \(heard.count) beeps in \(Int(seconds)) s, \(end.packetsLost) packets lost
           """)
         #expect(end.receivedSize == "640x480")
-        #expect(decoded >= 24, "by getStats")
-        #expect(shown >= 24, "by the page's own pictures")
-        #expect(flashed.count >= 10, "by the page's own pixels")
-        #expect(heard.count >= 10, "by the page's own samples")
+        let received = Double(end.framesReceived - begin.framesReceived) / seconds
+        #expect(received >= 29, "the bot sends all of them, by getStats")
+        #expect(end.packetsLost == 0)
+        #expect(decoded >= 24, .onQuietMachine("Chromium decodes them"))
+        #expect(shown >= 24, .onQuietMachine("Chromium shows them"))
+        #expect(flashed.count >= 10, .onQuietMachine("by the page's own pixels"))
+        #expect(heard.count >= 10, .onQuietMachine("by the page's own samples"))
         let offsets = flashed.compactMap { flash in heard.map { $0 - flash }.min { abs($0) < abs($1) } }.sorted()
         await scenario.note("sound heard after picture by \(offsets.map { Int($0) }) ms")
-        #expect(abs(offsets[offsets.count / 2]) < 120, "what the eye and the ear forgive")
+        let limit = 120 + (await scenario.stall)
+        #expect(
+          !offsets.isEmpty && abs(offsets[offsets.count / 2]) < limit,
+          .onQuietMachine("what the eye and the ear forgive"))
         #expect(try await bot.terminate().ending == .exit(0))
       }
     }
@@ -57,7 +64,7 @@ extension EndToEnd {
         let offered = try #require(first.offeredAt)
         let pictured = try #require(first.firstPictureAt)
         await scenario.note("offer to first picture \(Int(pictured - offered)) ms")
-        #expect(pictured - offered < 1000)
+        #expect(pictured - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
       }
     }
   }

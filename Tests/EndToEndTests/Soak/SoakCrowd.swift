@@ -34,7 +34,7 @@ actor SoakCrowd {
     let stay = Duration.seconds(Int.random(in: 3...40, using: &generator))
     let isAbrupt = Int.random(in: 0..<3, using: &generator) == 0
     if let browser, met % 5 == 0 {
-      let call = try await scenario.call(in: browser, room: "soak", server: server, camera: .smallFlashing)
+      let call = try await scenario.call(in: browser, room: "soak", server: server, camera: .flashing)
       guests.append(
         Guest(
           leave: {

@@ -1,11 +1,12 @@
 import Foundation
 import NIOCore
+import TestSupport
 import Testing
 
 /// Everything that one scenario starts, ended in any case, and the folder where its files stay for a look afterwards.
 actor Scenario {
   let name: String
-  /// Recordings, logs and pictures of this run; emptied by the next.
+  /// Recordings, logs and pictures of this attempt; emptied by the next run.
   let folder: URL
   let network: Network
   private var browsers: [any Browser] = []
@@ -30,12 +31,13 @@ actor Scenario {
     _ name: String, isolated: Bool = false, limit: Duration = .seconds(90),
     _ body: @escaping @Sendable (Scenario) async throws -> Void
   ) async throws {
+    let attempt = RealTimeScenarios.attempt
     let folder = BuiltProgram.folder.appendingPathComponent("end-to-end")
-      .appendingPathComponent(name.replacing(/[^A-Za-z0-9]+/, with: "-"))
+      .appendingPathComponent(name.replacing(/[^A-Za-z0-9]+/, with: "-") + (attempt > 1 ? "-attempt-\(attempt)" : ""))
     try? FileManager.default.removeItem(at: folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let network =
-      isolated ? try await Network.isolated(log: folder.appendingPathComponent("network.log")) : Network.host()
+      isolated ? try await SharedBrowsers.shared.isolatedNetwork() : Network.host()
     let scenario = Scenario(name: name, folder: folder, network: network)
     let begun = ContinuousClock.now
     do {
@@ -43,10 +45,17 @@ actor Scenario {
     } catch {
       await scenario.explain(error)
       await scenario.end()
+      await SharedBrowsers.shared.discard()
       throw error
     }
     await scenario.end()
     await scenario.note("took \((ContinuousClock.now - begun).formatted(.units(allowed: [.seconds], width: .narrow)))")
+  }
+
+  /// What the machine has kept a program waiting at the longest so far, in milliseconds. A time that was measured may be longer
+  /// by so much through no fault of the program's.
+  var stall: Double {
+    get async { await StallMeter.longestStall() * 1000 }
   }
 
   /// Prints a measured figure under the scenario's name.
@@ -56,22 +65,23 @@ actor Scenario {
 
   // MARK: Browsers
 
+  /// Chromium as other scenarios use it, too, or one of its own with a camera and a microphone.
   func chromium(camera: FakeCamera? = nil) async throws -> Chromium {
-    let browser = try await Chromium.launch(in: network, camera: camera, folder: folder)
+    guard let camera else { return try await SharedBrowsers.shared.chromium(isIsolated: network.isIsolated) }
+    let browser = try await Chromium.launch(in: network, camera: camera, hasWindows: true, folder: folder)
     browsers.append(browser)
     return browser
   }
 
   func firefox(hidesAddresses: Bool = true) async throws -> Firefox {
-    let browser = try await Firefox.launch(in: network, hidesAddresses: hidesAddresses, folder: folder)
-    browsers.append(browser)
-    return browser
+    try await SharedBrowsers.shared.firefox(hidesAddresses: hidesAddresses)
   }
 
   /// A new page that is watched by `observer.js`.
   func page(of browser: some Browser, camera: Camera = .own) async throws -> any Page {
     let page = try await browser.newPage()
     pages.append(page)
+    if !camera.isRefused { try await page.allowDevices() }
     try await page.addStartScript(Pages.script("observer"))
     if let script = try camera.script { try await page.addStartScript(script) }
     return page
@@ -97,6 +107,17 @@ actor Scenario {
       name, prefix + [try BuiltProgram.path()] + arguments, log: log, folder: folder)
     processes.append(process)
     return Bot(process: process)
+  }
+
+  /// Starts any program.
+  func program(
+    _ name: String, _ command: [String], environment: [String: String] = [:], folder directory: URL? = nil
+  ) throws -> ChildProcess {
+    let process = try ChildProcess(
+      name, network.prefix + command, log: folder.appendingPathComponent("\(name).log"), environment: environment,
+      folder: directory)
+    processes.append(process)
+    return process
   }
 
   /// Starts a bot in a room and waits until it talks with the server.
@@ -156,11 +177,12 @@ actor Scenario {
   // MARK: The end
 
   private func end() async {
+    for page in pages { await page.close() }
     for browser in browsers { await browser.quit() }
     for process in processes { await process.end() }
     for relay in relays { await relay.close() }
     for disk in disks { await disk.close() }
-    await network.close()
+    if !network.isIsolated { await network.close() }
   }
 
   /// Leaves behind what helps to understand a failure.

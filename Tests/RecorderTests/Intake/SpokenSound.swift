@@ -17,21 +17,37 @@ enum SpokenSound {
     settings.isForSpeech = isForSpeech
     settings.correctsErrors = correctsErrors
     settings.expectedLoss = correctsErrors ? 20 : 0
-    let encoder = try OpusEncoder(settings)
-    let samples = samples(seconds)
-    return try (0..<(samples.count / ticks)).map { index in
-      let part = samples[(index * ticks)..<((index + 1) * ticks)]
-      let sound = Sound(
-        samples: channels == 1 ? Array(part) : part.flatMap { [$0, $0 * 0.8] }, channels: channels)
-      return TestMedia.Piece(ticks: Int64(index * ticks), payload: try encoder.encode(sound))
-    }
+    let kind = Kind(
+      ticks: ticks, channels: channels, correctsErrors: correctsErrors, bitrate: bitrate, isForSpeech: isForSpeech)
+    let packets = try known[
+      kind,
+      {
+        let encoder = try OpusEncoder(settings)
+        return { index in
+          let part = try voice[index * ticks..<(index + 1) * ticks]
+          let sound = Sound(
+            samples: channels == 1 ? part : part.flatMap { [$0, $0 * 0.8] }, channels: channels)
+          return TestMedia.Piece(ticks: Int64(index * ticks), payload: try encoder.encode(sound))
+        }
+      }]
+    return try packets.prefix(Int(seconds * 48_000) / ticks)
   }
 
+  private struct Kind: Hashable {
+    var ticks: Int
+    var channels: Int
+    var correctsErrors: Bool
+    var bitrate: Int
+    var isForSpeech: Bool
+  }
+
+  private static let known = GrowingSequences<Kind, TestMedia.Piece>()
+
   /// The sound itself, in one channel.
-  static func samples(_ seconds: Double) -> [Float] {
+  private static let voice = GrowingSequence<Float> {
     let harmonics = [1.0, 2, 4, 5, 9, 10, 19].map { ($0, 1 / (1 + abs($0 - 5) / 4)) }
     var phase = 0.0
-    return (0..<Int(seconds * 48_000)).map { index in
+    return { index in
       let time = Double(index) / 48_000
       phase += 2 * .pi * (130 + 25 * sin(4.4 * time)) / 48_000
       // Three syllables a second, that never quite fall silent.

@@ -2,6 +2,7 @@ import Codecs
 import Foundation
 import Media
 import NIOCore
+import TestSupport
 
 /// Real bitstreams for a recorder: a moving picture and a tone, with the times that a test wants.
 enum TestMedia {
@@ -13,42 +14,61 @@ enum TestMedia {
     var size: PictureSize?
   }
 
+  private struct PictureKind: Hashable {
+    var size: PictureSize
+    var keyframeDistance: Int
+  }
+
+  private static let knownPictures = GrowingSequences<PictureKind, Piece?>()
+  private static let knownTones = GrowingSequences<Int, Piece>()
+
   /// A diagonal pattern that moves, at 30 frames a second.
   static func pictures(
     _ seconds: Double, size: PictureSize = PictureSize(width: 160, height: 120), keyframeEvery distance: Int = 60
   ) throws -> [Piece] {
-    var settings = VP8Encoder.Settings(size: size)
-    settings.bitrate = 200_000
-    let encoder = try VP8Encoder(settings)
-    return try (0..<Int(seconds * 30)).compactMap { index in
-      var picture = Picture(size: size)
-      for y in 0..<size.height {
-        for x in 0..<size.width {
-          picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 2) % 160)
+    let kind = PictureKind(size: size, keyframeDistance: distance)
+    let pictures = try knownPictures[
+      kind,
+      {
+        var settings = VP8Encoder.Settings(size: size)
+        settings.bitrate = 200_000
+        let encoder = try VP8Encoder(settings)
+        return { index in
+          var picture = Picture(size: size)
+          for y in 0..<size.height {
+            for x in 0..<size.width {
+              picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 2) % 160)
+            }
+          }
+          let ticks = Int64(index) * 3_000
+          let output = try encoder.encode(picture, time: ticks, keyframe: index.isMultiple(of: distance))
+          return output.map {
+            Piece(ticks: ticks, payload: $0.payload, isKeyframe: $0.isKeyframe, size: $0.isKeyframe ? size : nil)
+          }
         }
-      }
-      let ticks = Int64(index) * 3_000
-      let output = try encoder.encode(picture, time: ticks, keyframe: index.isMultiple(of: distance))
-      return output.map {
-        Piece(ticks: ticks, payload: $0.payload, isKeyframe: $0.isKeyframe, size: $0.isKeyframe ? size : nil)
-      }
-    }
+      }]
+    return try pictures.prefix(Int(seconds * 30)).compactMap(\.self)
   }
 
   /// A tone of 440 Hz in packets of 20 ms.
   static func tone(_ seconds: Double, channels: Int = 1) throws -> [Piece] {
-    var settings = OpusEncoder.Settings()
-    settings.channels = channels
-    settings.bitrate = 32_000
-    settings.isForSpeech = true
-    let encoder = try OpusEncoder(settings)
-    return try (0..<Int(seconds * 50)).map { index in
-      let samples = (index * 960..<(index + 1) * 960).flatMap { sample in
-        [Float](repeating: Float(0.4 * sin(2 * Double.pi * 440 * Double(sample) / 48_000)), count: channels)
-      }
-      let payload = try encoder.encode(Sound(samples: samples, channels: channels))
-      return Piece(ticks: Int64(index) * 960, payload: payload)
-    }
+    let tone = try knownTones[
+      channels,
+      {
+        var settings = OpusEncoder.Settings()
+        settings.channels = channels
+        settings.bitrate = 32_000
+        settings.isForSpeech = true
+        let encoder = try OpusEncoder(settings)
+        return { index in
+          let samples = (index * 960..<(index + 1) * 960).flatMap { sample in
+            [Float](repeating: Float(0.4 * sin(2 * Double.pi * 440 * Double(sample) / 48_000)), count: channels)
+          }
+          let payload = try encoder.encode(Sound(samples: samples, channels: channels))
+          return Piece(ticks: Int64(index) * 960, payload: payload)
+        }
+      }]
+    return try tone.prefix(Int(seconds * 50))
   }
 }
 

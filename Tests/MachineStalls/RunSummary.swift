@@ -1,0 +1,53 @@
+/// What a whole run of real-time scenarios has come to.
+public struct RunSummary: Sendable {
+  /// The part of the scenarios that may end without a judgement.
+  public static let toleratedShare = 0.1
+
+  private let records: [ScenarioRecord]
+  private let isStrict: Bool
+
+  /// - Parameter isStrict: whether every scenario must be judged.
+  public init(of records: [ScenarioRecord], isStrict: Bool) {
+    self.records = records
+    self.isStrict = isStrict
+  }
+
+  private var notJudged: [ScenarioRecord] { records.filter { $0.outcome == .notJudged } }
+
+  /// Whether too many scenarios were not judged for the run to say anything.
+  public var isFailure: Bool {
+    let count = notJudged.count
+    return count > 0 && (isStrict || Double(count) > Self.toleratedShare * Double(records.count))
+  }
+
+  /// For people, a line each.
+  public var lines: [String] {
+    var lines = [
+      "\(records.count) real-time scenarios: \(records.count { $0.outcome == .passed }) passed, "
+        + "\(records.count { $0.outcome == .failed }) failed, \(notJudged.count) not judged on this machine"
+    ]
+    let repeated = records.filter { $0.attempts.count > 1 && $0.outcome == .passed }
+    for record in repeated {
+      lines.append("  passed at attempt \(record.attempts.count): \(record.name)")
+      lines += details(of: record)
+    }
+    for record in notJudged {
+      lines.append("  not judged on this machine: \(record.name)")
+      lines += details(of: record)
+    }
+    if isFailure {
+      lines.append(
+        isStrict
+          ? "STRICT=1 asks for a judgement of every scenario."
+          : "More than a tenth of the scenarios were not judged: run again on a machine with less to do.")
+    }
+    return lines
+  }
+
+  private func details(of record: ScenarioRecord) -> [String] {
+    record.attempts.enumerated().filter { !$0.element.failures.isEmpty }.flatMap { number, attempt in
+      ["    attempt \(number + 1): " + (attempt.stalls?.description ?? "the machine was not measured")]
+        + attempt.failures.prefix(5).map { "      " + $0.split(separator: "\n").joined(separator: " ").prefix(300) }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// How late a machine ran a program at normal priority while it was measured.
+///
+/// One line of JSON carries it from the stall meter to the tests.
+public struct StallFigures: Sendable, Hashable, Codable {
+  /// How long the machine was measured, in seconds.
+  public var elapsed: Double
+  /// 99 of 100 wake-ups of a 5 ms timer were at most this late, in seconds.
+  public var latenessP99: Double
+  /// The latest wake-up, in seconds.
+  public var longestLateness: Double
+  /// The part of the time that a burst of computing waited for a processor, from 0 to 1: a half where another program wants
+  /// each processor all the time. Nil where there was no burst, or the kernel does not tell (`/proc/self/schedstat`).
+  public var runQueueWait: Double?
+  /// The longest such wait in one burst, in seconds.
+  public var longestRunQueueWait: Double
+  /// The part of all processors' time that the host of a virtual machine took, from 0 to 1.
+  public var steal: Double
+
+  public init(
+    elapsed: Double, latenessP99: Double, longestLateness: Double, runQueueWait: Double?,
+    longestRunQueueWait: Double = 0, steal: Double
+  ) {
+    self.elapsed = elapsed
+    self.latenessP99 = latenessP99
+    self.longestLateness = longestLateness
+    self.runQueueWait = runQueueWait
+    self.longestRunQueueWait = longestRunQueueWait
+    self.steal = steal
+  }
+
+  /// Figures beyond which a failure may be the machine's.
+  public static let bound = StallFigures(
+    elapsed: .infinity, latenessP99: 0.012, longestLateness: 0.060, runQueueWait: 0.5, steal: 0.03)
+
+  /// The longest time that a program was kept waiting, in seconds.
+  public var longestStall: Double { max(longestLateness, longestRunQueueWait) }
+
+  /// What is beyond `bound`, one sentence part each; empty on a quiet machine.
+  public var excesses: [String] {
+    let bound = Self.bound
+    var found: [String] = []
+    if longestLateness > bound.longestLateness {
+      found.append("a timer was \(Self.ms(longestLateness)) late (bound \(Self.ms(bound.longestLateness)))")
+    }
+    if latenessP99 > bound.latenessP99 {
+      found.append("1 % of timers were over \(Self.ms(latenessP99)) late (bound \(Self.ms(bound.latenessP99)))")
+    }
+    if let runQueueWait, let limit = bound.runQueueWait, runQueueWait > limit {
+      found.append("\(Self.percent(runQueueWait)) of the time waiting for a processor (bound \(Self.percent(limit)))")
+    }
+    if steal > bound.steal {
+      found.append("\(Self.percent(steal)) of the time stolen by the host (bound \(Self.percent(bound.steal)))")
+    }
+    return found
+  }
+
+  /// Whether a failure meanwhile may be the machine's.
+  public var isStalled: Bool { !excesses.isEmpty }
+
+  public var description: String {
+    let wait = runQueueWait.map { ", run-queue wait \(Self.percent($0))" } ?? ""
+    return "timer lateness p99 \(Self.ms(latenessP99)), longest \(Self.ms(longestLateness))\(wait), "
+      + "steal \(Self.percent(steal))"
+  }
+
+  private static func ms(_ seconds: Double) -> String { String(format: "%.1f ms", seconds * 1000) }
+  private static func percent(_ part: Double) -> String { String(format: "%.1f %%", part * 100) }
+}

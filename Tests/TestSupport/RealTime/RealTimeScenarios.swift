@@ -1,0 +1,153 @@
+public import Foundation
+import MachineStalls
+import Synchronization
+public import Testing
+
+/// Runs each test beside a stall meter, and again when it failed while the machine stalled: see `RetryRule`.
+///
+/// Failures of an attempt that is repeated are printed and not recorded. What became of each test goes into the journal that
+/// `CHATBOT_JOURNAL` names, if it does.
+public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
+  /// Which attempt at the current test this is, from 1.
+  @TaskLocal public static var attempt = 1
+
+  public var isRecursive: Bool { true }
+
+  private let start: @Sendable () -> StallMeter?
+  private let journal: URL?
+
+  /// - Parameters:
+  ///   - journal: the file to which a line is added for each test.
+  ///   - start: starts a meter.
+  public init(
+    journal: URL? = ProcessInfo.processInfo.environment["CHATBOT_JOURNAL"].map { URL(fileURLWithPath: $0) },
+    start: @escaping @Sendable () -> StallMeter? = StallMeter.start
+  ) {
+    self.journal = journal
+    self.start = start
+  }
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    guard testCase != nil else { return try await function() }
+    var attempts: [ScenarioRecord.Attempt] = []
+    var judged: [RetryRule.Attempt] = []
+    while true {
+      let (attempt, failures) = await attempt(attempts.count + 1, at: test, testCase, performing: function)
+      attempts.append(attempt)
+      judged.append(
+        RetryRule.Attempt(
+          failures: Set(failures.map(\.identity)),
+          needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), stalls: attempt.stalls))
+      switch RetryRule.decide(after: judged) {
+      case .passed:
+        return write(.passed, attempts, of: test)
+      case .runAgain:
+        Self.tell("attempt \(attempts.count) failed on a machine that stalled", attempt, of: test)
+      case .notJudged:
+        Self.tell("not judged on this machine", attempt, of: test)
+        return write(.notJudged, attempts, of: test)
+      case .failed(let reason):
+        write(.failed, attempts, of: test)
+        if case .inEveryAttempt(let constant) = reason {
+          Self.tell("failed in every attempt: \(constant.sorted().joined(separator: "; "))", attempt, of: test)
+        }
+        for failure in failures {
+          Issue.record(Comment(rawValue: failure.text), sourceLocation: failure.location ?? test.sourceLocation)
+        }
+        return
+      }
+    }
+  }
+
+  private struct Failure: Sendable {
+    let text: String
+    /// What tells it from others at the same place.
+    private let name: String
+    let location: SourceLocation?
+
+    init(_ issue: Issue) {
+      let comments = issue.comments.map(\.rawValue)
+      text = "\(issue)"
+      name = comments.joined(separator: " // ")
+      location = issue.sourceLocation
+    }
+
+    init(_ error: any Error) {
+      text = "\(type(of: error)): \(error)"
+      name = text
+      location = nil
+    }
+
+    var description: String { (location.map { "\($0.fileName):\($0.line): " } ?? "") + text }
+
+    var needsQuietMachine: Bool { text.contains(Comment.quietMachine) }
+
+    /// The expectation's place and comment, or the error, without figures: the same in every attempt.
+    var identity: String {
+      let place = location.map { "\($0.fileID):\($0.line):\($0.column) " } ?? ""
+      return place + name.replacing(/\d+(\.\d+)?/, with: "#")
+    }
+  }
+
+  private func attempt(
+    _ number: Int, at test: Test, _ testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async -> (ScenarioRecord.Attempt, [Failure]) {
+    let failures = Mutex<[Failure]>([])
+    let meter = start()
+    let begun = ContinuousClock.now
+    // An issue that is taken away here counts for nothing.
+    let collecting = IssueHandlingTrait.compactMapIssues { issue in
+      failures.withLock { $0.append(Failure(issue)) }
+      return nil
+    }
+    do {
+      try await Self.$attempt.withValue(number) {
+        try await StallMeter.$current.withValue(meter) {
+          try await collecting.provideScope(for: test, testCase: testCase, performing: function)
+        }
+      }
+    } catch is ExpectationFailedError {
+      // It is among the issues.
+    } catch {
+      failures.withLock { $0.append(Failure(error)) }
+    }
+    let duration = begun.duration(to: .now)
+    let stalls = await meter?.stop()
+    let all = failures.withLock { $0 }
+    let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    return (.init(duration: seconds, failures: all.map(\.description), stalls: stalls), all)
+  }
+
+  private func write(_ outcome: ScenarioRecord.Outcome, _ attempts: [ScenarioRecord.Attempt], of test: Test) {
+    guard let journal else { return }
+    let name = test.displayName ?? test.name
+    guard let line = try? ScenarioRecord(name: name, outcome: outcome, attempts: attempts).line else { return }
+    // One write to the end of the file, whoever else writes there.
+    let file = open(journal.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    guard file >= 0 else { return }
+    let bytes = Array((line + "\n").utf8)
+    _ = Foundation.write(file, bytes, bytes.count)
+    close(file)
+  }
+
+  private static func tell(_ what: String, _ attempt: ScenarioRecord.Attempt, of test: Test) {
+    print("   \(test.displayName ?? test.name): \(what)")
+    for failure in attempt.failures.prefix(8) { print("      \(failure.prefix(400))") }
+    if let stalls = attempt.stalls { print("      \(stalls.description); \(stalls.excesses.joined(separator: ", "))") }
+  }
+}
+
+extension Comment {
+  fileprivate static let quietMachine = "(on a quiet machine)"
+
+  /// Says of an expectation that it depends on how much processor time others leave, as a browser's frame rate does: see
+  /// `RetryRule`.
+  public static func onQuietMachine(_ text: String) -> Comment { Comment(rawValue: "\(text) \(quietMachine)") }
+}
+
+extension Trait where Self == RealTimeScenarios {
+  /// Runs each test beside a stall meter, and again when it failed while the machine stalled.
+  public static var realTime: Self { RealTimeScenarios() }
+}

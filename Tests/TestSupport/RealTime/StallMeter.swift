@@ -1,0 +1,59 @@
+import Foundation
+public import MachineStalls
+
+/// A running stall meter: another process, at normal priority, that measures how late the machine runs it.
+public actor StallMeter {
+  /// The one that runs beside the current test; nil outside a real-time scenario.
+  @TaskLocal public static var current: StallMeter?
+
+  private let process: Process
+  private let input: FileHandle
+  private let output: FileHandle
+  private var unread = Data()
+
+  /// Starts the meter that lies beside the running test program; nil where it cannot be started.
+  public static func start() -> StallMeter? {
+    guard let program = Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("stall-meter")
+    else { return nil }
+    return StallMeter(program: program)
+  }
+
+  private init?(program: URL) {
+    let (input, output) = (Pipe(), Pipe())
+    process = Process()
+    process.executableURL = program
+    process.standardInput = input
+    process.standardOutput = output
+    guard (try? process.run()) != nil else { return nil }
+    self.input = input.fileHandleForWriting
+    self.output = output.fileHandleForReading
+  }
+
+  /// The figures since its start; nil if it does not answer.
+  public func figures() -> StallFigures? {
+    guard (try? input.write(contentsOf: Data("\n".utf8))) != nil else { return nil }
+    while true {
+      if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { unread = Data(unread[unread.index(after: end)...]) }
+        return try? JSONDecoder().decode(StallFigures.self, from: unread[..<end])
+      }
+      let more = output.availableData
+      if more.isEmpty { return nil }
+      unread += more
+    }
+  }
+
+  /// The last figures. The meter ends.
+  public func stop() -> StallFigures? {
+    let last = figures()
+    try? input.close()
+    process.waitUntilExit()
+    return last
+  }
+
+  /// What the machine has kept a program waiting at the longest, in seconds, since the current attempt began. A time that a
+  /// scenario measured may be longer by so much through no fault of the program's.
+  public static func longestStall() async -> Double {
+    await current?.figures()?.longestStall ?? 0
+  }
+}
