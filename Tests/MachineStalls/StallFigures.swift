@@ -32,7 +32,7 @@ public struct StallFigures: Sendable, Hashable, Codable {
 
   /// Figures beyond which a failure may be the machine's.
   public static let bound = StallFigures(
-    elapsed: .infinity, latenessP99: 0.012, longestLateness: 0.060, runQueueWait: 0.5, steal: 0.03)
+    elapsed: .infinity, latenessP99: 0.012, longestLateness: 0.060, runQueueWait: 0.6, steal: 0.03)
 
   /// The longest time that a program was kept waiting, in seconds.
   public var longestStall: Double { max(longestLateness, longestRunQueueWait) }

@@ -7,6 +7,8 @@ enum Camera {
   case own
   /// A camera that flashes and a microphone that beeps in each second.
   case flashing
+  /// The flashing camera with so much noise that there are many packets to lose.
+  case spottedFlashing
   /// The flashing camera with 640x480 at 30 frames a second and so much noise that it needs more than 1 Mb/s.
   case noisyFlashing
   /// Frames with their number and time, to be read by pattern-watch.js.
@@ -26,6 +28,7 @@ enum Camera {
       switch self {
       case .own: nil
       case .flashing: try Pages.script("flashing-camera")
+      case .spottedFlashing: try "window.cameraNoise = 150;\n" + Pages.script("flashing-camera")
       case .noisyFlashing:
         try "window.cameraSize = [640, 480];\nwindow.cameraRate = 30;\nwindow.cameraNoise = 400;\n"
           + Pages.script("flashing-camera")

@@ -22,7 +22,8 @@ struct Chromium: Browser {
     try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: true)
     let process = try ChildProcess(
       "Chromium",
-      network.prefix + [hasWindows ? "chromium" : "chromium-headless-shell"] + flags(camera: camera, profile: profile)
+      network.prefix + Machine.atNormalPriority + [hasWindows ? "chromium" : "chromium-headless-shell"]
+        + flags(camera: camera, profile: profile)
         + ["about:blank"],
       log: folder.appendingPathComponent("chromium.log"), environment: ["HOME": profile.path])
     do {

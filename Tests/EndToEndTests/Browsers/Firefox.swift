@@ -24,7 +24,7 @@ struct Firefox: Browser {
       .write(to: profile.appendingPathComponent("user.js"), atomically: true, encoding: .utf8)
     let process = try ChildProcess(
       "Firefox",
-      network.prefix + [
+      network.prefix + Machine.atNormalPriority + [
         "firefox-esr", "--headless", "--no-remote", "--profile", profile.path, "--remote-debugging-port", "0",
         "about:blank",
       ],

@@ -50,7 +50,11 @@ struct Recording: Sendable {
   /// Reads a file with ffprobe.
   init(_ file: URL) throws {
     let probed = try ExternalTool.run(
-      "ffprobe", ["-v", "error", "-show_format", "-show_streams", "-show_packets", "-of", "json", file.path])
+      "ffprobe",
+      [
+        "-v", "error", "-show_format", "-show_streams", "-show_entries",
+        "packet=stream_index,pts_time,duration_time,size,flags", "-of", "json", file.path,
+      ])
     guard probed.status == 0, probed.errors.isEmpty else {
       throw NotReadable(file: file.lastPathComponent, reason: probed.errors)
     }

@@ -10,7 +10,7 @@ extension EndToEnd {
       try await Scenario.run("1 Chromium joins after the bot") { scenario in
         let camera = try FakeCamera.make(in: scenario.folder)
         let report = try await joinAfterTheBot(
-          scenario.chromium(camera: camera), in: scenario, camera: .own, seconds: 12)
+          scenario.chromium(camera: camera), in: scenario, camera: .own, seconds: 11)
         let best = report.bitrates.prefix(10).max() ?? 0
         let bySecond = report.bitrates.map { "\(Int($0 / 1000))" }.joined(separator: " ")
         let limit = report.json["sent"]["video"]["qualityLimitationReason"].string ?? "nothing"
@@ -31,7 +31,7 @@ extension EndToEnd {
     @Test("Firefox joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasFirefox))
     func firefoxJoinsAfterTheBot() async throws {
       try await Scenario.run("3a Firefox joins after the bot", isolated: true) { scenario in
-        _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .flashing, seconds: 8)
+        _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .flashing, seconds: 6)
       }
     }
 
@@ -71,7 +71,7 @@ extension EndToEnd {
       try await call.joined()
       let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
       try await call.connected()
-      try await Task.sleep(for: .seconds(8))
+      try await Task.sleep(for: .seconds(6))
       let report = try #require(try await call.leave().first)
       #expect(report.json["answeredAt"].double != nil, "the browser answers the newcomer")
       let take = try await leftBehind(by: bot, in: folder)

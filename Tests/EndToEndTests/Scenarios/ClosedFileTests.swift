@@ -35,7 +35,7 @@ extension EndToEnd {
               name: "sizes",
               actions: """
                 (async () => {
-                  for (const factor of [1, 2, 1.5, 1]) { await devices.shrink(factor); await devices.sleep(3); }
+                  for (const factor of [1, 2, 1.5, 1]) { await devices.shrink(factor); await devices.sleep(2.5); }
                   return [];
                 })()
                 """),
@@ -44,10 +44,10 @@ extension EndToEnd {
               actions: """
                 (async () => {
                   const steps = [];
-                  await devices.sleep(2);
+                  await devices.sleep(1.5);
                   for (const action of ['disable', 'remove', 'mute']) {
                     steps.push(await devices[action]('video', 2));
-                    await devices.sleep(2.5);
+                    await devices.sleep(1.5);
                   }
                   return steps;
                 })()
@@ -57,10 +57,10 @@ extension EndToEnd {
               actions: """
                 (async () => {
                   const steps = [];
-                  await devices.sleep(2);
+                  await devices.sleep(1.5);
                   for (const action of ['disable', 'remove', 'mute']) {
                     steps.push(await devices[action]('audio', 2));
-                    await devices.sleep(2.5);
+                    await devices.sleep(1.5);
                   }
                   return steps;
                 })()
@@ -78,7 +78,7 @@ extension EndToEnd {
     func parts() async throws {
       try await Scenario.run("17 parts of a call") { scenario in
         let browser = try await scenario.chromium()
-        let wait = "devices.sleep(9).then(() => [])"
+        let wait = "devices.sleep(7).then(() => [])"
         let results = try await calls(
           [
             Part(name: "sound alone", setting: "window.devicesWanted = 'audio';", actions: wait),

@@ -15,7 +15,7 @@ extension EndToEnd {
           in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let bot = try await scenario.bot(in: "100", of: server, on: disk, ["--record", disk.path])
         try await eventually("recording", within: .seconds(10)) { folder.files("webm").first }
-        try await Task.sleep(for: .seconds(4))
+        try await Task.sleep(for: .seconds(3))
         let before = try #require(ProcessFigures(of: bot.process.id))
         let saidBefore = bot.output.count
         try disk.fill()
@@ -28,7 +28,7 @@ extension EndToEnd {
         let told = String(bot.output.dropFirst(saidBefore))
         try disk.makeRoom()
         let roomAt = Date().timeIntervalSince1970
-        try await Task.sleep(for: .seconds(6))
+        try await Task.sleep(for: .seconds(4))
         let asked = Date().timeIntervalSince1970
         #expect(player.isRunning && bot.isRunning)
         #expect(!bot.output.contains("call ended"), "the call goes on")

@@ -18,9 +18,11 @@ extension EndToEnd {
           ("random-10", Conditions(loss: 0.10, delay: half)),
           ("bursts-10", Conditions(bursts: .init(share: 0.10, meanLength: 4), delay: half)),
         ]
-        try await sideBySide(lines, by: scenario.chromium(), in: scenario) { relay, conditions in
+        try await sideBySide(
+          lines, by: scenario.chromium(), camera: .spottedFlashing, in: scenario
+        ) { relay, conditions in
           await relay.impair(conditions)
-          try await Task.sleep(for: .seconds(10))
+          try await Task.sleep(for: .seconds(8))
         } judge: { outcome, judgement, _ in
           try await expectAllRecovered(outcome, judgement)
         }
@@ -31,7 +33,9 @@ extension EndToEnd {
     func firefoxUnderLoss() async throws {
       try await Scenario.run("10b loss with Firefox", isolated: true) { scenario in
         let lines = [(room: "firefox-5", conditions: Conditions(loss: 0.05, delay: ImpairedCall.halfRoundTrip))]
-        try await sideBySide(lines, by: scenario.firefox(hidesAddresses: false), in: scenario) { relay, conditions in
+        try await sideBySide(
+          lines, by: scenario.firefox(hidesAddresses: false), camera: .spottedFlashing, in: scenario
+        ) { relay, conditions in
           await relay.impair(conditions)
           try await Task.sleep(for: .seconds(8))
         } judge: { outcome, judgement, _ in

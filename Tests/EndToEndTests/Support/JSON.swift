@@ -69,12 +69,12 @@ extension JSON: Codable {
     let value = try decoder.singleValueContainer()
     if value.decodeNil() {
       self = .null
-    } else if let bool = try? value.decode(Bool.self) {
-      self = .bool(bool)
-    } else if let number = try? value.decode(Double.self) {
-      self = .number(number)
     } else if let string = try? value.decode(String.self) {
       self = .string(string)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let bool = try? value.decode(Bool.self) {
+      self = .bool(bool)
     } else if let list = try? value.decode([JSON].self) {
       self = .list(list)
     } else {

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import FileSource
 
 /// Tests in real time, one after the other.
-@Suite("in real time", .serialized)
+@Suite("in real time", .serialized, .realTime)
 enum RealTime {}
 
 /// A thread for them alone: the other tests block the threads that all tasks share, so that a task in real time would

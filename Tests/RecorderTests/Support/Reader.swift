@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 
 /// A file as programs see it that we did not write.
@@ -16,8 +17,6 @@ struct Reader {
     var time: Double { ptsTime.flatMap(Double.init) ?? .nan }
     var isKeyframe: Bool { flags.contains("K") }
   }
-
-  private struct Packets: Decodable { var packets: [Packet] }
 
   struct Probe: Decodable {
     struct Stream: Decodable {
@@ -44,17 +43,46 @@ struct Reader {
     return decoder
   }
 
-  func packets(_ kind: String) throws -> [Packet] {
-    let result = try ExternalTool.run("ffprobe", ["-v", "error", "-show_packets", "-of", "json", path])
-    return try Self.decoder.decode(Packets.self, from: Data(result.output.utf8)).packets.filter {
-      $0.codecType == kind
-    }
-  }
+  func packets(_ kind: String) throws -> [Packet] { try all().packets.filter { $0.codecType == kind } }
 
   func probe() throws -> Probe {
+    let all = try all()
+    return Probe(streams: all.streams, format: all.format)
+  }
+
+  private struct All: Decodable {
+    var streams: [Probe.Stream]
+    var format: Probe.Format
+    var packets: [Packet]
+  }
+
+  /// What ffprobe said of files that have not changed since: to start it takes longer than to read a small file.
+  private static let known = Mutex<[Version: All]>([:])
+
+  private struct Version: Hashable {
+    var path: String
+    var size: Int
+    var file: UInt64
+    var seconds: Int
+    var nanoseconds: Int
+  }
+
+  private func all() throws -> All {
+    var status = stat()
+    _ = stat(path, &status)
+    let version = Version(
+      path: path, size: Int(status.st_size), file: UInt64(status.st_ino), seconds: status.st_mtim.tv_sec,
+      nanoseconds: status.st_mtim.tv_nsec)
+    if let known = Self.known.withLock({ $0[version] }) { return known }
     let result = try ExternalTool.run(
-      "ffprobe", ["-v", "error", "-show_streams", "-show_format", "-of", "json", path])
-    return try Self.decoder.decode(Probe.self, from: Data(result.output.utf8))
+      "ffprobe",
+      [
+        "-v", "error", "-show_streams", "-show_format", "-show_entries",
+        "packet=codec_type,pts_time,duration_time,size,flags", "-of", "json", path,
+      ])
+    let all = try Self.decoder.decode(All.self, from: Data(result.output.utf8))
+    Self.known.withLock { $0[version] = all }
+    return all
   }
 
   /// What ffmpeg complains about while it decodes the whole file; empty when it is content.
