@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The `chatbot` that the same build made, and the folder the scenarios leave their files in.
 enum BuiltProgram {
@@ -28,4 +29,13 @@ enum BuiltProgram {
 
   /// The playable sample of the repository.
   static let sample = repository.appendingPathComponent("samples/test.webm")
+
+  /// The first 4 s of the sample: 120 frames.
+  static func shortSample(in folder: URL) throws -> URL {
+    let file = folder.appendingPathComponent("short.webm")
+    let cut = try ExternalTool.run(
+      "ffmpeg", ["-v", "error", "-y", "-i", sample.path, "-t", "4", "-c", "copy", file.path])
+    guard cut.status == 0 else { throw FakeCamera.NotMade(errors: cut.errors) }
+    return file
+  }
 }

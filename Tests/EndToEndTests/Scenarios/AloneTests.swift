@@ -67,15 +67,17 @@ extension EndToEnd {
       try await Scenario.run("9 --once") { scenario in
         let server = try await scenario.server()
         let folder = await scenario.recordings()
+        let short = try BuiltProgram.shortSample(in: scenario.folder)
         let player = try await scenario.bot(
-          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--once"], name: "player")
+          in: "100", of: server, ["--play", short.path, "--once"], name: "player")
         try await Task.sleep(for: .seconds(1))
         let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
         #expect(try await player.ending(within: .seconds(20)) == .exit(0))
         try await Task.sleep(for: .milliseconds(300))
         #expect(try await recorder.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
-        #expect(take.webm.video?.times.count == 300)
+        #expect(take.webm.video?.times.count == 120)
+        #expect(try Recording.payloadDigests(of: take.webm.file) == Recording.payloadDigests(of: short))
         #expect(take.manifest["left"] == "left")
       }
     }

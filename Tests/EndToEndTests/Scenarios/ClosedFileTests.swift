@@ -66,9 +66,13 @@ extension EndToEnd {
                 })()
                 """),
           ], by: browser, in: scenario)
-        try await judgeSizes(results[0], by: browser, in: scenario)
-        try await judgeSwitches(results[1], "video", by: browser, in: scenario)
-        try await judgeSwitches(results[2], "audio", by: browser, in: scenario)
+        _ = try await concurrently(results) { result in
+          switch result.part.name {
+          case "sizes": try await judgeSizes(result, by: browser, in: scenario)
+          case "camera": try await judgeSwitches(result, "video", by: browser, in: scenario)
+          default: try await judgeSwitches(result, "audio", by: browser, in: scenario)
+          }
+        }
       }
     }
 

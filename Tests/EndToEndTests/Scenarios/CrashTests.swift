@@ -20,12 +20,15 @@ extension EndToEnd {
       let rounds = max(1, (Soak.crashes ?? 0) / recorders)
       var generator = SeededGenerator(seed: 9)
       for round in 1...rounds {
-        let moments = (0..<recorders).map { _ in Double.random(in: 1...10, using: &generator) }
+        let moments = (0..<recorders).map { _ in Double.random(in: 1...8, using: &generator) }
         try await Scenario.run("13 kill round \(round)", limit: .seconds(180)) { scenario in
           let killed = try await kill(after: moments, in: scenario)
           var files: [URL] = []
-          for (index, one) in killed.enumerated() {
-            try await judge(one, name: "killed after \(String(format: "%.2f", moments[index])) s", in: scenario)
+          _ = try await concurrently(Array(killed.indices)) { index in
+            let name = "killed after \(String(format: "%.2f", moments[index])) s"
+            try await judge(killed[index], name: name, in: scenario)
+          }
+          for one in killed {
             files += one.folder.files("webm") + one.folder.files("ogg")
           }
           try await repair(files, in: scenario)

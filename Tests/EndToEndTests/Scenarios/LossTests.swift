@@ -48,7 +48,7 @@ extension EndToEnd {
       "at 30 % random loss the recording decodes, is in step and as long as it should be",
       .enabled(if: Machine.hasChromium))
     func heavyLoss() async throws {
-      let seconds = Soak.minutes == nil ? 15 : 60
+      let seconds = Soak.minutes == nil ? 10 : 60
       try await Scenario.run("11 30 percent loss", limit: .seconds(90 + seconds)) { scenario in
         let lines = [(room: "random-30", conditions: Conditions(loss: 0.30, delay: ImpairedCall.halfRoundTrip))]
         try await sideBySide(lines, by: scenario.chromium(), in: scenario) { relay, conditions in
@@ -100,7 +100,7 @@ extension EndToEnd {
     private func sideBySide(
       _ lines: [(room: String, conditions: Conditions)], by browser: some Browser, camera: Camera = .flashing,
       in scenario: Scenario, impair: @escaping @Sendable (LossyRelay, Conditions) async throws -> Void,
-      judge: (ImpairedCall.Outcome, Judgement, Double) async throws -> Void
+      judge: @escaping @Sendable (ImpairedCall.Outcome, Judgement, Double) async throws -> Void
     ) async throws {
       let server = try await scenario.server()
       var calls: [ImpairedCall] = []
@@ -121,10 +121,13 @@ extension EndToEnd {
         return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
       }
       for (index, call) in calls.enumerated() {
-        let outcome = try #require(outcomes[index])
         let lost = await call.relay.counts(.toProgram)
         await scenario.note("\(lines[index].room): \(lost.lost) of \(lost.sent) datagrams to the bot were lost")
-        try await judge(outcome, Judgement(take: outcome.take, scenario: scenario, name: lines[index].room), begun)
+      }
+      let rooms = lines.map(\.room)
+      _ = try await concurrently(Array(calls.indices)) { index in
+        let outcome = try #require(outcomes[index])
+        try await judge(outcome, Judgement(take: outcome.take, scenario: scenario, name: rooms[index]), begun)
       }
     }
 

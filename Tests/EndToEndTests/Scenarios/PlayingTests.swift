@@ -9,7 +9,8 @@ extension EndToEnd {
     func chromiumWatches() async throws {
       try await Scenario.run("5 Chromium watches the playing bot") { scenario in
         let server = try await scenario.server()
-        let bot = try await scenario.bot(in: "cinema", of: server, ["--play", BuiltProgram.sample.path, "--loop"])
+        let file = try BuiltProgram.shortSample(in: scenario.folder)
+        let bot = try await scenario.bot(in: "cinema", of: server, ["--play", file.path, "--loop"])
         let call = try await scenario.call(in: scenario.chromium(), room: "cinema", server: server)
         let first = try await call.firstPicture()
         let offered = try #require(first.offeredAt)
@@ -19,7 +20,7 @@ extension EndToEnd {
 
         // Longer than the file: the seam of the loop is in it.
         let begin = try #require(try await call.reports().first)
-        try await Task.sleep(for: .seconds(12))
+        try await Task.sleep(for: .seconds(7))
         let end = try #require(try await call.leave().first)
         let seconds = (end.reportedAt - begin.reportedAt) / 1000
         let decoded = Double(end.framesDecoded - begin.framesDecoded) / seconds
@@ -37,8 +38,8 @@ extension EndToEnd {
         #expect(end.packetsLost == 0)
         #expect(decoded >= 24, .onQuietMachine("Chromium decodes them"))
         #expect(shown >= 24, .onQuietMachine("Chromium shows them"))
-        #expect(flashed.count >= 10, .onQuietMachine("by the page's own pixels"))
-        #expect(heard.count >= 10, .onQuietMachine("by the page's own samples"))
+        #expect(flashed.count >= 5, .onQuietMachine("by the page's own pixels"))
+        #expect(heard.count >= 5, .onQuietMachine("by the page's own samples"))
         let offsets = flashed.compactMap { flash in heard.map { $0 - flash }.min { abs($0) < abs($1) } }.sorted()
         await scenario.note("sound heard after picture by \(offsets.map { Int($0) }) ms")
         let limit = 120 + (await scenario.stall)

@@ -15,13 +15,13 @@ extension EndToEnd {
         // Not to impair anything, but to know what was sent.
         let relay = try await scenario.relay(to: server, seed: 15)
         let recorder = try await scenario.bot(
-          in: "100", of: server, via: relay, ["--record", folder.path, "--segment", "5s"])
+          in: "100", of: server, via: relay, ["--record", folder.path, "--segment", "3s"])
         let player = try await scenario.bot(
           in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
         try await call.connected(2)
         let browserID = try await call.joined()
-        try await Task.sleep(for: .seconds(16))
+        try await Task.sleep(for: .seconds(10))
         let reports = try await call.leave()
         #expect(try await player.terminate().ending == .exit(0))
         try await Task.sleep(for: .milliseconds(500))
@@ -72,7 +72,7 @@ extension EndToEnd {
         #expect(video.keyframes.first == true, "each segment begins with a keyframe")
         #expect(min(video.first, webm.audio?.first ?? .infinity) < 0.1, "each begins at zero")
         if index < webms.count - 1 {
-          #expect(webm.duration > 4.9 && webm.duration < 7, "the first keyframe after 5 s begins the next")
+          #expect(webm.duration > 2.9 && webm.duration < 5, "the first keyframe after 3 s begins the next")
         }
       }
       for ogg in oggs {

@@ -46,3 +46,16 @@ func within<Answer: Sendable>(
     return first
   }
 }
+
+/// Does the same with each element, all at once, and gives the results in order.
+func concurrently<Element: Sendable, Answer: Sendable>(
+  _ elements: [Element], _ work: @escaping @Sendable (Element) async throws -> Answer
+) async throws -> [Answer] {
+  try await withThrowingTaskGroup(of: (Int, Answer).self) { group in
+    for (index, element) in elements.enumerated() {
+      group.addTask { (index, try await work(element)) }
+    }
+    let answers = try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    return elements.indices.compactMap { answers[$0] }
+  }
+}
