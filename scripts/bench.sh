@@ -178,10 +178,9 @@ measure() {
 scripts/install-debian-packages.sh build bench
 program=${BENCH_PROGRAM:-}
 if [[ -z $program ]]; then
-  say "Building the program for release (the first time takes some minutes)."
-  swift=${SWIFT:-swift}
-  "$swift" build --configuration release --product chatbot >&2
-  program=$("$swift" build --configuration release --show-bin-path)/chatbot
+  say "Building the program (the first time takes some minutes)."
+  scripts/build.sh build --product chatbot >&2
+  program=$(scripts/build.sh build --show-bin-path)/chatbot
 fi
 # shellcheck disable=SC2046 # The flags are to be split.
 cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
