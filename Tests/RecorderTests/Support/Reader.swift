@@ -62,17 +62,20 @@ struct Reader {
   private struct Version: Hashable {
     var path: String
     var size: Int
-    var file: UInt64
-    var seconds: Int
-    var nanoseconds: Int
+    var number: Int
+    var changed: Date
+
+    init(of path: String) throws {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      self.path = path
+      size = attributes[.size] as? Int ?? 0
+      number = attributes[.systemFileNumber] as? Int ?? 0
+      changed = attributes[.modificationDate] as? Date ?? .distantPast
+    }
   }
 
   private func all() throws -> All {
-    var status = stat()
-    _ = stat(path, &status)
-    let version = Version(
-      path: path, size: Int(status.st_size), file: UInt64(status.st_ino), seconds: status.st_mtim.tv_sec,
-      nanoseconds: status.st_mtim.tv_nsec)
+    let version = try Version(of: path)
     if let known = Self.known.withLock({ $0[version] }) { return known }
     let result = try ExternalTool.run(
       "ffprobe",
