@@ -41,6 +41,8 @@ trap 'exit 143' TERM
 journal=$logs/journal
 touch "$journal"
 export CHATBOT_JOURNAL=$journal
+# What the tests print is searched for what failed and what took long.
+export NO_COLOR=1
 
 # How much more memory is in use than at the start, at most, in MiB.
 used_memory() { awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { print int((all - free) / 1024) }' /proc/meminfo; }
