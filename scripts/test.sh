@@ -68,7 +68,7 @@ if [[ $what == all ]]; then
 fi
 
 step "Build"
-run 45 scripts/build.sh build --build-tests
+run 60 scripts/build.sh build --build-tests
 bin=$(scripts/build.sh build --show-bin-path)
 
 # tests MINUTES COMMAND...: runs tests; what failed is listed once more at the end.
@@ -116,10 +116,10 @@ case $what in
     # Two processes with about the same to do, each one test after another: so the time of each test is its own.
     first='^(BotPeer|CallCheck|Codecs|FileSource|ICE|Pattern|RTP|SDP|SkyRTC)Tests[.]'
     printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^EndToEndTests|RealTime'" >"$logs/halves"
-    tests 15 xargs --arg-file="$logs/halves" --max-lines=1 --max-procs=2 \
+    tests 20 xargs --arg-file="$logs/halves" --max-lines=1 --max-procs=2 \
       "$bin/chatbotPackageTests.xctest" --testing-library swift-testing --no-parallel
     step "Tests in real time"
-    tests 10 scripts/build.sh test --skip-build --filter RealTime
+    tests 15 scripts/build.sh test --skip-build --filter RealTime
     step "End-to-end tests with Chromium and Firefox"
     end_to_end 40 ""
     longest
