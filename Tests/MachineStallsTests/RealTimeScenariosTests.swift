@@ -20,7 +20,7 @@ import Testing
       return nil
     }
     try await counting.provideScope(for: test, testCase: testCase) {
-      try await RealTimeScenarios(journal: journal).provideScope(for: test, testCase: testCase) {
+      try await RealTimeScenarios(journal: journal, maximumRests: 0).provideScope(for: test, testCase: testCase) {
         try await body(RealTimeScenarios.attempt)
       }
     }

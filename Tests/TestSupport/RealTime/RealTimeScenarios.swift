@@ -15,14 +15,17 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
 
   private let start: @Sendable () -> StallMeter?
   private let journal: URL?
+  private let maximumRests: Int
 
   /// - Parameters:
   ///   - journal: the file to which a line is added for each test.
+  ///   - maximumRests: how often 3 s are waited for the machine to be quiet before another attempt.
   ///   - start: starts a meter.
   public init(
     journal: URL? = ProcessInfo.processInfo.environment["CHATBOT_JOURNAL"].map { URL(fileURLWithPath: $0) },
-    start: @escaping @Sendable () -> StallMeter? = StallMeter.start
+    maximumRests: Int = 10, start: @escaping @Sendable () -> StallMeter? = StallMeter.start
   ) {
+    self.maximumRests = maximumRests
     self.journal = journal
     self.start = start
   }
@@ -45,6 +48,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
         return write(.passed, attempts, of: test)
       case .runAgain:
         Self.tell("attempt \(attempts.count) failed on a machine that stalled", attempt, of: test)
+        await awaitRest()
       case .notJudged:
         Self.tell("not judged on this machine", attempt, of: test)
         return write(.notJudged, attempts, of: test)
@@ -60,6 +64,17 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
       }
     }
   }
+
+  /// Waits until the machine is quiet for some seconds, but not for ever: stalls come in bursts.
+  private func awaitRest() async {
+    for _ in 0..<maximumRests {
+      guard let meter = start() else { return }
+      try? await Task.sleep(for: Self.rest)
+      if await meter.stop()?.isStalled != true { return }
+    }
+  }
+
+  private static let rest = Duration.seconds(3)
 
   private struct Failure: Sendable {
     let text: String
