@@ -119,7 +119,7 @@ packets=$(probe "$webm" a stream=nb_read_packets)
 sound=$(probe "$ogg" a format=duration)
 
 # What the recording should last: from the first frame, by the wall clock in the manifest, to the recorder's end.
-first=$(sed -n 's/^ *"start" *: *"\([^"]*\)".*/\1/p' "$manifest" | head -n 1)
+first=$(sed -n 's/^ *"start" *: *"\([^"]*\)".*/\1/p' "$manifest" | sed -n 1p)
 expected=$(echo "$ended $(date --date="$first" +%s.%N)" | awk '{ print $1 - $2 }')
 
 holds() { awk "BEGIN { exit !($1) }"; }

@@ -91,7 +91,7 @@ end_to_end() {
 # The tests that took longest, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
 longest() {
   step "The longest twenty tests"
-  cat "$logs"/tests.* | sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' | sort -rn | head -20
+  cat "$logs"/tests.* | sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' | sort -rn | sed -n 1,20p
 }
 
 case $what in
