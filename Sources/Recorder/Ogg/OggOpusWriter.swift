@@ -60,17 +60,16 @@ struct OggOpusWriter {
   ///   - position: where it begins, in ticks of 48 kHz after the first packet's beginning. Before the end of the packet
   ///     before it, it follows that one without a gap.
   mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
-    fillGap(to: position)
+    let filled = fillGap(to: position)
     put(payload, duration: duration)
     lastFirstByte = payload.getInteger(at: payload.readerIndex)
-    return append(stream.pages(all: false))
+    return append(filled + stream.pages(all: false))
   }
 
   /// Makes the stream last until this position, in ticks of 48 kHz, if it does not yet. Without a packet before, it stays
   /// empty.
   mutating func fill(to position: Int64) -> [FileWrite] {
-    fillGap(to: position)
-    return append(stream.pages(all: false))
+    append(fillGap(to: position) + stream.pages(all: false))
   }
 
   /// Writes what has come so far, but for the packet that waits.
@@ -94,10 +93,22 @@ struct OggOpusWriter {
     return append(lastPage.map { [$0.end.bytes] } ?? [])
   }
 
-  private mutating func fillGap(to position: Int64) {
+  /// The most of a gap that lies on one page, in ticks of 48 kHz: a reader should not have to wait for longer (RFC 7845, 3).
+  private static let longestGapOnPage: Int64 = 48_000
+
+  /// - Returns: the pages that are full of it.
+  private mutating func fillGap(to position: Int64) -> [ByteBuffer] {
     let gap = position - granule
-    guard gap >= OpusGap.shortest, let lastFirstByte else { return }
-    for packet in OpusGap.packets(filling: gap, after: lastFirstByte) { put(packet.payload, duration: packet.duration) }
+    guard gap >= OpusGap.shortest, let lastFirstByte else { return [] }
+    var pages: [ByteBuffer] = []
+    var begin = granule
+    for packet in OpusGap.packets(filling: gap, after: lastFirstByte) {
+      put(packet.payload, duration: packet.duration)
+      guard granule - begin >= Self.longestGapOnPage else { continue }
+      pages += stream.pages(all: true)
+      begin = granule
+    }
+    return pages
   }
 
   private mutating func put(_ payload: ByteBuffer, duration: Int64) {

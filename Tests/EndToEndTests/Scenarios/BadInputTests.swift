@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// What people and other programs get wrong: a sentence, the right exit code, and nobody else is harmed.
   @Suite("bad input") struct BadInputTests {
     /// What `chatbot --help` says of exit codes.
@@ -102,41 +102,6 @@ extension EndToEnd {
           "bot", ["--server", server.address, "--play", BuiltProgram.sample.path, "--loop", "--duration", "3s"])
         #expect(try await bot.ending(within: .seconds(15)) == .exit(0))
         await server.close()
-      }
-    }
-
-    @Test(
-      "offers without a fingerprint and other nonsense harm nobody else's recording",
-      .enabled(if: Machine.hasChromium))
-    func nonsenseFromAParticipant() async throws {
-      try await Scenario.run("bad participant") { scenario in
-        let server = try await scenario.server()
-        let folder = await scenario.recordings()
-        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
-        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
-        try await call.connected()
-        let offer = try await call.page.evaluate("observer.descriptions()[0].local").string ?? ""
-        #expect(offer.contains("a=fingerprint"))
-        let browserID = try await call.joined()
-        let stranger = try await ScriptedParticipant(joining: "100", of: server, in: scenario.network)
-        let botID = try #require(stranger.others.first { $0 != browserID })
-        let withoutFingerprint = offer.components(separatedBy: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }
-          .joined(separator: "\r\n")
-        try await stranger.offer(withoutFingerprint, to: botID)
-        try await stranger.offer("v=0", to: botID)
-        try await stranger.offer(String(repeating: "a=x\r\n", count: 10_000), to: botID)
-        try await stranger.send("{\"eventName\":")
-        try await Task.sleep(for: .seconds(5))
-        stranger.leave()
-
-        let report = try #require(try await call.leave().first)
-        try await Task.sleep(for: .milliseconds(500))
-        #expect(try await bot.terminate().ending == .exit(0))
-        #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is told")
-        let takes = try folder.takes()
-        #expect(takes.count == 1)
-        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
-        try await judgement.expectGood(of: report)
       }
     }
 

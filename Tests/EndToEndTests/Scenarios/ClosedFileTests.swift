@@ -39,38 +39,29 @@ extension EndToEnd {
                   return [];
                 })()
                 """),
+            // What is done to one leaves the other alone, and both are never off for long.
             Part(
-              name: "camera",
+              name: "switches",
               actions: """
                 (async () => {
-                  const steps = [];
-                  await devices.sleep(1.5);
-                  for (const action of ['disable', 'remove', 'mute']) {
-                    steps.push(await devices[action]('video', 2));
-                    await devices.sleep(1.5);
-                  }
-                  return steps;
-                })()
-                """),
-            Part(
-              name: "microphone",
-              actions: """
-                (async () => {
-                  const steps = [];
-                  await devices.sleep(1.5);
-                  for (const action of ['disable', 'remove', 'mute']) {
-                    steps.push(await devices[action]('audio', 2));
-                    await devices.sleep(1.5);
-                  }
-                  return steps;
+                  const switching = async (kind, wait) => {
+                    const steps = [];
+                    await devices.sleep(wait);
+                    for (const action of ['disable', 'remove', 'mute']) {
+                      steps.push(await devices[action](kind, 2));
+                      await devices.sleep(1.5);
+                    }
+                    return steps;
+                  };
+                  return Promise.all([switching('video', 1.5), switching('audio', 3.5)]);
                 })()
                 """),
           ], by: browser, in: scenario)
         _ = try await concurrently(results) { result in
-          switch result.part.name {
-          case "sizes": try await judgeSizes(result, by: browser, in: scenario)
-          case "camera": try await judgeSwitches(result, "video", by: browser, in: scenario)
-          default: try await judgeSwitches(result, "audio", by: browser, in: scenario)
+          if result.part.name == "sizes" {
+            try await judgeSizes(result, by: browser, in: scenario)
+          } else {
+            try await judgeSwitches(result, by: browser, in: scenario)
           }
         }
       }
@@ -153,14 +144,12 @@ extension EndToEnd {
 
     // MARK: Judging
 
-    /// - Parameter kind: the track that the result's steps switched off.
+    /// - Parameter pauses: when tracks were switched off, as in `UserFiles.Doing`.
     private func expectInPlace(
-      _ file: Recording, _ result: Result, pausing kind: String? = nil, in scenario: Scenario
+      _ file: Recording, _ result: Result, pauses: [String: [ClosedRange<Double>]] = [:], in scenario: Scenario
     ) async throws {
-      var doing = UserFiles.Doing(origin: result.origin / 1000, end: result.report.reportedAt / 1000)
-      if let kind {
-        doing.pauses[kind] = result.steps.map { ($0["from"].double ?? 0) / 1000...($0["to"].double ?? 0) / 1000 }
-      }
+      let doing = UserFiles.Doing(
+        origin: result.origin / 1000, end: result.report.reportedAt / 1000, pauses: pauses)
       try await result.files.expectInPlace(file, doing, name: result.part.name, in: scenario)
     }
 
@@ -192,28 +181,36 @@ extension EndToEnd {
     }
 
     /// Off and on by three means: the first still sends, the second is silent, the third says so.
-    private func judgeSwitches(
-      _ result: Result, _ kind: String, by browser: Chromium, in scenario: Scenario
-    ) async throws {
+    private func judgeSwitches(_ result: Result, by browser: Chromium, in scenario: Scenario) async throws {
       let start = try #require(result.files.manifest.date("start"))
+      let steps = zip(["video", "audio"], result.steps).map { ($0, $1.list.map(Self.pause)) }
+      #expect(steps.map(\.1.count) == [3, 3])
       for file in result.files.webms + result.files.oggs {
         try await expectLength(file, result, in: scenario)
-        try await expectInPlace(file, result, pausing: kind, in: scenario)
+        try await expectInPlace(file, result, pauses: Dictionary(uniqueKeysWithValues: steps), in: scenario)
       }
-      let gaps = result.files.gaps(kind)
-      for (step, reason) in zip(result.steps.dropFirst(), ["senderPaused", "muted"]) {
-        let from = (step["from"].double ?? .nan) / 1000 - start
-        let to = (step["to"].double ?? .nan) / 1000 - start
-        let gap = gaps.max { overlap($0, from, to) < overlap($1, from, to) } ?? .null
-        await scenario.note(
-          String(
-            format: "measured: %@: off from %.2f to %.2f s; the manifest says %@ from %.2f for %.2f s",
-            result.part.name,
-            from, to, gap["reason"].string ?? "nothing", gap["start"].double ?? .nan, gap["duration"].double ?? .nan))
-        #expect(gap["reason"].string == reason)
-        #expect(overlap(gap, from, to) > 0.8 * (to - from), .onQuietMachine("the gap lies where nothing was sent"))
+      for (kind, pauses) in steps {
+        let gaps = result.files.gaps(kind)
+        for (pause, reason) in zip(pauses.dropFirst(), ["senderPaused", "muted"]) {
+          let (from, to) = (pause.lowerBound - start, pause.upperBound - start)
+          let gap = gaps.max { overlap($0, from, to) < overlap($1, from, to) } ?? .null
+          await scenario.note(
+            String(
+              format: "measured: %@ off from %.2f to %.2f s; the manifest says %@ from %.2f for %.2f s", kind, from, to,
+              gap["reason"].string ?? "nothing", gap["start"].double ?? .nan, gap["duration"].double ?? .nan))
+          #expect(gap["reason"].string == reason, "\(kind)")
+          #expect(
+            overlap(gap, from, to) > 0.8 * (to - from),
+            .onQuietMachine("the gap of \(kind) lies where nothing was sent"))
+        }
       }
       try await playThrough(try #require(result.files.webms.first), by: browser, in: scenario)
+    }
+
+    /// When a step switched something off, seconds since 1970.
+    private static func pause(_ step: JSON) -> ClosedRange<Double> {
+      let from = (step["from"].double ?? 0) / 1000
+      return from...max(from, (step["to"].double ?? 0) / 1000)
     }
 
     private func overlap(_ gap: JSON, _ from: Double, _ to: Double) -> Double {

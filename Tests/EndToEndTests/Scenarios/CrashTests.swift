@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// Recorders that are killed.
   @Suite("a recorder that is killed") struct CrashTests {
     /// Of one killed recorder.

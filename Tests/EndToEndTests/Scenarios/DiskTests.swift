@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// A disk that does not take what is recorded.
   @Suite("a disk that is full") struct DiskTests {
     @Test("the call goes on, the user is told, recording resumes, and memory stays within a bound")

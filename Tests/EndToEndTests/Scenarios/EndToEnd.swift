@@ -7,6 +7,10 @@ import Testing
 /// Each scenario leaves its recordings and logs in `end-to-end/` beside the built program.
 @Suite("end to end", .serialized, .realTime) enum EndToEnd {}
 
+/// The built program in calls with itself, one scenario after another, beside those with browsers: they cost a browser's
+/// processor time only little.
+@Suite("end to end without browsers", .serialized, .realTime) enum EndToEndWithoutBrowsers {}
+
 /// What the machine can do for these tests. Where CI is set nothing is left out: what is missing fails.
 enum Machine {
   static let isCI = ProcessInfo.processInfo.environment["CI"] != nil

@@ -68,27 +68,5 @@ extension EndToEnd {
         try await judgement.expectInStep()
       }
     }
-
-    @Test("the time of --duration ends the call by itself")
-    func durationEnds() async throws {
-      try await Scenario.run("7b --duration ends the call") { scenario in
-        let server = try await scenario.server()
-        let folder = await scenario.recordings()
-        _ = try await scenario.bot(
-          in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
-        let begun = ContinuousClock.now
-        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path, "--duration", "5s"])
-        #expect(try await bot.ending(within: .seconds(15)) == .exit(0))
-        let took = ContinuousClock.now - begun
-        await scenario.note("ended after \(took.formatted(.units(allowed: [.milliseconds])))")
-        #expect(took > .seconds(4.9))
-        #expect(took < .seconds(8 + (await scenario.stall) / 1000))
-        let takes = try folder.takes()
-        #expect(takes.count == 1)
-        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "the player")
-        try judgement.expectSound()
-        try await judgement.expectInStep(within: 0.020)
-      }
-    }
   }
 }

@@ -16,7 +16,12 @@ extension EndToEnd {
         let program = try #require(Bundle.main.executablePath)
         let run = try await scenario.program(
           "run",
-          ["setsid", "--wait", program, "--testing-library", "swift-testing", "--filter", "InterruptedRunTests"],
+          // A shell lets what it starts in the background ignore SIGINT.
+          [
+            "setsid", "--wait", "env", "--default-signal=INT", program, "--testing-library", "swift-testing",
+            "--filter",
+            "InterruptedRunTests",
+          ],
           environment: [Self.variable: signal == nil ? "1" : "60", "CHATBOT_JOURNAL": "/dev/null"])
         try await eventually("run with everything in it", within: .seconds(40)) {
           try #require(run.isRunning, "\(run.output)")

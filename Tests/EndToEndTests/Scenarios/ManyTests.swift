@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// A room full of publishers of one process.
   @Suite("a load of publishers") struct ManyTests {
     @Test("twenty publishers are all connected and recorded, and every recording decodes")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// The measuring of files, by a file whose figures are known.
   @Suite("the measuring of recordings") struct MeasuringTests {
     @Test("the sample's figures are found, and its flashes and beeps begin together")

@@ -3,7 +3,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// The bad network by itself: if these fail, the others say nothing about the program.
   @Suite("the lossy relay") struct RelayTests {
     @Test("candidates are moved, left out and left alone as they are")

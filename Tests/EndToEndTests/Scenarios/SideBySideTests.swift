@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndWithoutBrowsers {
   /// Recordings of one room, laid side by side by the starts in their manifests.
   @Suite("recordings side by side") struct SideBySideTests {
     @Test("the flashes of two playing bots lie in the recordings when they were sent, to 10 ms")

@@ -45,7 +45,7 @@ actor Scenario {
     } catch {
       await scenario.explain(error)
       await scenario.end()
-      await SharedBrowsers.shared.discard()
+      if await !scenario.pages.isEmpty { await SharedBrowsers.shared.discard() }
       throw error
     }
     await scenario.end()

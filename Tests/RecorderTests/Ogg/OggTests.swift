@@ -25,6 +25,28 @@ struct OggTests {
     #expect(packets.reduce(0) { $0 + $1.payload.readableBytes } < 100)
   }
 
+  @Test(
+    "of a long gap no page holds much more than a second, be it within a call or at its end", arguments: [false, true])
+  func pagesOfAGap(isAtEnd: Bool) throws {
+    var writer = try OggOpusWriter(serial: 1, channels: 1)
+    var writes = writer.start()
+    let packet = ByteBuffer(bytes: [0x78, 1, 2, 3])
+    writes += writer.add(packet, duration: 960, position: 0)
+    let length: Int64 = 20 * 48_000
+    writes += isAtEnd ? writer.fill(to: length) : writer.add(packet, duration: 960, position: length - 960)
+    writes += writer.finish()
+    var bytes = ByteBuffer()
+    for write in writes { bytes.writeImmutableBuffer(write.bytes) }
+    var granules: [Int64] = []
+    while let page = OggPage(parsing: bytes) {
+      granules.append(page.granule)
+      bytes.moveReaderIndex(forwardBy: page.length)
+    }
+    #expect(granules.last == length)
+    let longest = zip(granules, granules.dropFirst()).map { $1 - $0 }.max() ?? 0
+    #expect(longest <= 48_000 + 6 * 960)
+  }
+
   @Test("what lies before the end of the last packet follows it without a gap")
   func overlap() throws {
     var writer = try OggOpusWriter(serial: 1, channels: 1)

@@ -3,7 +3,8 @@ import MachineStalls
 import Synchronization
 public import Testing
 
-/// Runs each test beside a stall meter, and again when it failed while the machine stalled: see `RetryRule`.
+/// Runs each test beside a stall meter, and again when it failed while the machine stalled: see `RetryRule`. The first attempt
+/// may have tests of other suites beside it, all others run alone.
 ///
 /// Failures of an attempt that is repeated are printed and not recorded. What became of each test goes into the journal that
 /// `CHATBOT_JOURNAL` names, if it does.
@@ -16,17 +17,21 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
   private let start: @Sendable () -> StallMeter?
   private let journal: URL?
   private let maximumRests: Int
+  private let turns: ScenarioTurns
 
   /// - Parameters:
   ///   - journal: the file to which a line is added for each test.
   ///   - maximumRests: how often 3 s are waited for the machine to be quiet before another attempt.
+  ///   - turns: what tests run beside each other.
   ///   - start: starts a meter.
   public init(
     journal: URL? = ProcessInfo.processInfo.environment["CHATBOT_JOURNAL"].map { URL(fileURLWithPath: $0) },
-    maximumRests: Int = 10, start: @escaping @Sendable () -> StallMeter? = StallMeter.start
+    maximumRests: Int = 10, turns: ScenarioTurns = .shared,
+    start: @escaping @Sendable () -> StallMeter? = StallMeter.start
   ) {
     self.maximumRests = maximumRests
     self.journal = journal
+    self.turns = turns
     self.start = start
   }
 
@@ -37,7 +42,11 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     var attempts: [ScenarioRecord.Attempt] = []
     var judged: [RetryRule.Attempt] = []
     while true {
-      let (attempt, failures) = await attempt(attempts.count + 1, at: test, testCase, performing: function)
+      let number = attempts.count + 1
+      let (attempt, failures) = await turns.run(alone: number > 1) {
+        if number > 1 { await awaitRest() }
+        return await self.attempt(number, at: test, testCase, performing: function)
+      }
       attempts.append(attempt)
       judged.append(
         RetryRule.Attempt(
@@ -48,7 +57,6 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
         return write(.passed, attempts, of: test)
       case .runAgain:
         Self.tell("attempt \(attempts.count) failed on a machine that stalled", attempt, of: test)
-        await awaitRest()
       case .notJudged:
         Self.tell("not judged on this machine", attempt, of: test)
         return write(.notJudged, attempts, of: test)
