@@ -22,7 +22,8 @@ public enum ExternalTool {
     _ = FileManager.default.createFile(atPath: errorFile.path, contents: nil)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["timeout", "\(limit)", command] + arguments
+    // What it costs is not to be felt by what runs in real time beside it.
+    process.arguments = ["nice", "-n", "5", "timeout", "\(limit)", command] + arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: outputFile)
     process.standardError = try FileHandle(forWritingTo: errorFile)
