@@ -79,7 +79,8 @@ let package = Package(
     room("ICE", [byteBuffer, "COpenSSL"]),
 
     // The edge: sockets, files, codecs.
-    room("SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.embedInCode("Page")]),
+    room(
+      "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"], resources: [.embedInCode("Page")]),
     room("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     room("Pattern", ["Media", "Codecs"]),
     room(
@@ -112,9 +113,9 @@ let package = Package(
     tests(of: "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.copy("Fixtures")]),
     tests(of: "Codecs", ["Media", byteBuffer]),
     tests(
-      of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", byteBuffer, sockets],
+      of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL", byteBuffer, sockets],
       resources: [.copy("Fixtures")]),
-    tests(of: "Recorder", ["Media", "Codecs", byteBuffer]),
+    tests(of: "Recorder", ["Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(of: "CallCheck", ["Media", "Codecs", "Pattern", byteBuffer]),
     tests(of: "FileSource", ["Media", byteBuffer]),

@@ -14,6 +14,10 @@ extension BotPeer {
     public var udpPort: UInt16 = 0
     /// `stun:host[:port]` (RFC 7064).
     public var iceServers: [String] = []
+    /// Whether participants' candidates are checked that lead into this machine or into a network without public addresses
+    /// (RFC 1918 and its like). Where they are not, a participant there can still call us: a check of theirs is answered, and
+    /// then their address is checked in turn.
+    public var allowsLocalCandidates = true
     /// The kinds of media that will be given to ``BotPeer/send(_:)``.
     public var sending: Set<MediaKind> = []
     /// The kinds of media that are taken of participants; any other is offered and answered `sendonly` or `inactive`.
@@ -39,6 +43,9 @@ extension BotPeer {
     }
 
     public init() {}
+
+    /// Whether a text is an IP address of one machine or of a network without public addresses.
+    public static func isLocalAddress(_ text: String) -> Bool { IPAddress(text)?.isLocal ?? false }
 
     func wallClock() -> NTPTime {
       NTPTime(secondsSince1970: secondsSince1970())

@@ -75,8 +75,11 @@ public final class BotPeer: Sendable {
   ///
   /// Their connection ends at once, unless media still comes: then it goes on for as long as it does, and for two seconds more,
   /// because it may only be their way to the server that is broken. If they are heard of again, all is as before.
-  public func participantLeft(_ participant: ParticipantID) {
-    onLoop { $0.participantLeft(participant) }
+  ///
+  /// - Parameter returnIsVerified: whether the server makes sure that nobody else takes their id. If it does not, an offer with
+  ///   another certificate that comes under the id is a new connection's.
+  public func participantLeft(_ participant: ParticipantID, returnIsVerified: Bool = true) {
+    onLoop { $0.participantLeft(participant, returnIsVerified: returnIsVerified) }
   }
 
   /// Sends a frame to everyone; its time is the media time since the source began, on one clock for sound and picture.

@@ -12,8 +12,11 @@ package struct FormatParameters: Sendable, Hashable {
     pairs = []
   }
 
+  /// Far above what any program writes; what follows is taken for a part of the last one.
+  private static let maximumPairs = 64
+
   package init(parsing text: String) {
-    pairs = text.fields(separatedBy: ";").map { field in
+    pairs = text.fields(separatedBy: ";", maximum: Self.maximumPairs).map { field in
       guard let (name, value) = field.cut(at: "=") else { return Pair(name: field.trimmed, value: nil) }
       return Pair(name: name.trimmed, value: value.trimmed)
     }

@@ -19,10 +19,13 @@ package struct MediaLine: Sendable, Hashable {
     text = ([kind, String(port), transportProtocol] + formats).joined(separator: " ")
   }
 
-  /// Reads the line's value; nil unless it has a kind, a port, a protocol and one format at least.
+  /// The most bytes of a kind, a protocol and a format; what is used in practice has at most 20.
+  package static let maximumNameLength = 64
+
+  /// Reads the line's value; nil unless it has a kind, a port, a protocol and one format at least, each of a name's length.
   package init?(parsing text: String) {
     let fields = text.fields()
-    guard fields.count >= 4 else { return nil }
+    guard fields.count >= 4, fields.allSatisfy({ $0.utf8.count <= Self.maximumNameLength }) else { return nil }
     // A port may be followed by a count of ports, as in "9/2".
     let number = fields[1].cut(at: "/")?.before ?? fields[1]
     guard number.isDecimal, let port = UInt16(number) else { return nil }

@@ -10,8 +10,11 @@ extension MediaSection {
       guard let (payloadType, rest) = Self.payloadType(of: value) else { continue }
       formats[payloadType]?.parameters = FormatParameters(parsing: rest)
     }
+    var wildcards = 0
     for value in attributes("rtcp-fb") {
       if let (before, rest) = value.cut(at: " "), before == "*" {
+        wildcards += 1
+        guard wildcards <= PayloadFormat.maximumFeedback else { continue }
         for payloadType in formats.keys {
           formats[payloadType]?.addFeedback(rest.trimmed)
         }
@@ -35,7 +38,7 @@ extension MediaSection {
 
 extension PayloadFormat {
   /// Far above what any program writes for one payload type; it bounds the work that a hostile description makes.
-  private static let maximumFeedback = 32
+  fileprivate static let maximumFeedback = 32
 
   fileprivate mutating func addFeedback(_ value: String) {
     if feedback.count < Self.maximumFeedback { feedback.append(value) }

@@ -12,8 +12,11 @@ package struct MediaSection: Sendable, Hashable, AttributeLines {
     self.lines = lines
   }
 
-  /// The section's name in the session (RFC 5888), by which bundles and candidates refer to it.
-  package var mid: String? { attribute("mid").map { $0.trimmed } }
+  /// The section's name in the session (RFC 5888), by which bundles and candidates refer to it; nil without a name, and with one
+  /// of more than ``MediaLine/maximumNameLength`` bytes.
+  package var mid: String? {
+    attribute("mid").map { $0.trimmed }.flatMap { $0.utf8.count <= MediaLine.maximumNameLength ? $0 : nil }
+  }
 
   func write(into text: inout String) {
     text += "m=\(mediaLine.text)\(ending.rawValue)"

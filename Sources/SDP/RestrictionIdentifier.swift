@@ -5,29 +5,33 @@ package struct RestrictionIdentifier: Sendable, Hashable {
     case receive = "recv"
   }
 
-  package var id: String
-  package var direction: Direction
+  package let id: String
+  package let direction: Direction
   /// For example `pt=96`, `max-width=1280`, in their order.
-  package var restrictions: [String]
+  package let restrictions: [String]
+  /// The payload types that the stream is limited to; nil without such a limit.
+  package let payloadTypes: Set<UInt8>?
+
+  /// The most restrictions of a stream that are read; RFC 8851, 5 defines nine.
+  package static let maximumRestrictions = 16
 
   package init(id: String, direction: Direction, restrictions: [String] = []) {
     self.id = id
     self.direction = direction
     self.restrictions = restrictions
+    payloadTypes = restrictions.first { $0.utf8.starts(with: "pt=".utf8) }.map { list in
+      Set(String(list.dropFirst(3)).fields(separatedBy: ",").lazy.compactMap { UInt8($0) })
+    }
   }
 
-  /// Reads for example `h send pt=96;max-width=1280`; nil if the name is not made of letters, digits, `-` and `_`.
+  /// Reads for example `h send pt=96;max-width=1280`; nil if the name is not made of letters, digits, `-` and `_`, or if there
+  /// are more than ``maximumRestrictions``.
   package init?(parsing text: String) {
     let fields = text.fields(maximum: 3)
     guard fields.count >= 2, let direction = Direction(rawValue: fields[1]), Self.isName(fields[0]) else { return nil }
-    self.init(id: fields[0], direction: direction)
-    if fields.count > 2 { restrictions = fields[2].fields(separatedBy: ";").map { $0.trimmed } }
-  }
-
-  /// The payload types that the stream is limited to; nil without such a limit.
-  package var payloadTypes: [UInt8]? {
-    guard let list = restrictions.first(where: { $0.utf8.starts(with: "pt=".utf8) }) else { return nil }
-    return String(list.dropFirst(3)).fields(separatedBy: ",").compactMap { UInt8($0) }
+    let restrictions = fields.count > 2 ? fields[2].fields(separatedBy: ";").map { $0.trimmed } : []
+    guard restrictions.count <= Self.maximumRestrictions else { return nil }
+    self.init(id: fields[0], direction: direction, restrictions: restrictions)
   }
 
   package var text: String {

@@ -8,6 +8,9 @@ extension SessionDescription {
     case unknownVersion(String)
     case badMediaLine(number: Int)
     case tooManySections
+    case lineTooLong(number: Int, bytes: Int)
+    /// The line of that number is one more than is read.
+    case tooMany(String, limit: Int, number: Int)
 
     package var description: String {
       switch self {
@@ -25,6 +28,10 @@ extension SessionDescription {
         "Line \(number) of the SDP begins a media section, but lacks a kind, a port, a protocol or a format."
       case .tooManySections:
         "The SDP has more than \(SessionDescription.maximumSections) media sections."
+      case .lineTooLong(let number, let bytes):
+        "Line \(number) of the SDP has \(bytes) bytes, but at most \(SessionDescription.maximumLineLength) are read."
+      case .tooMany(let what, let limit, let number):
+        "The SDP has more than \(limit) \(what), see line \(number)."
       }
     }
   }

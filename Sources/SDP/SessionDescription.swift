@@ -20,7 +20,17 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
   /// The most bytes that a description may have.
   package static let maximumLength = 256 * 1024
   /// The most media sections that a description may have.
-  package static let maximumSections = 128
+  package static let maximumSections = 64
+  /// The most lines that a description may have.
+  package static let maximumLines = 10_000
+  /// The most bytes that a line may have.
+  package static let maximumLineLength = 8 * 1024
+  /// The most candidates (`a=candidate`) that a section may name.
+  package static let maximumCandidates = 200
+  /// The most streams (`a=rid`) that a section may name.
+  package static let maximumStreams = 64
+  /// The most formats that a section may offer; a payload type has seven bits.
+  package static let maximumFormats = 128
 
   /// Reads a description. Lines may end in CR LF or in LF alone.
   package init(parsing text: String) throws(ParseError) {
@@ -31,12 +41,42 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
 
     var start = bytes.startIndex
     var number = 0
+    var counts = Counts()
     while start < bytes.endIndex {
       number += 1
+      guard number <= Self.maximumLines else { throw .tooMany("lines", limit: Self.maximumLines, number: number) }
       let (line, next) = Self.line(of: text, from: start)
+      let length = bytes.distance(from: start, to: next)
+      guard length <= Self.maximumLineLength else { throw .lineTooLong(number: number, bytes: length) }
       start = next
       guard let line else { throw .notALine(number: number) }
+      try counts.count(line, number: number)
       try add(line, number: number)
+    }
+  }
+
+  /// How often something has been named in the present section.
+  private struct Counts {
+    var candidates = 0
+    var streams = 0
+
+    mutating func count(_ line: Line, number: Int) throws(ParseError) {
+      switch line.content {
+      case .other("m", _):
+        self = Counts()
+      case .attribute("candidate", _):
+        candidates += 1
+        guard candidates <= SessionDescription.maximumCandidates else {
+          throw .tooMany("candidates in a section", limit: SessionDescription.maximumCandidates, number: number)
+        }
+      case .attribute("rid", _):
+        streams += 1
+        guard streams <= SessionDescription.maximumStreams else {
+          throw .tooMany("rid lines in a section", limit: SessionDescription.maximumStreams, number: number)
+        }
+      case .attribute, .other, .blank:
+        break
+      }
     }
   }
 
@@ -63,6 +103,9 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
     }
     if case .other("m", let value) = line.content {
       guard let mediaLine = MediaLine(parsing: value) else { throw .badMediaLine(number: number) }
+      guard mediaLine.formats.count <= Self.maximumFormats else {
+        throw .tooMany("formats in a media section", limit: Self.maximumFormats, number: number)
+      }
       guard sections.count < Self.maximumSections else { throw .tooManySections }
       sections.append(MediaSection(mediaLine, ending: line.ending))
     } else if sections.isEmpty {

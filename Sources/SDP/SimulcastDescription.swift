@@ -9,9 +9,14 @@ package struct SimulcastDescription: Sendable, Hashable {
     self.received = received
   }
 
-  /// Reads for example `send l;m;~h recv 1,2`; nil if a direction is unknown or comes twice.
+  /// The most streams and alternatives that are named: as many as a section may have.
+  private static let maximumNames = SessionDescription.maximumStreams
+
+  /// Reads for example `send l;m;~h recv 1,2`; nil if a direction is unknown or comes twice, or if there are more than 64 names.
   package init?(parsing text: String) {
     self.init()
+    let separators = text.utf8.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
+    guard separators < Self.maximumNames else { return nil }
     let fields = text.fields()
     guard fields.count == 2 || fields.count == 4 else { return nil }
     for place in stride(from: 0, to: fields.count, by: 2) {

@@ -17,6 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.limits.maximumUsersPerRoom = options.usersPerRoom
     configuration.limits.maximumConnections = max(configuration.limits.maximumConnections, 2 * options.usersPerRoom)
     configuration.iceServers = options.iceServer
+    configuration.allowedOrigins = options.allowOrigin
     configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
     let server = SkyRTCServer(configuration: configuration, logger: log)
     do {

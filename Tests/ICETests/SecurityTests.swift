@@ -59,6 +59,55 @@ struct SecurityTests {
     #expect(line.left.isValidated(local: Known.left, remote: stranger))
   }
 
+  @Test("to an address that the other side has only borrowed goes no more than three times what came from there")
+  func borrowedAddress() {
+    var line = line()
+    let request = line.right.request()
+    for _ in 0..<3 {
+      line.inject(request, from: stranger, to: Known.left, side: .left)
+      line.run(.seconds(50))
+    }
+    let bytes = line.sent[.left, default: []].reduce(0) { $0 + $1.readableBytes }
+    print("measured: 3 requests of \(request.readableBytes) bytes bring \(bytes) to a borrowed address")
+    #expect(bytes <= 3 * 3 * request.readableBytes)
+    #expect(bytes > 3 * request.readableBytes, "it is checked all the same")
+    #expect(line.left.statistics.checksHeldBack > 0)
+    #expect(!line.left.hasAnswered(local: Known.left, remote: stranger))
+  }
+
+  @Test("fifty addresses of strangers in each of many offers get a few checks each, and no more")
+  func strangersAddresses() {
+    var line = line()
+    line.right.answers = false
+    for round in 0..<20 {
+      let credentials = ICECredentials(usernameFragment: "round\(round)", password: Known.rightCredentials.password)
+      line.left.know(credentials, now: line.now)
+      for index in 0..<50 {
+        let text = "candidate:\(index) 1 udp 2130706431 198.51.100.\(index) \(5_000 + round) typ host"
+        if let candidate = try? ICECandidate(parsing: text) { line.left.addRemoteCandidate(candidate, now: line.now) }
+      }
+      line.run(.seconds(2))
+    }
+    let count = line.sent[.left, default: []].count
+    print("measured: 20 offers of 50 addresses in 40 s bring \(count) checks")
+    #expect(count <= 400 + 400)
+  }
+
+  @Test("where local candidates are not allowed, those of private networks and of this machine are not checked")
+  func localCandidates() throws {
+    for (host, isLocal) in [
+      ("10.1.2.3", true), ("172.31.0.1", true), ("192.168.1.1", true), ("127.0.0.1", true), ("169.254.1.1", true),
+      ("100.64.0.1", true), ("fd00::1", true), ("::1", true), ("172.32.0.1", false), ("100.128.0.1", false),
+      ("11.0.0.1", false), ("2001:db8::1", false),
+    ] {
+      var line = line()
+      line.left.allowsLocalCandidates = false
+      line.left.addRemoteCandidate(
+        try ICECandidate(parsing: "candidate:1 1 udp 2130706431 \(host) 5000 typ host"), now: line.now)
+      #expect(line.left.statistics.ignoredCandidates == (isLocal ? 1 : 0), "\(host)")
+    }
+  }
+
   @Test("a right request to an address that is not ours is dropped")
   func foreignLocalAddress() {
     var line = line()

@@ -33,9 +33,11 @@ struct ParseErrorTests {
 
   @Test("262144 bytes are read, one more is refused")
   func length() throws {
-    let head = "v=0\r\ns="
-    let fitting = head + String(repeating: "x", count: 262_144 - head.utf8.count)
-    #expect(try SessionDescription(parsing: fitting).lines.count == 2)
+    let line = "a=\(String(repeating: "x", count: 8_188))\r\n"
+    let fitting =
+      "v=0\r\n" + String(repeating: line, count: 31)
+      + "a=\(String(repeating: "x", count: 262_144 - 5 - 31 * 8_192 - 2))"
+    #expect(try SessionDescription(parsing: fitting).lines.count == 33)
     #expect(throws: SessionDescription.ParseError.tooLong(bytes: 262_145)) {
       try SessionDescription(parsing: fitting + "x")
     }
@@ -44,11 +46,35 @@ struct ParseErrorTests {
         == "The SDP has 262145 bytes, but at most 262144 are read.")
   }
 
-  @Test("128 sections are read, one more is refused")
+  @Test("8192 bytes of a line are read, one more is refused, and so is one line, candidate, rid and format too many")
+  func limits() throws {
+    let head = "v=0\r\nm=video 9 RTP/SAVPF 96\r\n"
+    let fitting = head + "a=\(String(repeating: "x", count: 8_188))\r\n"
+    #expect(try SessionDescription(parsing: fitting).sections[0].lines.count == 1)
+    #expect(throws: SessionDescription.ParseError.lineTooLong(number: 3, bytes: 8_193)) {
+      try SessionDescription(parsing: head + "a=\(String(repeating: "x", count: 8_189))\r\n")
+    }
+    for (line, limit, what) in [
+      ("a=candidate:1\r\n", 200, "candidates in a section"), ("a=rid:h send\r\n", 64, "rid lines in a section"),
+      ("a=x\r\n", 10_000 - 2, "lines"),
+    ] {
+      let fitting = head + String(repeating: line, count: limit)
+      #expect(try SessionDescription(parsing: fitting).sections[0].lines.count == limit)
+      let error = #expect(throws: SessionDescription.ParseError.self) {
+        try SessionDescription(parsing: fitting + line)
+      }
+      #expect(error?.description.hasPrefix("The SDP has more than \(what == "lines" ? 10_000 : limit) \(what)") == true)
+    }
+    let formats = "v=0\r\nm=video 9 RTP/SAVPF\(String(repeating: " 96", count: 128))"
+    #expect(try SessionDescription(parsing: formats).sections[0].mediaLine.formats.count == 128)
+    #expect(throws: SessionDescription.ParseError.self) { try SessionDescription(parsing: formats + " 97") }
+  }
+
+  @Test("64 sections are read, one more is refused")
   func sections() throws {
     let section = "m=audio 0 RTP/SAVPF 0\r\n"
-    let fitting = "v=0\r\n" + String(repeating: section, count: 128)
-    #expect(try SessionDescription(parsing: fitting).sections.count == 128)
+    let fitting = "v=0\r\n" + String(repeating: section, count: 64)
+    #expect(try SessionDescription(parsing: fitting).sections.count == 64)
     #expect(throws: SessionDescription.ParseError.tooManySections) {
       try SessionDescription(parsing: fitting + section)
     }

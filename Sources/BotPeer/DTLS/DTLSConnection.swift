@@ -5,7 +5,7 @@ package import NIOCore
 ///
 /// ```
 /// new ──start──► handshaking ──Finished──► established ──close_notify──► closed
-///                     └────────── alert, wrong certificate ──────────► failed
+///                     └── alert, wrong certificate ──► failed ◄──┘ fatal alert
 /// ```
 ///
 /// OpenSSL keeps the retransmission timer and reads the real clock for it; ``retransmissionDelay`` tells when to call
@@ -21,8 +21,8 @@ package final class DTLSConnection {
 
   package private(set) var state = State.handshaking
 
-  private let ssl: OpaquePointer
-  private let incoming: OpaquePointer
+  let ssl: OpaquePointer
+  let incoming: OpaquePointer
   private let outgoing: DatagramBIO
   private let role: DTLSRole
   private let expectedFingerprints: [CertificateFingerprint]
@@ -53,8 +53,14 @@ package final class DTLSConnection {
       SSL_CTX_use_certificate(context, identity.certificate) == 1,
       SSL_CTX_use_PrivateKey(context, identity.privateKey) == 1
     else { throw .notSetUp(DTLSError.takeOpenSSLReason()) }
-    // Self-signed certificates fail every chain check; the fingerprint is the check that counts (RFC 8827, 6.5).
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, _ in 1 }
+    // Self-signed certificates fail every chain check; the fingerprint is the check that counts (RFC 8827, 6.5). Once it has been
+    // made no other certificate is looked at.
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, store in
+      guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+        let connection = SSL_get_ex_data(OpaquePointer(ssl), 0)
+      else { return 0 }
+      return Unmanaged<DTLSConnection>.fromOpaque(connection).takeUnretainedValue().state == .handshaking ? 1 : 0
+    }
 
     guard let ssl = SSL_new(context) else { throw .notSetUp(DTLSError.takeOpenSSLReason()) }
     guard let incoming = BIO_new(BIO_s_mem()), let outgoing = DatagramBIO() else {
@@ -63,7 +69,8 @@ package final class DTLSConnection {
     }
     chatbot_BIO_set_mem_eof_return(incoming, -1)
     SSL_set_bio(ssl, incoming, outgoing.handle)
-    SSL_set_options(ssl, UInt64(1) << 12)  // SSL_OP_NO_QUERY_MTU, a macro that Swift cannot see.
+    // SSL_OP_NO_QUERY_MTU and SSL_OP_NO_RENEGOTIATION, macros that Swift cannot see.
+    SSL_set_options(ssl, UInt64(1) << 12 | UInt64(1) << 30)
     chatbot_SSL_set_mtu(ssl, Self.largestDatagram)
     DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(last &* 2, 2_000_000) }
     switch role {
@@ -73,6 +80,7 @@ package final class DTLSConnection {
     self.ssl = ssl
     self.incoming = incoming
     self.outgoing = outgoing
+    SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
   }
 
   deinit {
@@ -154,7 +162,12 @@ package final class DTLSConnection {
     while true {
       let count = scratch.withUnsafeMutableBytes { SSL_read(ssl, $0.baseAddress, Int32($0.count)) }
       if count > 0 { continue }
-      if SSL_get_error(ssl, count) == SSL_ERROR_ZERO_RETURN { state = .closed }
+      switch SSL_get_error(ssl, count) {
+      case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break
+      case SSL_ERROR_ZERO_RETURN: state = .closed
+      // Nothing would be read any more, and all that comes would be kept.
+      default: fail(.aborted(DTLSError.takeOpenSSLReason()))
+      }
       ERR_clear_error()
       return
     }

@@ -9,6 +9,8 @@ package enum DTLSError: Error, Sendable, Hashable, CustomStringConvertible {
   case wrongFingerprint(expected: [CertificateFingerprint])
   case noProtectionProfile
   case keysNotExported(String)
+  /// A fatal alert, or what deserves one, after the handshake.
+  case aborted(String)
 
   package var description: String {
     switch self {
@@ -20,6 +22,7 @@ package enum DTLSError: Error, Sendable, Hashable, CustomStringConvertible {
       "The peer's certificate matches none of the \(expected.count) fingerprint(s) in its session description."
     case .noProtectionProfile: "The peer shares no SRTP protection profile with us."
     case .keysNotExported(let reason): "OpenSSL could not export the SRTP keys: \(reason)."
+    case .aborted(let reason): "The DTLS association was aborted: \(reason)."
     }
   }
 

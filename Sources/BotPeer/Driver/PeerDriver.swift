@@ -54,6 +54,7 @@ final class PeerDriver {
     self.turnEnded = turnEnded
     var settings = PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
+    settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.impairment = configuration.impairment
     settings.act = configuration.act
     settings.media = MediaSession.Configuration(keyframeAnswer: configuration.keyframeAnswer)
@@ -135,8 +136,8 @@ final class PeerDriver {
     turn { $0.received(message, from: participant, now: $1) }
   }
 
-  func participantLeft(_ participant: ParticipantID) {
-    turn { $0.participantLeft(participant, now: $1) }
+  func participantLeft(_ participant: ParticipantID, returnIsVerified: Bool) {
+    turn { $0.participantLeft(participant, returnIsVerified: returnIsVerified, now: $1) }
   }
 
   func send(_ frame: EncodedFrame) {

@@ -7,11 +7,12 @@ internal import RTP
 /// and a clock carries datagrams in and out.
 ///
 /// Participants share sockets and are told apart by STUN user names and by paths. What one of them does costs the others
-/// nothing: what is kept is bounded, and offers, each of which may take a certificate, are taken at a limited rate.
+/// nothing: what is kept is bounded, and what they say is taken at a limited rate.
 final class PeerSwitchboard {
   struct Configuration {
     var sending: Set<MediaKind> = []
     var receiving = Set(MediaKind.allCases)
+    var allowsLocalCandidates = true
     var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     var media = MediaSession.Configuration()
     var impairment: Impairment?
@@ -27,7 +28,7 @@ final class PeerSwitchboard {
   private(set) var deadline: ContinuousClock.Instant?
 
   private let configuration: Configuration
-  private var offerGates: [ParticipantID: OfferGate] = [:]
+  private var gates: [ParticipantID: SignallingGate] = [:]
   /// Whose a STUN request is, by the first half of its USERNAME.
   private var byUsernameFragment: [String: PeerEngine] = [:]
   /// Whose any other datagram is: a path is an engine's once a check has passed there.
@@ -56,13 +57,18 @@ final class PeerSwitchboard {
     touch(engine)
   }
 
-  /// Takes what a participant said. Of offers that come faster than they can be answered only the newest counts.
+  /// Takes what a participant said. Of descriptions that come faster than they can be read only the newest counts.
   func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
+    if case .answer = message, engines[participant] == nil { return }
+    if let message = gates[participant, default: SignallingGate()].pass(message, now: now) {
+      act(on: message, from: participant, now: now)
+    }
+  }
+
+  private func act(on message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
     switch message {
     case .offer(let sdp):
-      if let sdp = offerGates[participant, default: OfferGate()].pass(sdp, now: now) {
-        receivedOffer(sdp, from: participant, now: now)
-      }
+      receivedOffer(sdp, from: participant, now: now)
     case .answer:
       if let engine = engines[participant] { give(message, to: engine, now: now) }
     case .candidate:
@@ -72,7 +78,7 @@ final class PeerSwitchboard {
 
   private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
     if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
-      engine.close(PeerEnding(.closedByParticipant, "The participant has begun a new connection."), now: now)
+      engine.close(engine.endingForNewConnection, now: now)
       touch(engine)
       // Its last words are said with the next turn; from now on the name is another engine's.
       forget(engine)
@@ -85,11 +91,14 @@ final class PeerSwitchboard {
     touch(engine)
   }
 
-  /// Follows the signalling server's word that a participant is gone; see ``PeerEngine/participantLeft(now:)``.
-  func participantLeft(_ participant: ParticipantID, now: ContinuousClock.Instant) {
-    offerGates[participant]?.forgetWaiting()
+  /// Follows the signalling server's word that a participant is gone; see
+  /// ``PeerEngine/participantLeft(returnIsVerified:now:)``.
+  func participantLeft(
+    _ participant: ParticipantID, returnIsVerified: Bool = true, now: ContinuousClock.Instant
+  ) {
+    gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
-    engine.participantLeft(now: now)
+    engine.participantLeft(returnIsVerified: returnIsVerified, now: now)
     touch(engine)
   }
 
@@ -117,7 +126,7 @@ final class PeerSwitchboard {
   }
 
   func disconnect(_ participant: ParticipantID, because ending: PeerEnding, now: ContinuousClock.Instant) {
-    offerGates[participant]?.forgetWaiting()
+    gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
     touch(engine)
@@ -134,7 +143,7 @@ final class PeerSwitchboard {
 
   /// How many things are remembered of participants; 0 when nobody is there.
   var footprint: Int {
-    engines.count + offerGates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
+    engines.count + gates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
   }
 
   var statistics: [PeerStatistics] {
@@ -165,6 +174,7 @@ final class PeerSwitchboard {
       localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
       isPolite: configuration.isPolite(participant))
     settings.receiving = configuration.receiving
+    settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.media = configuration.media
     settings.act = configuration.act
     let engine = PeerEngine(settings, offers: offers, generator: configuration.makeGenerator())
@@ -305,7 +315,7 @@ final class PeerSwitchboard {
   }
 
   private func schedule() {
-    var next = offerGates.isEmpty ? nil : offerGates.values.compactMap(\.deadline).min().map(Moment.init)
+    var next = gates.isEmpty ? nil : gates.values.compactMap(\.deadline).min().map(Moment.init)
     isUrgent = false
     for engine in engines.values {
       if let due = engine.turnDue { next = next.map { min($0, due) } ?? due }
@@ -318,12 +328,12 @@ final class PeerSwitchboard {
     deadline = next?.instant
   }
 
-  /// Takes the offers whose time has come, and forgets the gates of those who have gone.
+  /// Takes the descriptions whose time has come, and forgets the gates of those who have gone.
   private func openGates(now: ContinuousClock.Instant) {
-    if offerGates.isEmpty { return }
-    for participant in Array(offerGates.keys) {
-      if let sdp = offerGates[participant]?.open(now: now) { receivedOffer(sdp, from: participant, now: now) }
-      if offerGates[participant]?.isIdle(now: now) == true { offerGates[participant] = nil }
+    if gates.isEmpty { return }
+    for participant in Array(gates.keys) {
+      for message in gates[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
+      if gates[participant]?.isIdle(now: now) == true { gates[participant] = nil }
     }
   }
 

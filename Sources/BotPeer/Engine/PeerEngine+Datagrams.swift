@@ -28,7 +28,7 @@ extension PeerEngine {
       followAgent(now: now)
     case .dtls:
       guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
-      if path == nil { path = Path(local: local, remote: remote) }
+      if path == nil, agent.hasAnswered(local: local, remote: remote) { path = Path(local: local, remote: remote) }
       let now = now.instant
       handle(secure.receiveHandshake(datagram, now: now), now: now)
     case .rtp:

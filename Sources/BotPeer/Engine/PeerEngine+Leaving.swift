@@ -11,8 +11,11 @@ extension PeerEngine {
   ///
   /// That is so when they close the page, and also when only their way to the server breaks. So a call goes on for as long as
   /// media comes, and without an end if they are heard of by signalling again; otherwise it ends at once.
-  package func participantLeft(now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter returnIsVerified: whether the server gives their id to nobody else.
+  package func participantLeft(returnIsVerified: Bool = true, now: ContinuousClock.Instant) {
     guard isOpen else { return }
+    if !returnIsVerified { mayBeSomebodyElse = true }
     leftRoom = leftRoom ?? Moment(now)
     if state != .connected || hasSaidGoodbye { endAfterLeaving(now: now) }
   }

@@ -23,9 +23,11 @@ extension PeerEngine {
     }
     if isOpen {
       pollAgent(now: now)
-      if path != nil { secure.pathIsUsable(now: now) }
-      handle(secure.handleTimeout(now: now), now: now)
-      if path != nil { transmit(secure.takeDatagrams()) }
+      if path != nil {
+        secure.pathIsUsable(now: now)
+        handle(secure.handleTimeout(now: now), now: now)
+        transmit(secure.takeDatagrams())
+      }
       carryOut(media.poll(now: now, wallClock: wallClock))
     }
     if misbehaviour != nil { actions = staged(actions, now: now) }
@@ -43,7 +45,7 @@ extension PeerEngine {
     func consider(_ moment: Moment?) {
       if let moment { earliest = earliest.map { min($0, moment) } ?? moment }
     }
-    consider(secure.retransmission)
+    if path != nil { consider(secure.retransmission) }
     consider(media.due)
     consider(connectingDeadline)
     consider(misbehaviour?.deadline.map(Moment.init))

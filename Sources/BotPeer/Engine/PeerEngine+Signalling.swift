@@ -60,12 +60,23 @@ extension PeerEngine {
   ///
   /// One that comes from another `RTCPeerConnection` than before is taken by the engine that there is, which begins ICE and DTLS
   /// anew, so that a recording goes on. That cannot be done where the participant shows the certificate of before, because then
-  /// nothing says that DTLS begins anew, or where an offer of ours waits that goes first: nobody is there to answer it.
+  /// nothing says that DTLS begins anew, or where an offer of ours waits that goes first: nobody is there to answer it. It must
+  /// not be done where the id may be somebody else's by now: what they send belongs into no recording of the participant's.
   package func needsNewEngine(forOffer sdp: String) -> Bool {
     guard let remoteConnection, let later = RemoteConnection(sdp), remoteConnection.isReplaced(by: later) else {
       return false
     }
-    return remoteConnection.hasCertificate(of: later) || negotiator.isAwaitingAnswer && !negotiator.isPolite
+    return mayBeSomebodyElse || remoteConnection.hasCertificate(of: later)
+      || negotiator.isAwaitingAnswer && !negotiator.isPolite
+  }
+
+  /// How a call ends when ``needsNewEngine(forOffer:)`` says so.
+  var endingForNewConnection: PeerEnding {
+    mayBeSomebodyElse
+      ? PeerEnding(
+        .connectionLost,
+        "Somebody came back under this id with a new connection, and the server does not verify who they are.")
+      : PeerEnding(.closedByParticipant, "The participant has begun a new connection.")
   }
 
   /// Remembers whose description was taken.

@@ -28,6 +28,8 @@ package final class PeerEngine {
     package var receiving = Set(MediaKind.allCases)
     /// Who gives way when both sides offer at once.
     package var isPolite: Bool
+    /// Whether candidates are checked that lead into this machine or into a network without public addresses.
+    package var allowsLocalCandidates = true
     /// How long connecting may take from the first offer or answer.
     package var connectingTimeout: Duration = .seconds(30)
     /// The SRTP protection profiles that we agree to, the best first.
@@ -92,6 +94,8 @@ package final class PeerEngine {
   var remoteConnection: RemoteConnection?
   /// When the signalling server said that the participant had left, unless they were heard of since.
   var leftRoom: Moment?
+  /// Whether whoever speaks under the participant's id by signalling may be somebody else by now.
+  var mayBeSomebodyElse = false
   /// When the last authentic RTP or RTCP packet came.
   var lastMediaArrival: Moment?
   /// Whether the last of them was a goodbye.
@@ -127,6 +131,7 @@ package final class PeerEngine {
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
+    agent.allowsLocalCandidates = configuration.allowsLocalCandidates
     for address in configuration.localAddresses { agent.addLocalHost(address) }
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
     for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }

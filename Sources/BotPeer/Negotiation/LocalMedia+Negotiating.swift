@@ -21,11 +21,24 @@ extension LocalMedia {
       streams: !receiving
         ? []
         : remote.streams.map { stream in
-          let restrictions = stream.restrictions.map { restriction in
-            restriction.utf8.starts(with: "pt=".utf8) ? "pt=\(remote.payloadType)" : restriction
-          }
+          let restrictions = stream.restrictions.compactMap { Self.answered($0, payloadType: remote.payloadType) }
           return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
         })
+  }
+
+  /// What we answer to a restriction of a stream: the payload type that we chose, a limit of RFC 8851, 5 as it is, and nothing to
+  /// what is none. So an answer is no longer than what it answers needs, whatever that contains.
+  private static func answered(_ restriction: String, payloadType: UInt8) -> String? {
+    guard let (name, value) = restriction.cut(at: "=") else { return nil }
+    switch name {
+    case "pt": return "pt=\(payloadType)"
+    case "max-width", "max-height", "max-fps", "max-fs", "max-br", "max-pps", "max-bpp":
+      let isNumber = value.utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+      }
+      return isNumber && (1...16).contains(value.utf8.count) ? restriction : nil
+    default: return nil
+    }
   }
 
   /// What remains of this, our offer, after the remote side's answer.

@@ -3,12 +3,16 @@ package import SDP
 /// Why a remote offer or answer cannot be used. The negotiator is then as it was before.
 package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertible {
   case notReadable(SessionDescription.ParseError)
+  /// What we sent has come back to us.
+  case ownDescription
   case noFingerprint
   /// Only hashes that cannot be checked, or digests that are malformed.
   case noUsableFingerprint(given: [String])
   case noICECredentials
   /// The lengths of user fragment and password in characters, outside 4 to 256 and 22 to 256 (RFC 8839, 5.4).
   case badICECredentials(usernameFragmentLength: Int, passwordLength: Int)
+  /// Another character than a letter, a digit, `+` or `/` in one of them (RFC 8839, 5.4).
+  case badICECharacters
   /// Nothing is left of the description; for each section the reason.
   case noUsableMedia([SectionRefusal])
   case sectionCountDiffers(offered: Int, answered: Int)
@@ -19,6 +23,8 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
     switch self {
     case .notReadable(let error):
       error.description
+    case .ownDescription:
+      "The SDP is our own, with our ICE user fragment and our fingerprint: the other side, or the server, has sent it back."
     case .noFingerprint:
       "The SDP has no a=fingerprint line, so the other side's certificate could not be checked."
     case .noUsableFingerprint(let given):
@@ -27,6 +33,8 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
       "The SDP has no a=ice-ufrag or no a=ice-pwd line, so no connection can be made."
     case .badICECredentials(let fragment, let password):
       "The SDP's ice-ufrag has \(fragment) characters and its ice-pwd \(password); 4 to 256 and 22 to 256 are allowed."
+    case .badICECharacters:
+      "The SDP's ice-ufrag or ice-pwd has other characters than letters, digits, \"+\" and \"/\"."
     case .noUsableMedia([]):
       "The SDP has no media section."
     case .noUsableMedia(let reasons):

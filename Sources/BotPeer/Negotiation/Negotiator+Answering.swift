@@ -6,13 +6,13 @@ extension Negotiator {
   /// Takes the remote side's offer, the first or a later one, and answers it.
   ///
   /// If an offer of ours waits, the polite side takes its own back and answers; the impolite side ignores the other's.
-  /// - Returns: nil if the offer is ignored: ours goes first, or it is our own come back.
+  /// - Returns: nil if the offer is ignored because ours goes first.
   package mutating func receivedOffer(
     _ sdp: String
   ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
     if isAwaitingAnswer && !isPolite { return nil }
     let remote = try RemoteDescription(parsing: sdp)
-    if isOurs(remote) { return nil }
+    if isOurs(remote) { throw .ownDescription }
 
     let choice = try SectionChoice(from: remote) { [sections, local] place, media in
       let isKept =

@@ -101,8 +101,7 @@ extension Negotiator {
   }
 
   /// Takes the answer to our offer.
-  /// - Returns: nil if the answer is ignored: none is awaited, or it is an offer, be it ours come back or the peer's
-  /// own.
+  /// - Returns: nil if the answer is ignored: none is awaited, or it is an offer.
   package mutating func receivedAnswer(_ sdp: String) throws(NegotiationError) -> NegotiatedSession? {
     if case .haveLocalOffer(let offer) = state { return try received(answer: sdp, to: offer) }
     // After a clash of offers, a peer that gave way as we did answers the offer that we took back, and cannot use our
@@ -114,7 +113,8 @@ extension Negotiator {
   private mutating func received(answer sdp: String, to offer: Offer) throws(NegotiationError) -> NegotiatedSession? {
     let remote = try RemoteDescription(parsing: sdp, knownMids: offer.sections.map(\.mid))
     // Only an offer leaves the choice of roles open (RFC 8842, 5.2).
-    if isOurs(remote) || remote.sections.contains(where: { $0.transport.setup == .either }) { return nil }
+    if isOurs(remote) { throw .ownDescription }
+    if remote.sections.contains(where: { $0.transport.setup == .either }) { return nil }
     try Self.check(remote, answers: offer)
 
     var answered = remote

@@ -129,8 +129,12 @@ package struct Negotiator: Sendable {
     return previous.dtlsRole
   }
 
-  /// Whether a description is our own, come back to us.
+  /// Whether a description is our own, come back to us. Its `o=` line does not tell: GStreamer answers with the offer's session id.
   func isOurs(_ description: RemoteDescription) -> Bool {
-    description.origin?.user == "-" && description.origin?.sessionID == "\(local.sessionID)"
+    let fragments = [local.credentials.usernameFragment, currentCredentials.usernameFragment]
+    return description.sections.contains { section in
+      guard let fragment = section.transport.usernameFragment, fragments.contains(fragment) else { return false }
+      return section.transport.fingerprints.contains { Fingerprint(parsing: $0) == local.fingerprint.attribute }
+    }
   }
 }

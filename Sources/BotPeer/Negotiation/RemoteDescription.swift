@@ -37,19 +37,45 @@ struct RemoteDescription: Sendable {
     let bundled = Set(bundles.joined())
     let common = RemoteTransport(description)
     let direction = description.direction ?? .sendAndReceive
-    sections = description.sections.enumerated().map { index, section in
-      let mid = section.mid ?? (index < knownMids.count ? knownMids[index] : nil)
+    let mids = description.sections.enumerated().map { index, section in
+      section.mid ?? (index < knownMids.count ? knownMids[index] : nil)
+    }
+    let areUsed = zip(description.sections, mids).map { section, mid in
       // Port 0 says no, unless the section has no port because it never lives without its bundle (RFC 9143, 6).
-      let isBundleOnly = section.hasAttribute("bundle-only") && mid.map { bundled.contains($0) } ?? false
+      section.mediaLine.port != 0
+        || section.hasAttribute("bundle-only") && mid.map { bundled.contains($0) } ?? false
+    }
+    let own = description.sections.map { RemoteTransport($0) }
+    let tags = Self.taggedSections(of: Array(bundles), mids: mids, areUsed: areUsed)
+    sections = description.sections.enumerated().map { index, section in
+      let tag = mids[index].flatMap { tags[$0] } ?? index
+      let transport = own[tag].completed(by: own[index]).completed(by: common)
       return Section(
-        mediaLine: section.mediaLine, mid: mid, transport: RemoteTransport(section).completed(by: common),
-        media: section.mediaLine.port == 0 && !isBundleOnly
-          ? .failure(.refusedByRemote)
-          : Result { () throws(SectionRefusal) in
-            try RemoteMedia(section, direction: section.direction ?? direction)
-          })
+        mediaLine: section.mediaLine, mid: mids[index], transport: transport,
+        media: areUsed[index]
+          ? Result { () throws(SectionRefusal) in
+            try RemoteMedia(
+              section, direction: section.direction ?? direction, isMultiplexed: transport.isMultiplexed)
+          } : .failure(.refusedByRemote))
     }
     transports = Self.transports(of: sections, bundles: Array(bundles))
+  }
+
+  /// For each bundled mid the place of the section whose lines describe the bundle's transport: the first that is used
+  /// (RFC 9143, 7.1.1 and 7.3.1). It may be one that we cannot use ourselves, such as a data channel's.
+  private static func taggedSections(
+    of bundles: [[String]], mids: [String?], areUsed: [Bool]
+  ) -> [String: Int] {
+    var places: [String: Int] = [:]
+    for (index, mid) in mids.enumerated() {
+      if let mid, areUsed[index], places[mid] == nil { places[mid] = index }
+    }
+    var tags: [String: Int] = [:]
+    for bundle in bundles {
+      guard let tag = bundle.lazy.compactMap({ places[$0] }).first else { continue }
+      for mid in bundle where tags[mid] == nil { tags[mid] = tag }
+    }
+    return tags
   }
 
   private static func transports(of sections: [Section], bundles: [[String]]) -> [Transport] {

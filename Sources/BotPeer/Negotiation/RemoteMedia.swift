@@ -30,14 +30,14 @@ struct RemoteMedia: Sendable, Hashable {
   /// - Parameters:
   ///   - section: its port is not looked at: only the caller knows of bundles.
   ///   - direction: what the section says, else the session.
-  init(_ section: MediaSection, direction: MediaDirection) throws(SectionRefusal) {
+  ///   - isMultiplexed: whether RTP and RTCP share its transport.
+  init(_ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool) throws(SectionRefusal) {
     let line = section.mediaLine
     guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo(kind: line.kind) }
     guard Self.protocols.contains(line.transportProtocol.uppercased()) else {
       throw .unknownProtocol(line.transportProtocol)
     }
-    guard section.hasAttribute("rtcp-mux") else { throw .noRTCPMultiplexing }
-
+    guard isMultiplexed else { throw .noRTCPMultiplexing }
     codec = kind == .audio ? .opus : .vp8
     let name = kind == .audio ? "opus" : "VP8"
     let formats = section.payloadFormats
@@ -119,16 +119,16 @@ struct RemoteMedia: Sendable, Hashable {
     guard let simulcast = section.attribute("simulcast").flatMap({ SimulcastDescription(parsing: $0) }) else {
       return []
     }
-    let named = section.attributes("rid").prefix(64).compactMap { RestrictionIdentifier(parsing: $0) }
-    var streams: [RestrictionIdentifier] = []
+    let fitting = section.attributes("rid").compactMap { RestrictionIdentifier(parsing: $0) }
+      .filter { $0.direction == .send && $0.payloadTypes?.contains(payloadType) != false }
+    let places = Dictionary(zip(fitting.map(\.id), fitting.indices)) { first, _ in first }
+    var chosen: [Int] = []
     for alternatives in simulcast.sent {
-      let fitting = named.first { stream in
-        stream.direction == .send && alternatives.contains(stream.id)
-          && stream.payloadTypes?.contains(payloadType) != false
-      }
-      guard let fitting, streams.count < most, !streams.contains(where: { $0.id == fitting.id }) else { continue }
-      streams.append(fitting)
+      guard chosen.count < most, let place = alternatives.lazy.compactMap({ places[$0] }).min(),
+        !chosen.contains(place)
+      else { continue }
+      chosen.append(place)
     }
-    return streams
+    return chosen.map { fitting[$0] }
   }
 }

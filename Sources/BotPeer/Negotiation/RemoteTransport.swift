@@ -10,6 +10,8 @@ struct RemoteTransport: Sendable, Hashable {
   var setup: SetupRole?
   /// The values of the `a=candidate` lines of component 1, each `candidate:…`.
   var candidates: [String]
+  /// Whether RTP and RTCP share it (RFC 5761).
+  var isMultiplexed: Bool
 
   /// Far above what any program names; it bounds what a hostile description makes us do.
   private static let maximumCandidates = 100
@@ -21,6 +23,7 @@ struct RemoteTransport: Sendable, Hashable {
     setup = lines.attribute("setup").flatMap { SetupRole(rawValue: $0.trimmed.lowercased()) }
     candidates = lines.attributes("candidate").filter(Self.isFirstComponent).prefix(Self.maximumCandidates)
       .map { "candidate:\($0.trimmed)" }
+    isMultiplexed = lines.hasAttribute("rtcp-mux")
   }
 
   /// Whether a candidate is one for RTP; with rtcp-mux there are no others (RFC 8839, 5.1).
@@ -28,25 +31,31 @@ struct RemoteTransport: Sendable, Hashable {
     candidate.fields(maximum: 3).dropFirst().first == "1"
   }
 
-  /// The same with what is missing taken from the session's own lines. ICE credentials are taken as a pair.
-  func completed(by session: RemoteTransport) -> RemoteTransport {
+  /// The same with what is missing taken from another place that speaks of this transport: a section of the same bundle, or the
+  /// session's own lines. ICE credentials are taken as a pair, and candidates only of the same ones.
+  func completed(by other: RemoteTransport) -> RemoteTransport {
     var whole = self
     if usernameFragment == nil && password == nil {
-      whole.usernameFragment = session.usernameFragment
-      whole.password = session.password
+      whole.usernameFragment = other.usernameFragment
+      whole.password = other.password
     }
-    if fingerprints.isEmpty { whole.fingerprints = session.fingerprints }
-    if setup == nil { whole.setup = session.setup }
-    if candidates.isEmpty { whole.candidates = session.candidates }
+    if fingerprints.isEmpty { whole.fingerprints = other.fingerprints }
+    if setup == nil { whole.setup = other.setup }
+    let isSame = other.usernameFragment == nil || other.usernameFragment == whole.usernameFragment
+    if candidates.isEmpty && isSame { whole.candidates = other.candidates }
+    whole.isMultiplexed = isMultiplexed || other.isMultiplexed
     return whole
   }
 
-  /// The credentials, if they are of allowed length (RFC 8839, 5.4).
+  /// The credentials, if they are of allowed length and characters (RFC 8839, 5.4).
   func credentials() throws(NegotiationError) -> ICECredentials {
     guard let usernameFragment, let password else { throw .noICECredentials }
     let lengths = (usernameFragment.utf8.count, password.utf8.count)
     guard (4...256).contains(lengths.0), (22...256).contains(lengths.1) else {
       throw .badICECredentials(usernameFragmentLength: lengths.0, passwordLength: lengths.1)
+    }
+    guard (usernameFragment + password).utf8.allSatisfy(ICECredentials.isICECharacter) else {
+      throw .badICECharacters
     }
     return ICECredentials(usernameFragment: usernameFragment, password: password)
   }

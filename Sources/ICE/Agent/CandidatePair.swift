@@ -45,6 +45,9 @@ struct CandidatePair: Sendable {
   var hasAuthenticRequest = false
   /// Consent ran out: nothing is sent here or taken from here again (RFC 7675, 5.1).
   var isRevoked = false
+  /// Bytes of authentic requests that came this way, and of answers and checks that went there before a check was answered.
+  var bytesHeard = 0
+  var bytesSentUnanswered = 0
   /// When a check of ours was last answered.
   var lastAnswer: ContinuousClock.Instant?
   /// Smoothed over the answers (RFC 6298, 2).
@@ -65,6 +68,12 @@ struct CandidatePair: Sendable {
 
   /// A check of ours has succeeded.
   var isValid: Bool { state == .succeeded && !isRevoked }
+
+  /// Whether a check of so many bytes may be sent. To an address that nobody has named no more than three times goes what came
+  /// from there, until it answers: the sender of a request may have borrowed the address (RFC 9000, 8 has the same rule).
+  func allowsCheck(ofBytes size: Int) -> Bool {
+    lastAnswer != nil || remote.type != .peerReflexive || bytesSentUnanswered + size <= 3 * bytesHeard
+  }
 
   /// Packets from there are believed to come from the other peer.
   var isOpen: Bool { !isRevoked && (state == .succeeded || hasAuthenticRequest && state != .failed) }

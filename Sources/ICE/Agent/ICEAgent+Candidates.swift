@@ -77,7 +77,7 @@ extension ICEAgent {
       statistics.unresolvableCandidates += 1
       return
     }
-    guard address.isReachable else {
+    guard address.isReachable, allowsLocalCandidates || !address.ip.isLocal else {
       statistics.ignoredCandidates += 1
       return
     }

@@ -40,6 +40,20 @@ extension ICEAgent {
     actions.append(.send(datagram, from: path.local, to: path.remote))
   }
 
+  /// Sends a check, unless it goes to an address that has never answered and may not be sent any more.
+  private mutating func transmitCheck(_ datagram: ByteBuffer, _ path: Path, now: ContinuousClock.Instant) {
+    if let index = checkList.index(of: path), checkList[index].lastAnswer == nil {
+      let size = datagram.readableBytes
+      guard checkList[index].allowsCheck(ofBytes: size), unanswered.take(now: now) else {
+        statistics.checksHeldBack += 1
+        return
+      }
+      checkList[index].bytesSentUnanswered += size
+    }
+    statistics.checksSent += 1
+    send(datagram, path)
+  }
+
   // MARK: New checks
 
   private mutating func startCheck(now: ContinuousClock.Instant) {
@@ -78,8 +92,7 @@ extension ICEAgent {
         isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
         longestTimeout: pair.id == selection?.pair ? ICETiming.longestDoubtTimeout : ICETiming.longestTimeout,
         lifetime: lifetime(ofCheckOf: pair.id, isConsent: isConsent), now: now))
-    statistics.checksSent += 1
-    send(datagram, pair.path)
+    transmitCheck(datagram, pair.path, now: now)
   }
 
   /// How long a check is sent again and again.
@@ -105,8 +118,7 @@ extension ICEAgent {
         expired(transactions.remove(at: index))
       } else {
         transactions[index].sentAgain(now: now)
-        statistics.checksSent += 1
-        send(transactions[index].datagram, transactions[index].path)
+        transmitCheck(transactions[index].datagram, transactions[index].path, now: now)
       }
     }
   }

@@ -53,12 +53,12 @@ extension ICEAgent {
       refuse(message, .roleConflict, path, key: local.key)
       return
     }
-    accept(message, path, key: local.key)
+    let answered = accept(message, path, key: local.key)
     let fragments = (message.username ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let check = EarlyCheck(
       path: path, senderFragment: fragments.count == 2 ? String(fragments[1]) : "",
       priority: message.priority ?? ICECandidateType.peerReflexive.priority(localPreference: 0),
-      usesCandidate: message.usesCandidate)
+      size: datagram.readableBytes, answered: answered, usesCandidate: message.usesCandidate)
     if let remote, check.senderFragment == remote.usernameFragment {
       learn(from: check, now: now)
     } else {
@@ -76,7 +76,7 @@ extension ICEAgent {
       return
     }
     wake = wake ?? now
-    accept(message, path, key: retired.credentials.key)
+    _ = accept(message, path, key: retired.credentials.key)
   }
 
   private func authenticRequest(_ datagram: ByteBuffer, _ path: Path, key: [UInt8]) -> STUNMessage? {
@@ -87,10 +87,13 @@ extension ICEAgent {
     return message
   }
 
-  private mutating func accept(_ request: STUNMessage, _ path: Path, key: [UInt8]) {
+  /// - Returns: the bytes of the answer.
+  private mutating func accept(_ request: STUNMessage, _ path: Path, key: [UInt8]) -> Int {
     var response = STUNMessage(.success, transactionID: request.transactionID)
     response.xorMappedAddress = path.remote
-    send(response.sealed(key: key), path)
+    let datagram = response.sealed(key: key)
+    send(datagram, path)
+    return datagram.readableBytes
   }
 
   private mutating func refuse(_ request: STUNMessage, _ error: STUNErrorCode, _ path: Path, key: [UInt8]) {
@@ -105,6 +108,8 @@ extension ICEAgent {
     if let index = earlyChecks.firstIndex(where: { $0.path == check.path && $0.senderFragment == check.senderFragment })
     {
       earlyChecks[index].usesCandidate = earlyChecks[index].usesCandidate || check.usesCandidate
+      earlyChecks[index].size += check.size
+      earlyChecks[index].answered += check.answered
     } else {
       if earlyChecks.count >= Self.maximumEarlyChecks { earlyChecks.removeFirst() }
       earlyChecks.append(check)
@@ -125,6 +130,8 @@ extension ICEAgent {
       return
     }
     checkList[index].hasAuthenticRequest = true
+    checkList[index].bytesHeard += check.size
+    checkList[index].bytesSentUnanswered += check.answered
     switch checkList[index].state {
     case .frozen, .waiting, .failed:
       checkList[index].state = .waiting

@@ -83,6 +83,9 @@ package struct ICEAgent: Sendable {
     let path: Path
     let senderFragment: String
     let priority: UInt32
+    /// Bytes of all requests of its kind, and of our answers.
+    var size: Int
+    var answered: Int
     var usesCandidate: Bool
   }
 
@@ -121,6 +124,11 @@ package struct ICEAgent: Sendable {
   /// Our candidates to be told to the other side: host and server-reflexive.
   package internal(set) var localCandidates: [ICECandidate] = []
 
+  /// Whether candidates are checked that lead into this machine or into a network that has no public addresses. Where they are
+  /// not, the other side can still call us from there.
+  package var allowsLocalCandidates = true
+
+  var unanswered = UnansweredAllowance()
   var tieBreaker: UInt64
   var generator: any RandomNumberGenerator & Sendable
   var bases: [Base] = []
@@ -195,6 +203,13 @@ package struct ICEAgent: Sendable {
       if checkList[index].isRevoked { return false }
     }
     return retired?.open.contains(path) == true || earlyChecks.contains { $0.path == path }
+  }
+
+  /// Whether a check of ours has been answered there: only then may anything but checks be sent (RFC 7675, 5).
+  package func hasAnswered(local: TransportAddress, remote: TransportAddress) -> Bool {
+    let path = Path(local: local, remote: remote)
+    if let index = checkList.index(of: path), checkList[index].isValid { return true }
+    return retired?.selected.map { $0.local == local && $0.remote == remote } ?? false
   }
 
   /// Whether a response with this id answers one of our checks.

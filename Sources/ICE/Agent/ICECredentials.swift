@@ -25,7 +25,8 @@ package struct ICECredentials: Sendable, Hashable {
     return ICECredentials(usernameFragment: usernameFragment, password: text(24))
   }
 
-  static func isICECharacter(_ byte: UInt8) -> Bool {
+  /// Whether a byte is an `ice-char` (RFC 8839, 5.4).
+  package static func isICECharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):

@@ -2,6 +2,8 @@
 package struct ICEStatistics: Sendable, Hashable {
   /// Checks sent, retransmissions and questions for consent included.
   package var checksSent: UInt64 = 0
+  /// Checks that were not sent, because their addresses have never answered and have had enough.
+  package var checksHeldBack: UInt64 = 0
   /// Checks that were answered with success.
   package var checksAnswered: UInt64 = 0
   /// Checks of the other side that came with our user fragment.

@@ -75,6 +75,17 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
+  /// Whether it is meant for one machine or for a network without public addresses: loopback, link-local, `10.0.0.0/8`,
+  /// `172.16.0.0/12`, `192.168.0.0/16`, `100.64.0.0/10`, `fc00::/7` (RFC 1918, RFC 6598, RFC 4193).
+  package var isLocal: Bool {
+    if isLoopback || isLinkLocal { return true }
+    return switch self {
+    case .v4(let value):
+      value >> 24 == 10 || value >> 20 == 0xAC1 || value >> 16 == 0xC0A8 || value >> 22 == 0x6440 >> 6
+    case .v6(let high, _): high >> 57 == 0xFC >> 1
+    }
+  }
+
   /// Whether it is an IPv4 address in IPv6's clothes, `::ffff:0:0/96`: no socket of ours speaks to those.
   package var isMappedV4: Bool {
     switch self {

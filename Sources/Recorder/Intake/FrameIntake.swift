@@ -162,6 +162,7 @@ extension FrameIntake {
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? gate.refused : soundGate.refused
     track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }
+    if kind == .video { track.unverified = check?.unverified }
     track.firstDecoded = firstDecoded[kind].map(clock.text)
     if kind == .video, let check, let size = check.lastSize {
       track.lastDecodedSize = .init(time: track.start + track.duration, width: size.width, height: size.height)

@@ -17,6 +17,8 @@ extension RecordingManifest {
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
+    /// Video: frames that were written and not decoded, because they would have cost too much; absent when verification was off.
+    public var unverified: UInt64?
     /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when verification was off.
     public var firstDecoded: String?
     /// How often the sender's timestamps were not to be believed, so that arrivals had to tell the time.
@@ -114,6 +116,7 @@ extension RecordingManifest.Track {
     frames = try fields.decode(UInt64.self, forKey: .frames)
     refused = try count(.refused)
     decodeErrors = try fields.decodeIfPresent(UInt64.self, forKey: .decodeErrors)
+    unverified = try fields.decodeIfPresent(UInt64.self, forKey: .unverified)
     firstDecoded = try fields.decodeIfPresent(String.self, forKey: .firstDecoded)
     timestampBreaks = try fields.decodeIfPresent(Int.self, forKey: .timestampBreaks) ?? 0
     keyframes = try fields.decodeIfPresent(UInt64.self, forKey: .keyframes)

@@ -3,7 +3,7 @@ import NIOCore
 
 /// Finds out how a WebM file of ours that was never closed becomes whole: which frames are there, where the last of them ends,
 /// the cues and the duration. Reads the file once, from the beginning, and keeps nothing of it but the cues. What is damaged in
-/// the middle stays as it is, as long as a cluster follows that can be read.
+/// the middle stays as it is, as long as a block or a cluster follows that can be read.
 struct WebMRepair {
   /// More keyframes than a day of recording has; beyond them no cues are made.
   private static let mostCues = 1_000_000
@@ -89,22 +89,27 @@ struct WebMRepair {
   /// - Returns: whether another one can follow there.
   private mutating func readCluster() throws(Recorder.DiskError) -> Bool {
     let start = place
-    guard let (head, size, time, first) = try clusterHead(at: start) else { return false }
+    guard let (head, time, first) = try clusterHead(at: start) else { return false }
     if time < end - Self.longestStepBack { forgetTimes(after: time) }
     let content = start + Int64(head.length)
-    let declared = content + size
-    var end = first
-    while end < declared, let block = try block(at: end, limit: declared) {
-      note(block, cluster: (start, time))
-      end = block.end
+    // One that does not say how long it is lasts until the next one, which no cluster of ours leaves open.
+    var declared = head.size.map { content + $0 } ?? source.size
+    // Behind the last element that says what it is, and where reading goes on: other elements are passed over as readers do it,
+    // but only what follows them shows that they are none of damage's making.
+    var (end, next) = (first, first)
+    while next < declared, let element = try element(at: next, limit: declared) {
+      next = element.end
+      if element.isKnown { end = next }
+      if let block = element.block { note(block, cluster: (start, time)) }
     }
+    if head.size == nil, try clusterHead(at: next) != nil { declared = next }
     if end == declared {
       place = declared
       return true
     }
     // A block is damaged, but the cluster's end is where it should be.
     let isFollowed = try clusterHead(at: declared) != nil
-    if declared == source.size || isFollowed {
+    if declared == source.size && head.size != nil || isFollowed {
       place = declared
       return true
     }
@@ -115,31 +120,65 @@ struct WebMRepair {
     return false
   }
 
-  /// The beginning of a cluster: its head, its size, its time, and where its first block begins; nil where there is none.
-  private func clusterHead(
-    at offset: Int64
-  ) throws(Recorder.DiskError) -> (head: EBMLHead, size: Int64, time: Int64, first: Int64)? {
-    guard
-      let head = try self.head(at: offset), head.is(.cluster), let size = head.size,
-      let stamp = try self.head(at: offset + Int64(head.length)), stamp.is(.timestamp), let stampSize = stamp.size,
-      (1...8).contains(stampSize)
-    else { return nil }
-    let place = offset + Int64(head.length + stamp.length)
-    let time = try source.read(at: place, count: Int(stampSize))
-    guard time.readableBytes == Int(stampSize), time.ebmlUnsigned < UInt64(1) << 50 else { return nil }
-    return (head, size, Int64(time.ebmlUnsigned), place + stampSize)
+  /// The beginning of a cluster: its head, its time, and where what follows its time begins; nil where there is none.
+  private func clusterHead(at offset: Int64) throws(Recorder.DiskError) -> (head: EBMLHead, time: Int64, first: Int64)?
+  {
+    guard let head = try self.head(at: offset), head.is(.cluster) else { return nil }
+    var place = offset + Int64(head.length)
+    // The time comes first, but for what says nothing of blocks.
+    for _ in 0..<Self.mostBeforeTime {
+      guard let stamp = try self.head(at: place), let size = stamp.size, size <= source.size - place else { return nil }
+      let content = place + Int64(stamp.length)
+      if stamp.is(.timestamp) {
+        guard size <= 8 else { return nil }
+        let time = try source.read(at: content, count: Int(size))
+        guard time.readableBytes == Int(size), time.ebmlUnsigned < UInt64(1) << 50 else { return nil }
+        return (head, Int64(time.ebmlUnsigned), content + size)
+      }
+      guard !stamp.is(.simpleBlock), Self.known.contains(stamp.identifier) else { return nil }
+      place = content + size
+    }
+    return nil
   }
+
+  /// How many elements are passed over in search of a cluster's time.
+  private static let mostBeforeTime = 16
 
   /// Where the next cluster lies that can be one of this file's.
   private mutating func findCluster(after offset: Int64) throws(Recorder.DiskError) -> Int64? {
     var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset + 1)
     while searched <= RepairFinding.mostPlaces, let place = try search.next() {
       searched += 1
-      if let cluster = try clusterHead(at: place), try block(at: cluster.first, limit: source.size) != nil {
+      if let cluster = try clusterHead(at: place), try element(at: cluster.first, limit: source.size)?.isKnown == true {
         return place
       }
     }
     return nil
+  }
+
+  /// What stands in a cluster.
+  private struct Element {
+    /// Whether it is one that clusters have.
+    var isKnown: Bool
+    /// What it holds of this file's tracks.
+    var block: Block?
+    var end: Int64
+  }
+
+  /// The elements that a cluster may have besides its timestamp (RFC 9559, 5.1.3), and those that may be everywhere
+  /// (RFC 8794, 11.3): `SimpleBlock`, `BlockGroup`, `EncryptedBlock`, `Position`, `PrevSize`, `SilentTracks`, `Void`, `CRC-32`.
+  private static let known: Set<UInt32> = [0xA3, 0xA0, 0xAF, 0xA7, 0xAB, 0x5854, 0xEC, 0xBF]
+
+  /// The element at a place; nil when none is there as a whole.
+  private func element(at offset: Int64, limit: Int64) throws(Recorder.DiskError) -> Element? {
+    guard let head = try self.head(at: offset), let size = head.size, !head.is(.cluster), !head.is(.cues) else {
+      return nil
+    }
+    let content = offset + Int64(head.length)
+    guard size <= min(limit, source.size) - content else { return nil }
+    var element = Element(isKnown: Self.known.contains(head.identifier), end: content + size)
+    if head.is(.simpleBlock), size > 4 { element.block = try block(at: content, end: element.end) }
+    return element
   }
 
   /// A block as it stands in the file.
@@ -151,22 +190,16 @@ struct WebMRepair {
     var end: Int64
   }
 
-  /// The block at a place; nil when none is there as a whole.
-  private func block(at offset: Int64, limit: Int64) throws(Recorder.DiskError) -> Block? {
-    guard let head = try self.head(at: offset), head.is(.simpleBlock), let size = head.size, size > 4 else {
-      return nil
-    }
-    let content = offset + Int64(head.length)
-    guard size <= min(limit, source.size) - content else { return nil }
+  /// What a `SimpleBlock` holds; nil when it is of no track of ours. Whatever its flags say, readers take it.
+  private func block(at content: Int64, end: Int64) throws(Recorder.DiskError) -> Block? {
     var bytes = try source.read(at: content, count: 4)
     guard
       let number: UInt8 = bytes.readInteger(), let relative: Int16 = bytes.readInteger(),
       let flags: UInt8 = bytes.readInteger(),
-      number == 0x80 | WebMHeader.videoNumber || number == 0x80 | WebMHeader.audioNumber, flags & 0x76 == 0
+      number == 0x80 | WebMHeader.videoNumber || number == 0x80 | WebMHeader.audioNumber
     else { return nil }
     return Block(
-      number: number & 0x7F, relativeTime: relative, isKeyframe: flags & 0x80 != 0, payload: content + 4,
-      end: content + size)
+      number: number & 0x7F, relativeTime: relative, isKeyframe: flags & 0x80 != 0, payload: content + 4, end: end)
   }
 
   private mutating func note(_ block: Block, cluster: (place: Int64, time: Int64)) {

@@ -20,6 +20,8 @@ extension SkyRTCClient {
     public var closeTimeout: Duration = .seconds(1)
     /// Bytes of a message.
     public var maximumMessageBytes = 256 * 1024
+    /// Others of the room that are taken note of; who is there beyond them does not exist for us.
+    public var maximumParticipants = 256
     /// Events that may wait in `events`. When as many wait, 256 more messages wait unread; then the connection is given
     /// up and made anew, so that memory stays bounded and no event is ever missing in the middle.
     public var maximumWaitingEvents = 4096

@@ -29,6 +29,7 @@ public final class SkyRTCClient: Sendable {
   private struct Line {
     var socket: WebSocketClient?
     var isJoined = false
+    var verifiesReturns = false
     var isClosed = false
     var task: Task<Void, Never>?
   }
@@ -69,6 +70,9 @@ public final class SkyRTCClient: Sendable {
     }
     if !isWanted { socket.close() }
   }
+
+  /// Whether the server gives an id again only to who had it before: ours does, others give new ones or believe anybody.
+  public var verifiesReturns: Bool { line.withLock { $0.verifiesReturns } }
 
   /// Tells another participant something. Not joined, or to somebody who has left, it goes nowhere, which is what the
   /// protocol makes of it too.
@@ -118,7 +122,7 @@ public final class SkyRTCClient: Sendable {
   private func stayJoined(from first: WebSocketClient) async {
     var backoff = ReconnectBackoff(shortest: options.shortestRetryDelay, longest: options.longestRetryDelay)
     var generator = SystemRandomNumberGenerator()
-    var id: String?
+    var former: SkyRTCRequest.FormerIdentity?
     var next: WebSocketClient? = first
     while !isClosed {
       let reason: String
@@ -131,7 +135,7 @@ public final class SkyRTCClient: Sendable {
         }
         next = nil
         let start = ContinuousClock.now
-        reason = await stayJoined(on: socket, id: &id).description
+        reason = await stayJoined(on: socket, former: &former).description
         if ContinuousClock.now - start >= options.steadyAfter { backoff.reset() }
       } catch {
         reason = error.description
@@ -146,8 +150,10 @@ public final class SkyRTCClient: Sendable {
 
   /// Joins on a fresh connection and hands on what comes, until its end.
   ///
-  /// - Parameter id: the id of the last connection, which is asked for again; then the id of this one.
-  private func stayJoined(on socket: WebSocketClient, id: inout String?) async -> WebSocketEnding {
+  /// - Parameter former: the id of the last connection, which is asked for again; then the id of this one.
+  private func stayJoined(
+    on socket: WebSocketClient, former: inout SkyRTCRequest.FormerIdentity?
+  ) async -> WebSocketEnding {
     let isWanted = line.withLock { line in
       if !line.isClosed { line.socket = socket }
       return !line.isClosed
@@ -162,20 +168,27 @@ public final class SkyRTCClient: Sendable {
       socket.close()
       return await socket.ended()
     }
-    socket.send(.text(SkyRTCRequest.join(room: room, formerID: id).text))
+    socket.send(.text(SkyRTCRequest.join(room: room, former: former).text))
     let limit = options.joinTimeout
     let joinTimer = Task {
       try await Task.sleep(for: limit)
       socket.close(code: 4000, reason: "The join was not answered within \(limit).")
     }
     defer { joinTimer.cancel() }
-    var membership = SkyRTCMembership()
+    var membership = SkyRTCMembership(maximumOthers: options.maximumParticipants)
     for await message in socket.messages {
       guard let event = event(for: message, in: &membership) else { continue }
-      if case .joined(let you, _) = event {
+      if case .joined(let you, let others) = event {
         joinTimer.cancel()
-        id = you
-        line.withLock { $0.isJoined = !$0.isClosed }
+        former = .init(id: you, secret: membership.secret)
+        line.withLock { line in
+          line.isJoined = !line.isClosed
+          line.verifiesReturns = membership.secret != nil
+        }
+        if membership.leftOut > 0 {
+          logger.warning(
+            "The room holds \(others.count + membership.leftOut) others, of whom \(others.count) are taken note of.")
+        }
       }
       await deliver(event)
     }

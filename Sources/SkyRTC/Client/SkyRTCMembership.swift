@@ -10,6 +10,7 @@ package struct SkyRTCMembership: Sendable {
     case knownAlready(String)
     case offerAsAnswer(String)
     case beforeWelcome
+    case tooMany(limit: Int)
 
     package var description: String {
       switch self {
@@ -18,6 +19,7 @@ package struct SkyRTCMembership: Sendable {
       case .knownAlready(let id): "The participant \(id.printable()) is in the room already."
       case .offerAsAnswer(let id): "The participant \(id.printable()) answers with an offer."
       case .beforeWelcome: "The server sent something before it welcomed us."
+      case .tooMany(let limit): "More than \(limit) others are in the room."
       }
     }
   }
@@ -30,23 +32,40 @@ package struct SkyRTCMembership: Sendable {
 
   /// Our id, once welcomed.
   package private(set) var you: String?
+  /// What shows at the next join that the id is ours; nil if the server gave nothing.
+  package private(set) var secret: String?
+  /// How many of those who were there first are not taken note of.
+  package private(set) var leftOut = 0
   private var others: Set<String> = []
+  private let maximumOthers: Int
 
-  package init() {}
+  package init(maximumOthers: Int = 256) {
+    self.maximumOthers = maximumOthers
+  }
 
   package mutating func received(_ notice: SkyRTCNotice) -> Outcome {
     guard let you else {
-      guard case .peers(let you, let listed) = notice else { return .ignored(.beforeWelcome) }
+      guard case .peers(let you, let listed, let secret) = notice else { return .ignored(.beforeWelcome) }
       self.you = you
+      self.secret = secret
       var unique: [String] = []
-      for id in listed where id != you && others.insert(id).inserted { unique.append(id) }
+      for id in listed where id != you && !others.contains(id) {
+        guard others.count < maximumOthers else {
+          leftOut += 1
+          continue
+        }
+        others.insert(id)
+        unique.append(id)
+      }
       return .event(.joined(you: you, others: unique))
     }
     switch notice {
     case .peers:
       return .ignored(.secondWelcome)
     case .joined(let id):
-      guard id != you, others.insert(id).inserted else { return .ignored(.knownAlready(id)) }
+      guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
+      guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
+      others.insert(id)
       return .event(.participantJoined(id))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.stranger(id)) }

@@ -2,23 +2,40 @@
 public enum SkyRTCRequest: Sendable, Hashable {
   /// Enter a room.
   ///
-  /// `formerID` is an addition of ours, sent as `you`: after a lost connection a client asks for the id it had, so that
-  /// calls in progress go on under it. Servers that do not know it give a new one.
-  case join(room: String, formerID: String?)
+  /// `former` is an addition of ours, sent as `you` and `secret`: after a lost connection a client asks for the id it had, so
+  /// that calls in progress go on under it, and shows the secret that came with it. Servers that do not know it give a new one.
+  case join(room: String, former: FormerIdentity?)
   /// Tell the participant with this id something.
   case signal(PeerSignal, to: String)
+
+  /// The id that a server gave before, and what shows that it was given to us: see ``SkyRTCNotice/peers(you:others:secret:)``.
+  public struct FormerIdentity: Sendable, Hashable {
+    public var id: String
+    /// Nil if the server gave none.
+    public var secret: String?
+
+    public init(id: String, secret: String?) {
+      self.id = id
+      self.secret = secret
+    }
+  }
 
   /// The room of those who name none.
   public static let defaultRoom = "__default"
 
+  /// The largest message, a page's own candidate, has some twenty.
+  private static let maximumValues = 256
+
   /// Reads a message in JSON.
   public init(parsing text: String) throws(SignallingError) {
-    let wire = try WireMessage(parsing: text)
+    let wire = try WireMessage(parsing: text, maximumValues: Self.maximumValues)
     let data = wire.data
     switch wire.eventName {
     case "__join":
       switch data?.room ?? .name("") {
-      case .name(let name): self = .join(room: name.isEmpty ? Self.defaultRoom : name, formerID: data?.you)
+      case .name(let name):
+        let former = data?.you.map { FormerIdentity(id: $0, secret: data?.secret) }
+        self = .join(room: name.isEmpty ? Self.defaultRoom : name, former: former)
       case .unusable: throw .unusable(event: wire.eventName, part: "room")
       }
     case "__offer":
@@ -35,10 +52,11 @@ public enum SkyRTCRequest: Sendable, Hashable {
   /// The message in JSON.
   public var text: String {
     switch self {
-    case .join(let room, let formerID):
+    case .join(let room, let former):
       var data = WireMessage.Payload()
       data.room = .name(room)
-      data.you = formerID
+      data.you = former?.id
+      data.secret = former?.secret
       return WireMessage(eventName: "__join", data: data).text
     case .signal(let signal, let id):
       return WireMessage(prefix: "__", signal: signal, socketID: id).text

@@ -68,6 +68,7 @@ extension WireMessage.Payload {
     room = try? fields.decodeIfPresent(WireMessage.Room.self, forKey: .room)
     connections = try? fields.decodeIfPresent([String].self, forKey: .connections)
     you = text(.you)
+    secret = text(.secret)
     socketId = text(.socketId)
     sdp = try? fields.decodeIfPresent(WireMessage.Description.self, forKey: .sdp)
     candidate = text(.candidate)

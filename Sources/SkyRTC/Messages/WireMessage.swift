@@ -17,6 +17,7 @@ struct WireMessage: Codable {
     var room: Room?
     var connections: [String]?
     var you: String?
+    var secret: String?
     var socketId: String?
     var sdp: Description?
     var candidate: String?
@@ -26,7 +27,7 @@ struct WireMessage: Codable {
     var sdpMLineIndex: Int?
 
     enum CodingKeys: CodingKey {
-      case room, connections, you, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
+      case room, connections, you, secret, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
     }
   }
 
@@ -67,7 +68,15 @@ struct WireMessage: Codable {
     self.init(eventName: prefix + name, data: data)
   }
 
-  init(parsing text: String) throws(SignallingError) {
+  /// The protocol's messages have three levels.
+  private static let maximumDepth = 8
+
+  /// - Parameter maximumValues: how many values the text may have, lest a short text take long to decode.
+  init(parsing text: String, maximumValues: Int) throws(SignallingError) {
+    let shape = JSONShape(text)
+    guard shape.values <= maximumValues, shape.depth <= Self.maximumDepth else {
+      throw .tooMuch(values: shape.values, depth: shape.depth)
+    }
     do {
       self = try JSONDecoder().decode(WireMessage.self, from: Data(text.utf8))
     } catch {

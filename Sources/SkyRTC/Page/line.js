@@ -13,7 +13,8 @@ export class Line {
   #room;
   #url;
   #socket = null;
-  #you = null;
+  // Our id and what shows that it is ours, by the names that the messages give them.
+  #identity = {};
   #isClosed = false;
   #ceiling = 2 * shortestWait;
   #timer = null;
@@ -31,8 +32,8 @@ export class Line {
     const openedAt = performance.now();
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
-    // `you` asks for the id of the last connection, so that calls in progress go on under it.
-    socket.onopen = () => this.send('__join', { room: this.#room, ...(this.#you && { you: this.#you }) });
+    // Asks for the id of the last connection, so that calls in progress go on under it.
+    socket.onopen = () => this.send('__join', { room: this.#room, ...this.#identity });
     socket.onmessage = (event) => { if (socket === this.#socket) this.#received(event.data); };
     socket.onclose = (event) => {
       if (socket !== this.#socket || this.#isClosed) return;
@@ -69,7 +70,7 @@ export class Line {
     if (message.eventName !== '_peers' && typeof id !== 'string') return;
     switch (message.eventName) {
       case '_peers':
-        this.#you = data.you;
+        this.#identity = { you: data.you, ...(data.secret && { secret: data.secret }) };
         this.#handlers.welcome(data.you, (data.connections ?? []).filter((other) => other !== data.you));
         break;
       case '_new_peer': this.#handlers.joined(id); break;

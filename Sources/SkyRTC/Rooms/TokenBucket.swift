@@ -14,13 +14,13 @@ package struct TokenBucket: Sendable {
     last = now
   }
 
-  /// Takes one token, if there is one.
-  package mutating func take(now: NIODeadline) -> Bool {
+  /// Takes so many tokens, if they are there.
+  package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
     let passed = Double(max(0, (now - last).nanoseconds)) / 1e9
     last = now
     tokens = min(burst, tokens + passed * perSecond)
-    guard tokens >= 1 else { return false }
-    tokens -= 1
+    guard tokens >= Double(count) else { return false }
+    tokens -= Double(count)
     return true
   }
 }

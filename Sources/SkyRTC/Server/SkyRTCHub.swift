@@ -10,7 +10,9 @@ import NIOCore
 final class SkyRTCHub {
   private struct Client {
     var handler: WebSocketHandler
-    var bucket: TokenBucket
+    var name: Name
+    var messages: TokenBucket
+    var bytes: TokenBucket
     var unusableMessages = 0
     var joinTimer: Scheduled<Void>?
   }
@@ -52,16 +54,19 @@ final class SkyRTCHub {
   /// Takes over a connection that has just become a WebSocket.
   func open(_ channel: any Channel) throws {
     // A client can be renamed when it asks for its former id, so the handler's closures share this box.
-    let name = Name(UUID().uuidString.lowercased())
+    let name = Name(ParticipantIdentity())
     let handler = WebSocketHandler(
       side: .server, limits: limits.webSocket,
       owner: .init(
         received: { [self] in received($0, from: name) },
         ended: { [self] in ended(name.id, how: $0) }))
     var client = Client(
-      handler: handler,
-      bucket: TokenBucket(
-        perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now))
+      handler: handler, name: name,
+      messages: TokenBucket(
+        perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now),
+      bytes: TokenBucket(
+        perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes),
+        now: loop.now))
     client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
       drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
     }
@@ -71,8 +76,9 @@ final class SkyRTCHub {
   }
 
   private final class Name {
-    var id: String
-    init(_ id: String) { self.id = id }
+    var identity: ParticipantIdentity
+    var id: String { identity.id }
+    init(_ identity: ParticipantIdentity) { self.identity = identity }
   }
 
   private func ended(_ id: String, how: WebSocketEnding) {
@@ -86,23 +92,26 @@ final class SkyRTCHub {
   }
 
   /// Tells a client why, takes it out of its room at once, and closes it.
-  private func drop(_ id: String, because reason: String) {
+  private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
     guard let client = clients[id] else { return }
     logger.warning("A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
     client.joinTimer?.cancel()
     deliver(rooms.leave(id))
-    client.handler.close(code: 1008, reason: reason)
+    client.handler.close(code: code, reason: reason)
   }
 
   // MARK: Messages
 
   private func received(_ message: WebSocketMessage, from name: Name) {
-    guard clients[name.id]?.bucket.take(now: loop.now) == true else {
+    guard clients[name.id]?.messages.take(now: loop.now) == true else {
       return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second came.")
+    }
+    guard clients[name.id]?.bytes.take(message.size, now: loop.now) == true else {
+      return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second came.")
     }
     do throws(SignallingError) {
       switch try SkyRTCRequest(parsing: try Self.text(of: message)) {
-      case .join(let room, let formerID): join(room, formerID: formerID, name: name)
+      case .join(let room, let former): join(room, former: former, name: name)
       case .signal(let signal, let target): relay(signal, from: name.id, to: target)
       }
     } catch {
@@ -130,10 +139,14 @@ final class SkyRTCHub {
     drop(id, because: "\(client.unusableMessages) messages were not of the SkyRTC protocol.")
   }
 
-  private func join(_ room: String, formerID: String?, name: Name) {
-    if let formerID { takeBack(formerID, name: name) }
+  private func join(_ room: String, former: SkyRTCRequest.FormerIdentity?, name: Name) {
+    if let former { takeBack(former, name: name) }
     do throws(Rooms.JoinError) {
-      let deliveries = try rooms.join(name.id, room: room)
+      var deliveries = try rooms.join(name.id, room: room)
+      for index in deliveries.indices {
+        guard case .peers(let you, let others, _) = deliveries[index].notice else { continue }
+        deliveries[index].notice = .peers(you: you, others: others, secret: name.identity.secret)
+      }
       clients[name.id]?.joinTimer?.cancel()
       logger.info(
         "A participant joined; \(rooms.members(of: room).count) are in the room.",
@@ -144,13 +157,22 @@ final class SkyRTCHub {
     }
   }
 
-  /// Gives a client that comes back the id it had before, when nobody has it now and it has not been in a room under
-  /// the new one.
-  private func takeBack(_ formerID: String, name: Name) {
-    guard let uuid = UUID(uuidString: formerID), uuid.uuidString.lowercased() == formerID else { return }
-    guard clients[formerID] == nil, rooms.room(of: name.id) == nil else { return }
-    clients[formerID] = clients.removeValue(forKey: name.id)
-    name.id = formerID
+  /// Gives a client that comes back the id it had before, if it shows the secret of that id and has not been in a room under the
+  /// new one. A connection of before that the server still believes in is given up.
+  private func takeBack(_ former: SkyRTCRequest.FormerIdentity, name: Name) {
+    guard let secret = former.secret, let identity = ParticipantIdentity(id: former.id, secret: secret) else {
+      logger.debug(
+        "A client asks for an id without its secret, and gets a new one.", metadata: ["participant": "\(name.id)"])
+      return
+    }
+    guard identity.id != name.id, rooms.room(of: name.id) == nil else { return }
+    if let gone = clients.removeValue(forKey: identity.id) {
+      gone.joinTimer?.cancel()
+      gone.name.identity = ParticipantIdentity()
+      gone.handler.close(code: 1008, reason: "This participant has connected again.")
+    }
+    clients[identity.id] = clients.removeValue(forKey: name.id)
+    name.identity = identity
   }
 
   private func relay(_ signal: PeerSignal, from sender: String, to target: String) {
@@ -159,7 +181,15 @@ final class SkyRTCHub {
       logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
       return
     }
-    deliver([delivery])
+    // What is relayed says some things twice, for old pages. Whoever receives it must not pay for what the sender has written.
+    let text = delivery.notice.text
+    guard text.utf8.count <= limits.maximumMessageBytes else {
+      return drop(
+        sender, code: 1009,
+        because:
+          "A message has \(text.utf8.count) bytes when it is relayed, but \(limits.maximumMessageBytes) are allowed.")
+    }
+    clients[delivery.to]?.handler.send(.text(text))
   }
 
   private func deliver(_ deliveries: [Rooms.Delivery]) {
@@ -189,6 +219,7 @@ extension SkyRTCServer.Limits {
   var webSocket: WebSocketLimits {
     var limits = WebSocketLimits()
     limits.maximumMessageBytes = maximumMessageBytes
+    limits.maximumFrameRate = (maximumFramesPerSecond, maximumFrameBurst)
     limits.maximumOutgoingBytes = maximumOutgoingBytes
     limits.pingInterval = pingInterval
     limits.pingTimeout = pingTimeout

@@ -9,6 +9,9 @@ extension SkyRTCServer {
     public var tls: TLS?
     /// STUN or TURN addresses that the page uses, for example `stun:stun.example.org`.
     public var iceServers: [String] = []
+    /// The origins of pages that may join besides the server's own page, for example `https://example.org`; `*` lets every page
+    /// join. Programs, which name no origin, always may.
+    public var allowedOrigins: [String] = []
     public var limits = Limits()
 
     public init(host: String = "127.0.0.1", port: Int = 3000, tls: TLS? = nil) {
@@ -47,6 +50,12 @@ extension SkyRTCServer {
     public var maximumMessagesPerSecond = 200
     /// Messages that one client may send at once after a pause: candidates for a full room come in a burst.
     public var maximumMessageBurst = 4000
+    /// WebSocket frames a second from one client in the long run, and at once after a pause.
+    public var maximumFramesPerSecond = 400
+    public var maximumFrameBurst = 8000
+    /// Bytes a second of messages from one client in the long run, and at once after a pause.
+    public var maximumBytesPerSecond = 1024 * 1024
+    public var maximumByteBurst = 4 * 1024 * 1024
     /// Messages that are not of the protocol; they are ignored, but one more than this closes the connection.
     public var maximumUnusableMessages = 50
 

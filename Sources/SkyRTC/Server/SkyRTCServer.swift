@@ -92,7 +92,9 @@ public actor SkyRTCServer {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
     let page = PageHandler(timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers)
-    let httpOnly = NIOLoopBound([UpgradeGuard(), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
+    let rules = RequestRules(host: configuration.host, allowedOrigins: configuration.allowedOrigins)
+    let httpOnly = NIOLoopBound(
+      [RequestGuard(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: min(configuration.limits.maximumMessageBytes, Int(UInt32.max)), automaticErrorHandling: false,
       shouldUpgrade: { channel, head in channel.eventLoop.makeSucceededFuture(head.method == .GET ? [:] : nil) },
@@ -128,6 +130,8 @@ extension SkyRTCServer.TLS {
       let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
       var configuration = TLSConfiguration.makeServerConfiguration(
         certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
+      // RFC 8996: 1.0 and 1.1 must not be used.
+      configuration.minimumTLSVersion = .tlsv12
       configuration.shutdownTimeout = TimeAmount(closeTimeout)
       return try NIOSSLContext(configuration: configuration)
     } catch {

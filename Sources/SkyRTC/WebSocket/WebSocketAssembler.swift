@@ -39,11 +39,11 @@ package struct WebSocketAssembler {
     switch frame.opcode {
     case .text, .binary:
       guard unfinished == nil else { throw .protocolError("A new message began inside an unfinished one.") }
-      return try append(data, to: (frame.opcode, ByteBuffer()), isLast: frame.fin)
+      unfinished = (frame.opcode, ByteBuffer())
+      return try append(data, isLast: frame.fin)
     case .continuation:
-      guard let started = unfinished else { throw .protocolError("A message cannot begin with a continuation frame.") }
-      unfinished = nil
-      return try append(data, to: started, isLast: frame.fin)
+      guard unfinished != nil else { throw .protocolError("A message cannot begin with a continuation frame.") }
+      return try append(data, isLast: frame.fin)
     case .ping:
       return .ping(data)
     case .pong:
@@ -51,27 +51,25 @@ package struct WebSocketAssembler {
     case .connectionClose:
       return try close(data)
     default:
-      throw .protocolError("Frames of the kind \(frame.opcode) are not known.")
+      throw .protocolError("Frames with the opcode \(UInt8(webSocketOpcode: frame.opcode)) are not known.")
     }
   }
 
-  private mutating func append(
-    _ data: ByteBuffer, to started: (opcode: WebSocketOpcode, data: ByteBuffer), isLast: Bool
-  ) throws(WebSocketViolation) -> Outcome {
-    let size = started.data.readableBytes + data.readableBytes
+  /// Adds a fragment to the unfinished message, in its place: what was joined before is not copied.
+  private mutating func append(_ data: ByteBuffer, isLast: Bool) throws(WebSocketViolation) -> Outcome {
+    let before = unfinished?.data.readableBytes ?? 0
+    let size = before + data.readableBytes
     guard size <= maximumBytes else {
+      unfinished = nil
       throw .tooBig("A message may have \(maximumBytes) bytes, but this one has \(size) or more.")
     }
-    var joined = started
-    if joined.data.readableBytes == 0 {
-      joined.data = data
+    if before == 0 {
+      unfinished?.data = data
     } else {
-      joined.data.writeImmutableBuffer(data)
+      unfinished?.data.writeImmutableBuffer(data)
     }
-    guard isLast else {
-      unfinished = joined
-      return .incomplete
-    }
+    guard isLast, let joined = unfinished else { return .incomplete }
+    unfinished = nil
     if joined.opcode == .binary { return .message(.binary(joined.data)) }
     guard let text = String(validating: joined.data.readableBytesView, as: UTF8.self) else {
       throw .notText("A text message of \(size) bytes is not valid UTF-8.")

@@ -42,6 +42,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   private let limits: WebSocketLimits
   private var owner: Owner?
   private var assembler: WebSocketAssembler
+  private var frames: TokenBucket?
   private var keepalive: WebSocketKeepalive?
   private var timer: Scheduled<Void>?
   private var state = State.open
@@ -84,6 +85,9 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   package func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    frames = limits.maximumFrameRate.map {
+      TokenBucket(perSecond: $0.perSecond, burst: $0.burst, now: context.eventLoop.now)
+    }
     guard let interval = limits.pingInterval else { return }
     keepalive = WebSocketKeepalive(interval: interval, timeout: limits.pingTimeout, now: context.eventLoop.now)
     scheduleKeepalive(context: context)
@@ -96,8 +100,12 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     keepalive?.heard(now: context.eventLoop.now)
+    let frame = unwrapInboundIn(data)
     do throws(WebSocketViolation) {
-      let outcome = try assembler.received(unwrapInboundIn(data))
+      if let rate = limits.maximumFrameRate, frames?.take(now: context.eventLoop.now) == false {
+        throw .tooOften("More than \(rate.perSecond) frames a second came.")
+      }
+      let outcome = try assembler.received(frame)
       switch state {
       case .open: handle(outcome, context: context)
       case .closing: if case .close = outcome { closeChannel(context: context) }
@@ -105,6 +113,8 @@ package final class WebSocketHandler: ChannelInboundHandler {
       }
     } catch {
       violated(error, context: context)
+      // Their close frame has come, faulty as it is: no other one will.
+      if frame.opcode == .connectionClose { closeChannel(context: context) }
     }
   }
 

@@ -4,4 +4,12 @@ package import NIOCore
 package enum WebSocketMessage: Sendable, Hashable {
   case text(String)
   case binary(ByteBuffer)
+
+  /// Bytes of its data.
+  package var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .binary(let data): data.readableBytes
+    }
+  }
 }

@@ -114,6 +114,7 @@ struct WebSocketOpening {
   private func tlsContext() throws(WebSocketConnectError) -> NIOSSLContext? {
     guard url.isSecure else { return nil }
     var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
     configuration.shutdownTimeout = TimeAmount(options.limits.closeTimeout)
     switch options.trust {
     case .system: break

@@ -10,5 +10,6 @@ package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConver
 
   static func protocolError(_ text: String) -> WebSocketViolation { .init(code: 1002, text) }
   static func notText(_ text: String) -> WebSocketViolation { .init(code: 1007, text) }
+  static func tooOften(_ text: String) -> WebSocketViolation { .init(code: 1008, text) }
   static func tooBig(_ text: String) -> WebSocketViolation { .init(code: 1009, text) }
 }

@@ -47,11 +47,12 @@ extension Call {
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
-        parts.roster.end(participant)
+        let isToBeCalledAgain = parts.roster.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
         parts.recorder?.end(participant, reason: LeaveReason(ending.cause), now: .now)
         lines.remove(participant)
         follow(lines, parts)
+        if isToBeCalledAgain, parts.roster.begin(participant) { parts.peer.offer(to: participant) }
       }
     }
   }

@@ -16,22 +16,26 @@ extension Call {
         hasJoined = true
         let isSomeoneElse = parts.roster.joined(as: you)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
-        // Whoever newly comes calls those who are there. A call that outlived the server goes on, unless the server knows us
-        // by another name now: then those who are there have seen us leave.
+        // Whoever newly comes calls those who are there. A call that outlived the server goes on. If the server knows us by
+        // another name now, those who are there have seen us leave: it goes on for as long as their media comes, and when they
+        // have ended it, we call them again.
+        var pace = OfferPace()
         for other in others.map(ParticipantID.init) {
-          if isSomeoneElse {
-            parts.peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
-          } else if !parts.roster.begin(other) {
-            continue
+          if parts.roster.begin(other) {
+            await pace.next()
+            parts.peer.offer(to: other)
+          } else if isSomeoneElse {
+            parts.roster.callAgainAfterEnd(other)
+            parts.peer.participantLeft(other)
           }
-          parts.peer.offer(to: other)
         }
       case .participantJoined(let id):
         log.info("user joined", metadata: ["user": "\(id)"])
       case .participantLeft(let id):
         log.info("user left", metadata: ["user": "\(id)"])
+        parts.roster.forgetCallingAgain(ParticipantID(id))
         // Whose way to the server alone broke is still recorded, as long as media comes.
-        parts.peer.participantLeft(ParticipantID(id))
+        parts.peer.participantLeft(ParticipantID(id), returnIsVerified: parts.client.verifiesReturns)
       case .offer(let id, let sdp):
         parts.peer.receive(.offer(sdp), from: ParticipantID(id))
       case .answer(let id, let sdp):

@@ -14,8 +14,13 @@ struct Reach: Sendable, Hashable {
   var iceServers: [String] = []
   /// 0 for any free one.
   var udpPort: UInt16 = 0
+  /// How many others of the room are taken note of.
+  var maximumUsers = SkyRTCClient.Options().maximumParticipants
   /// Nil for every address of the machine.
   var bindAddress: String?
+  /// Whether others of the room may make us check addresses of this machine and of networks without public addresses. Nil for
+  /// what the server's address says: a room that is on such a network has others there.
+  var allowsLocalCandidates: Bool?
 
   /// Where a server is expected when none is named.
   static let defaultServer = "ws://localhost:3000"
@@ -33,11 +38,18 @@ struct Reach: Sendable, Hashable {
     return Self.loopbackHosts.contains(url.host)
   }
 
+  /// Whether the server is on this machine or in a network without public addresses.
+  private var isServerLocal: Bool {
+    guard let url = try? WebSocketURL(server) else { return false }
+    return isServerHere || url.host.hasSuffix(".local") || BotPeer.Configuration.isLocalAddress(url.host)
+  }
+
   /// A peer that can be reached like this.
   var peerConfiguration: BotPeer.Configuration {
     var configuration = BotPeer.Configuration()
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
     configuration.includesLoopback = isServerHere
+    configuration.allowsLocalCandidates = allowsLocalCandidates ?? isServerLocal
     configuration.udpPort = udpPort
     configuration.iceServers = iceServers
     return configuration
@@ -58,6 +70,7 @@ struct Reach: Sendable, Hashable {
   func client(log: Logger) throws(CallFailure) -> SkyRTCClient {
     var options = SkyRTCClient.Options()
     options.trust = trust
+    options.maximumParticipants = maximumUsers
     do {
       return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
     } catch {

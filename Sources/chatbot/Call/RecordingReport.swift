@@ -32,7 +32,8 @@ struct RecordingReport {
 
   private func losses(_ track: RecordingManifest.Track) -> String {
     let errors = track.decodeErrors.map { "\($0) decode errors" } ?? "not verified"
-    return "\(track.lost) lost, \(track.recovered) recovered, \(errors)"
+    let unverified = track.unverified.map { $0 > 0 ? ", \($0) not verified" : "" } ?? ""
+    return "\(track.lost) lost, \(track.recovered) recovered, \(errors)\(unverified)"
   }
 
   private func seconds(_ value: Double) -> String {

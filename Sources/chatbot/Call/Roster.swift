@@ -10,6 +10,8 @@ final class Roster: Sendable {
   private struct State {
     var ownID = ""
     var participants: Set<ParticipantID> = []
+    /// Those who have a call with us under the id that we had before.
+    var toBeCalledAgain: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
     var recordingProblem: String?
   }
@@ -40,8 +42,23 @@ final class Roster: Sendable {
     state.withLock { $0.participants.insert(participant).inserted }
   }
 
-  func end(_ participant: ParticipantID) {
-    state.withLock { _ = $0.participants.remove(participant) }
+  /// Notes that a call has ended.
+  ///
+  /// - Returns: whether the participant is to be called again.
+  func end(_ participant: ParticipantID) -> Bool {
+    state.withLock { state in
+      state.participants.remove(participant)
+      return state.toBeCalledAgain.remove(participant) != nil
+    }
+  }
+
+  /// Notes that a participant waits for a call from us once the present one has ended.
+  func callAgainAfterEnd(_ participant: ParticipantID) {
+    state.withLock { _ = $0.toBeCalledAgain.insert(participant) }
+  }
+
+  func forgetCallingAgain(_ participant: ParticipantID) {
+    state.withLock { _ = $0.toBeCalledAgain.remove(participant) }
   }
 
   func connected() {

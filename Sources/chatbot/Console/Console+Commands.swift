@@ -30,6 +30,6 @@ extension Console {
     let columns = isAside ? errorColumns : outputColumns
     let table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
       .trimmingCharacters(in: .newlines)
-    if isAside { write(line: table) } else { result(table, isWanted: true) }
+    if isAside { write(styled: table) } else { result(styled: table, isWanted: true) }
   }
 }

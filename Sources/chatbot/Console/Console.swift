@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import SkyRTC
 import Synchronization
 
 /// What people read: lines on standard error, with a status line or table below them on a terminal, and results on standard output.
@@ -26,13 +27,21 @@ final class Console: Sendable {
   var outputColumns: Int? { Terminal.columns(output.fileDescriptor) }
   var errorColumns: Int? { Terminal.columns(errors.fileDescriptor) }
 
-  /// A log line, or a sentence for people.
+  /// A log line, or a sentence for people. What could move the cursor is shown by its escapes.
   func write(line: String) {
+    write(styled: Self.harmless(line))
+  }
+
+  /// The same with colours, whose text must be harmless already.
+  func write(styled line: String) {
     shownLines.withLock { shown in
       put(Self.eraser(of: shown) + line + "\n", to: errors)
       shown = 0
     }
   }
+
+  /// Text of any origin as it may be shown: a name from the network may hold whatever a terminal obeys.
+  private static func harmless(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
 
   /// Something that everyone should know, unless they asked for quiet.
   func say(_ sentence: String) {
@@ -48,6 +57,11 @@ final class Console: Sendable {
   ///
   /// - Parameter isWanted: whether it was asked for by name, so that quiet does not mean it.
   func result(_ line: String, isWanted: Bool = false) {
+    result(styled: Self.harmless(line), isWanted: isWanted)
+  }
+
+  /// The same with colours, whose text must be harmless already.
+  func result(styled line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
     clearStatus()
     let failure = Self.write(line + "\n", to: output.fileDescriptor)
@@ -100,7 +114,7 @@ final class Console: Sendable {
   func show(lines: [String]) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
-      let text = lines.map { StatusLine.cut($0, to: columns - 1) }.joined(separator: "\n")
+      let text = lines.map { StatusLine.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
       put(Self.eraser(of: shown) + text, to: errors)
       shown = lines.count
     }

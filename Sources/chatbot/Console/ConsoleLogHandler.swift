@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SkyRTC
 
 /// One line an event: time, level, message, and what belongs to it.
 struct ConsoleLogHandler: LogHandler {
@@ -18,21 +19,19 @@ struct ConsoleLogHandler: LogHandler {
       .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let level = event.level.rawValue.uppercased()
     let padded = level.padding(toLength: 7, withPad: " ", startingAt: 0)
-    console.write(line: "\(Self.time(Date())) \(padded) \(event.message)\(details)")
+    let message = "\(event.message)".printable(utf8Bytes: Self.longestMessage)
+    console.write(line: "\(Self.time(Date())) \(padded) \(message)\(details)")
   }
 
-  /// Text from the network never breaks a line or moves the cursor.
+  /// The most bytes that are shown of a message, and of each value that belongs to it.
+  private static let longestMessage = 2_000
+  private static let longestValue = 1_000
+
+  /// Text from the network never breaks a line, forges one or moves the cursor.
   private static func quoted(_ text: String) -> String {
-    let isPlain = text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 && $0 != "\"" }
-    if isPlain && !text.isEmpty { return text }
-    let escaped = text.unicodeScalars.map { scalar in
-      switch scalar {
-      case "\"": "\\\""
-      case _ where scalar.value < 32 || scalar.value == 127: "\\u{\(String(scalar.value, radix: 16))}"
-      default: String(scalar)
-      }
-    }
-    return "\"\(escaped.joined())\""
+    let shown = text.printable(utf8Bytes: longestValue)
+    let isPlain = !shown.isEmpty && !shown.unicodeScalars.contains { $0 == " " || $0 == "\"" } && shown == text
+    return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
   }
 
   private static func time(_ date: Date) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SkyRTC
 
 /// Where the room is, and how we are to be reached; the same for every command that takes part in a call.
 struct ReachOptions: ParsableArguments {
@@ -29,6 +30,15 @@ struct ReachOptions: ParsableArguments {
     help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
   var bindAddress: String?
 
+  @Option(help: ArgumentHelp("How many others of the room are called and answered.", valueName: "count"))
+  var maxUsers = SkyRTCClient.Options().maximumParticipants
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Check candidates of users that lead into this machine or a private network. (default: if the server is there)"))
+  var allowLocalCandidates: Bool?
+
   /// The longest room name that the server takes, in Unicode scalars.
   static let longestRoom = 128
 
@@ -40,6 +50,8 @@ struct ReachOptions: ParsableArguments {
     reach.iceServers = iceServer
     reach.udpPort = udpPort
     reach.bindAddress = bindAddress
+    reach.maximumUsers = maxUsers
+    reach.allowsLocalCandidates = allowLocalCandidates
     return reach
   }
 
@@ -48,6 +60,7 @@ struct ReachOptions: ParsableArguments {
       throw ValidationError(
         "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
     }
+    guard (1...10_000).contains(maxUsers) else { throw ValidationError("--max-users is 1 to 10000, not \(maxUsers).") }
     if let server { try AddressCheck.server(server) }
     if let caCertificate {
       if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }

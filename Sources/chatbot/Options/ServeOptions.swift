@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SkyRTC
 
 /// The options of `chatbot serve`, the embedded SkyRTC server with its web page.
@@ -24,6 +25,12 @@ struct ServeOptions: ParsableArguments {
       "A STUN server for the page, stun:host[:port]; may be given several times.", valueName: "url"))
   var iceServer: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "An origin whose pages may join besides the server's own, such as https://example.org; * for all. May be given several times.",
+      valueName: "origin"))
+  var allowOrigin: [String] = []
+
   @OptionGroup(title: "What is said")
   var log: LogOptions
 
@@ -36,6 +43,12 @@ struct ServeOptions: ParsableArguments {
   func validate() throws {
     guard (1...10_000).contains(usersPerRoom) else {
       throw ValidationError("--users-per-room is 1 to 10000, not \(usersPerRoom).")
+    }
+    for origin in allowOrigin where origin != "*" {
+      guard let url = URL(string: origin), ["http", "https"].contains(url.scheme), url.host() != nil, url.path().isEmpty
+      else {
+        throw ValidationError("--allow-origin is a scheme and a host, such as https://example.org, not \(origin).")
+      }
     }
     if host.isEmpty { throw ValidationError("--host needs an address.") }
     switch (tlsCertificate, tlsKey) {

@@ -52,6 +52,26 @@ struct SentPacketLogTests {
     #expect(report.arrivals.count == 1)
   }
 
+  @Test("a receiver's clock that leaps with every feedback leads nowhere")
+  func leapingClock() throws {
+    var log = SentPacketLog()
+    var groups = ArrivalGroups()
+    var packet = try #require(feedback([(0, 50)]).first)
+    // As far as a clock of 32 bits can leap at once: 2³¹ units of 250 µs, less one reference time.
+    let leap: Int32 = 0x7F_FFFF
+    var time: Int32 = 0
+    let count = 3 << 20
+    for number in 0..<count {
+      let place = UInt16(truncatingIfNeeded: number)
+      log.sent(number: place, size: 100, now: start + .milliseconds(number))
+      packet.baseSequenceNumber = place
+      time = time &+ leap
+      packet.referenceTime = (time << 8) >> 8
+      for arrival in log.received(packet).arrivals { _ = groups.add(arrival) }
+    }
+    print("measured: \(count) leaping feedbacks taken")
+  }
+
   @Test("feedback on packets that never left says nothing, whatever it claims")
   func forged() {
     var log = SentPacketLog()

@@ -128,6 +128,37 @@ struct DTLSConnectionTests {
     #expect(handshake.server.state == .closed)
   }
 
+  @Test("a fatal alert ends the association, and what comes after it is not kept")
+  func fatalAlert() throws {
+    let handshake = try Handshake(client: alice, server: bob)
+    handshake.client.start()
+    handshake.run()
+    // To the server's refusal the client answers with a fatal alert.
+    handshake.client.requestRenegotiation(showing: alice)
+    handshake.run()
+    guard case .failed(.aborted) = handshake.server.state else {
+      Issue.record("the server is \(handshake.server.state)")
+      return
+    }
+    let record = ByteBuffer(bytes: [23, 0xFE, 0xFD] + [UInt8](repeating: 7, count: 1_200))
+    for _ in 0..<20_000 { handshake.server.receive(record) }
+    #expect(handshake.server.unreadBytes == 0)
+  }
+
+  @Test("a renegotiation is refused by either role, and media's keys stay", arguments: [true, false])
+  func renegotiation(byClient: Bool) throws {
+    let handshake = try Handshake(client: alice, server: bob)
+    handshake.client.start()
+    handshake.run()
+    let keys = [handshake.client.keys, handshake.server.keys]
+    let (asking, asked) = byClient ? (handshake.client, handshake.server) : (handshake.server, handshake.client)
+    asking.requestRenegotiation(showing: try DTLSIdentity())
+    handshake.run()
+    #expect(keys.allSatisfy { $0 != nil })
+    #expect(asked.peerDigest == (byClient ? alice : bob).fingerprint.digest)
+    #expect(asked.keys == nil || asked.keys == keys[byClient ? 1 : 0])
+  }
+
   @Test("datagrams of noise neither stop a handshake nor spoil an established connection")
   func noiseIsIgnored() throws {
     var generator = SeededGenerator(seed: 7)

@@ -22,7 +22,7 @@ struct RateAllowanceTests {
   @Test("of offers that come too fast the newest is answered, when its time has come")
   func gate() {
     let start = ContinuousClock.now
-    var gate = OfferGate()
+    var gate = DescriptionGate()
     let passed = (0..<100).compactMap { gate.pass("\($0)", now: start) }
     #expect(passed == (0..<10).map { "\($0)" })
     #expect(gate.deadline == start + .milliseconds(500))
@@ -31,5 +31,21 @@ struct RateAllowanceTests {
     #expect(gate.deadline == nil)
     #expect(!gate.isIdle(now: start + .seconds(1)))
     #expect(gate.isIdle(now: start + .seconds(6)))
+  }
+
+  @Test("answers have a gate of their own, and candidates that come too fast are dropped")
+  func signalling() {
+    let start = ContinuousClock.now
+    var gate = SignallingGate()
+    let candidate = SignallingMessage.candidate(TrickledCandidate(candidate: "", mid: nil, mLineIndex: nil))
+    for kind in [SignallingMessage.offer("x"), .answer("x")] {
+      #expect((0..<50).count { _ in gate.pass(kind, now: start) != nil } == 10)
+    }
+    #expect((0..<1_000).count { _ in gate.pass(candidate, now: start) != nil } == 200)
+    #expect(gate.deadline == start + .milliseconds(500))
+    #expect(gate.open(now: start + .milliseconds(500)) == [.offer("x"), .answer("x")])
+    #expect(gate.pass(candidate, now: start + .milliseconds(100)) != nil)
+    #expect(!gate.isIdle(now: start + .seconds(6)))
+    #expect(gate.isIdle(now: start + .seconds(20)))
   }
 }

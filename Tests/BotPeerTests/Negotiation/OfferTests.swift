@@ -142,21 +142,21 @@ struct OfferTests {
     #expect(try negotiator.receivedAnswer(answer) == nil)
   }
 
-  @Test("an answer that is our own offer, or an offer of the other side, is ignored and the true one awaited")
+  @Test("an answer that is our own offer is refused, an offer of the other side is ignored, and the true one awaited")
   func echo() throws {
     var negotiator = Negotiator.seeded()
     let offer = negotiator.createOffer()
-    #expect(try negotiator.receivedAnswer(offer) == nil)
+    #expect(throws: NegotiationError.ownDescription) { try negotiator.receivedAnswer(offer) }
     #expect(try negotiator.receivedAnswer(try recorded("chromium156_offer")) == nil)
     #expect(negotiator.isAwaitingAnswer)
     #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")) != nil)
   }
 
-  @Test("our own offer that comes back as an offer is ignored")
+  @Test("our own offer that comes back as an offer is refused")
   func echoedOffer() throws {
     var negotiator = Negotiator.seeded()
     let offer = negotiator.createOffer()
-    #expect(try negotiator.receivedOffer(offer) == nil)
+    #expect(throws: NegotiationError.ownDescription) { try negotiator.receivedOffer(offer) }
     #expect(negotiator.isAwaitingAnswer)
   }
 

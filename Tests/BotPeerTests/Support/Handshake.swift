@@ -1,3 +1,4 @@
+import COpenSSL
 import NIOCore
 
 @testable import BotPeer
@@ -34,5 +35,24 @@ struct Handshake {
 extension DTLSConnection {
   var keys: SRTPKeys? {
     if case .established(let keys) = state { keys } else { nil }
+  }
+
+  /// Begins another handshake within the association, which ours never does by itself.
+  func requestRenegotiation(showing identity: DTLSIdentity) {
+    SSL_clear_options(ssl, UInt64(1) << 30)
+    SSL_use_certificate(ssl, identity.certificate)
+    SSL_use_PrivateKey(ssl, identity.privateKey)
+    SSL_renegotiate(ssl)
+    SSL_do_handshake(ssl)
+  }
+
+  /// Bytes that have come and that OpenSSL has not read.
+  var unreadBytes: Int { BIO_ctrl_pending(incoming) }
+
+  /// The digest of the certificate that the peer has shown last.
+  var peerDigest: [UInt8]? {
+    guard let certificate = SSL_get1_peer_certificate(ssl) else { return nil }
+    defer { X509_free(certificate) }
+    return certificateDigest(of: certificate, algorithm: "sha-256")
   }
 }

@@ -15,7 +15,7 @@ struct OggCount {
       let lacing = page.bytes.getBytes(at: OggPage.headerLength, length: segments) ?? []
       packets += lacing.count { $0 < 255 }
       // After a value of 255 a packet goes on.
-      let isFresh = zip([0] + lacing, lacing).map { $0 < 255 }
+      let isFresh = [true] + lacing.dropLast().map { $0 < 255 }
       fillers += zip(lacing, isFresh).count { (1...2).contains($0) && $1 }
       rest.moveReaderIndex(forwardBy: page.length)
     }

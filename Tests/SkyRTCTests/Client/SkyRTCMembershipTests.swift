@@ -4,6 +4,19 @@ import Testing
 
 @Suite("Who is in the room")
 struct SkyRTCMembershipTests {
+  @Test("of a server that names thousands, so many are taken note of as was agreed")
+  func manyOthers() {
+    var membership = SkyRTCMembership(maximumOthers: 3)
+    let ids = (0..<37_000).map { "id\($0)" }
+    #expect(
+      membership.received(.peers(you: "a", others: ids)) == .event(.joined(you: "a", others: Array(ids.prefix(3)))))
+    #expect(membership.leftOut == 36_997)
+    #expect(membership.received(.joined("new")) == .ignored(.tooMany(limit: 3)))
+    #expect(membership.received(.signal(.mark(""), from: "id9")) == .ignored(.stranger("id9")))
+    #expect(membership.received(.left("id1")) == .event(.participantLeft("id1")))
+    #expect(membership.received(.joined("new")) == .event(.participantJoined("new")))
+  }
+
   private func welcomed(_ others: [String] = ["b"]) -> SkyRTCMembership {
     var membership = SkyRTCMembership()
     _ = membership.received(.peers(you: "a", others: others))

@@ -9,7 +9,8 @@ struct SkyRTCNoticeTests {
   @Test("what is written is read back as the same")
   func roundTrip() throws {
     let notices: [SkyRTCNotice] = [
-      .peers(you: "a", others: []), .peers(you: "a", others: ["b", "c"]), .joined("b"), .left("b"),
+      .peers(you: "a", others: []), .peers(you: "a", others: [], secret: "00ff"), .peers(you: "a", others: ["b", "c"]),
+      .joined("b"), .left("b"),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.answer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.candidate(.init(candidate: "", mid: nil, index: 0)), from: "b"),

@@ -24,7 +24,7 @@ struct SkyRTCRequestTests {
       ("{\n  \"eventName\" : \"__join\",\n  \"data\" : {\n    \"room\" : \"pretty\"\n  }\n}", "pretty"),
     ])
   func room(text: String, room: String) throws {
-    #expect(try SkyRTCRequest(parsing: text) == .join(room: room, formerID: nil))
+    #expect(try SkyRTCRequest(parsing: text) == .join(room: room, former: nil))
   }
 
   @Test(
@@ -73,7 +73,8 @@ struct SkyRTCRequestTests {
   @Test("what is written is read back as the same")
   func roundTrip() throws {
     let requests: [SkyRTCRequest] = [
-      .join(room: "a/b \"c\" 💬", formerID: nil), .join(room: "100", formerID: "x"),
+      .join(room: "a/b \"c\" 💬", former: nil), .join(room: "100", former: .init(id: "x", secret: nil)),
+      .join(room: "100", former: .init(id: "x", secret: "00ff")),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), to: "x"),
       .signal(.answer(.init(type: "answer", sdp: "")), to: "x"),
       .signal(.candidate(.init(candidate: "candidate:1", mid: "0", index: 0)), to: "x"),

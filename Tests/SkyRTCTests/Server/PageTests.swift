@@ -13,7 +13,7 @@ struct PageTests {
   }
 
   private func get(_ path: String, method: String = "GET") -> String {
-    "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\r\n"
+    "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
   }
 
   @Test(
@@ -61,11 +61,12 @@ struct PageTests {
   @Test(
     "other requests are answered with what is wrong",
     arguments: [
-      ("GET /other HTTP/1.1\r\nHost: x\r\n\r\n", "404"), ("GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
-      ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", "405"),
-      ("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n", "405"), ("GET ? HTTP/1.1\r\nHost: x\r\n\r\n", "400"),
-      ("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "400"),
-      ("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "400"),
+      ("GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+      ("GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+      ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", "405"),
+      ("DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"), ("GET ? HTTP/1.1\r\nHost: localhost\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "400"),
       (RawConnection.upgrade.replacingOccurrences(of: "GET", with: "POST"), "400"),
       (RawConnection.upgrade.replacingOccurrences(of: "13", with: "8"), "400"),
       ("nonsense\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "400"),
@@ -94,7 +95,7 @@ struct PageTests {
       for name in ["a", "websocket"] {
         let list = String(repeating: "\(name),", count: 400_000 / (name.count + 1)) + name
         let answer = try await answer(
-          to: "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: \(list)\r\n\r\n", at: address)
+          to: "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: \(list)\r\n\r\n", at: address)
         #expect(answer.hasPrefix("HTTP/1.1 400 "))
       }
     }

@@ -23,7 +23,7 @@ struct ServerLimitTests {
       let participant = try await Participant.connect(to: address)
       participant.send(text: text)
       participant.socket.send(.binary(ByteBuffer(bytes: [0xFF, 0xFE, 0x00])))
-      participant.send(.join(room: "1", formerID: nil))
+      participant.send(.join(room: "1", former: nil))
       #expect(try await participant.next() != nil)
     }
   }
@@ -70,7 +70,7 @@ struct ServerLimitTests {
     try await withServer(limits: limits) { server, address in
       func refusal(_ room: String) async throws -> WebSocketEnding {
         let participant = try await Participant.connect(to: address)
-        participant.send(.join(room: room, formerID: nil))
+        participant.send(.join(room: room, former: nil))
         return await participant.socket.ended()
       }
       let (first, _) = try await Participant.joined("1", at: address)
@@ -124,6 +124,7 @@ struct ServerLimitTests {
     var limits = SkyRTCServer.Limits()
     limits.maximumOutgoingBytes = 512 * 1024
     limits.maximumMessageBurst = 10_000
+    limits.maximumByteBurst = 1 << 30
     try await withServer(limits: limits) { server, address in
       let (first, _) = try await Participant.joined("1", at: address)
       let slow = try await RawConnection.connect(to: address.port)

@@ -43,7 +43,7 @@ struct SkyRTCServerTests {
       let participant = try await Participant.connect(to: address)
       participant.socket.send(
         .binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
-      guard case .peers(let you, [])? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
       #expect(await server.participants(in: "5") == [you])
     }
   }
@@ -58,7 +58,7 @@ struct SkyRTCServerTests {
       }
       let participant = try await Participant.connect(to: address)
       participant.send(text: #"{"eventName":"__join"}"#)
-      guard case .peers(let you, [])? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
       #expect(await server.participants(in: "__default") == [you])
     }
   }
@@ -69,9 +69,9 @@ struct SkyRTCServerTests {
       let (stayer, stayerID) = try await Participant.joined("1", at: address)
       let (mover, moverID) = try await Participant.joined("1", at: address)
       #expect(try await stayer.next() == .joined(moverID))
-      mover.send(.join(room: "1", formerID: nil))
+      mover.send(.join(room: "1", former: nil))
       #expect(try await mover.next() == .peers(you: moverID, others: [stayerID]))
-      mover.send(.join(room: "2", formerID: nil))
+      mover.send(.join(room: "2", former: nil))
       #expect(try await mover.next() == .peers(you: moverID, others: []))
       #expect(try await stayer.next() == .left(moverID))
       #expect(await server.participants(in: "1") == [stayerID])
@@ -96,7 +96,7 @@ struct SkyRTCServerTests {
           sender.send(text: #"{"eventName":"\#(name)","data":{"sdp":"x","socketId":"\#(targetID)","connections":[]}}"#)
         }
         // Its answer shows that all of the above has been handled.
-        sender.send(.join(room: "3", formerID: nil))
+        sender.send(.join(room: "3", former: nil))
         _ = try await sender.next()
       }
       #expect(try await target.next() == .joined(insideID))
@@ -122,28 +122,51 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("a client that comes back is given its former id, unless somebody has it")
-  func formerID() async throws {
+  @Test("a former id is given only to who shows its secret, which nobody else is told")
+  func formerIdentity() async throws {
     try await withServer { server, address in
-      let (first, firstID) = try await Participant.joined("1", at: address)
-      let thief = try await Participant.connect(to: address)
-      thief.send(.join(room: "2", formerID: firstID))
-      guard case .peers(let thiefID, [])? = try await thief.next() else { throw Participant.Surprise.noWelcome }
-      #expect(thiefID != firstID)
-      await first.close()
-      let back = try await Participant.connect(to: address)
-      back.send(.join(room: "1", formerID: firstID))
-      #expect(try await back.next() == .peers(you: firstID, others: []))
-      back.send(.join(room: "1", formerID: UUID().uuidString.lowercased()))
-      #expect(try await back.next() == .peers(you: firstID, others: []), "an id changes only before the first room")
-      await back.close()
-      #expect(await server.participants(in: "1") == [])
-      for odd in ["", "you", "__proto__", UUID().uuidString, String(repeating: "a", count: 36)] {
-        let participant = try await Participant.connect(to: address)
-        participant.send(.join(room: "3", formerID: odd))
-        guard case .peers(let id, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
-        #expect(id != odd)
+      let (witness, witnessID) = try await Participant.joined("1", at: address)
+      let (victim, victimID) = try await Participant.joined("1", at: address)
+      let secret = try #require(victim.secret)
+      #expect(secret.count == 32 && secret != witness.secret)
+      #expect(try await witness.nextText()?.contains(secret) == false)
+      await victim.close()
+      #expect(try await witness.next() == .left(victimID))
+
+      // A thief has the id and what else is to be seen in a room.
+      for wrong in [
+        nil, "", witness.secret, String(repeating: "0", count: 32), String(secret.dropLast()), secret.uppercased(),
+      ] {
+        let thief = try await Participant.connect(to: address)
+        thief.send(.join(room: "1", former: .init(id: victimID, secret: wrong)))
+        guard case .peers(let id, _, _)? = try await thief.next() else { throw Participant.Surprise.noWelcome }
+        #expect(id != victimID && id != witnessID)
+        await thief.close()
       }
+
+      let back = try await Participant.connect(to: address)
+      back.send(.join(room: "1", former: .init(id: victimID, secret: secret)))
+      #expect(try await back.next() == .peers(you: victimID, others: [witnessID]))
+      back.send(.join(room: "1", former: .init(id: witnessID, secret: witness.secret)))
+      #expect(
+        try await back.next() == .peers(you: victimID, others: [witnessID]), "an id changes only before the first room")
+    }
+  }
+
+  @Test("who comes back before the server has noticed that they were gone takes the place of their old connection")
+  func halfOpenConnection() async throws {
+    try await withServer { server, address in
+      let (witness, _) = try await Participant.joined("1", at: address)
+      let (old, id) = try await Participant.joined("1", at: address)
+      #expect(try await witness.next() == .joined(id))
+      let back = try await Participant.connect(to: address)
+      back.send(.join(room: "1", former: .init(id: id, secret: old.secret)))
+      guard case .peers(id, let others, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
+      #expect(others.count == 1)
+      #expect(await old.socket.ended() == .closedThere(code: 1008, reason: "This participant has connected again."))
+      back.send(.signal(.mark("here"), to: others[0]))
+      #expect(try await witness.next() == .signal(.mark("here"), from: id), "nobody was told that they left")
+      #expect(await server.participants(in: "1").count == 2)
     }
   }
 
@@ -161,10 +184,10 @@ struct SkyRTCServerTests {
     let again = try await next.start()
     #expect(again == address)
     let firstBack = try await Participant.connect(to: again)
-    firstBack.send(.join(room: "1", formerID: firstID))
+    firstBack.send(.join(room: "1", former: .init(id: firstID, secret: first.secret)))
     #expect(try await firstBack.next() == .peers(you: firstID, others: []))
     let secondBack = try await Participant.connect(to: again)
-    secondBack.send(.join(room: "1", formerID: secondID))
+    secondBack.send(.join(room: "1", former: .init(id: secondID, secret: second.secret)))
     #expect(try await secondBack.next() == .peers(you: secondID, others: [firstID]))
     await next.shutdown()
   }
@@ -178,7 +201,7 @@ struct SkyRTCServerTests {
       var options = WebSocketClient.Options()
       options.trust = .file(certificate)
       let participant = try await Participant.connect(to: address, options: options)
-      participant.send(.join(room: "1", formerID: nil))
+      participant.send(.join(room: "1", former: nil))
       #expect(try await participant.next() != nil)
       await #expect { try await Participant.connect(to: address) } throws: {
         if case .notTrusted? = $0 as? WebSocketConnectError { return true }

@@ -5,6 +5,8 @@ import NIOCore
 /// A client of the server under test that speaks the protocol's messages one by one.
 final class Participant {
   let socket: WebSocketClient
+  /// What the last welcome gave to come back with.
+  private(set) var secret: String?
   private var messages: AsyncStream<WebSocketMessage>.Iterator
 
   private init(socket: WebSocketClient) {
@@ -21,8 +23,8 @@ final class Participant {
   /// Joins and reads the welcome.
   static func joined(_ room: String, at address: SkyRTCServer.Address) async throws -> (Participant, id: String) {
     let participant = try await connect(to: address)
-    participant.send(.join(room: room, formerID: nil))
-    guard case .peers(let you, _)? = try await participant.next() else { throw Surprise.noWelcome }
+    participant.send(.join(room: room, former: nil))
+    guard case .peers(let you, _, _)? = try await participant.next() else { throw Surprise.noWelcome }
     return (participant, you)
   }
 
@@ -41,8 +43,12 @@ final class Participant {
     }
   }
 
+  /// The next message, without the secret of a welcome.
   func next() async throws -> SkyRTCNotice? {
-    try await nextText().map { try SkyRTCNotice(parsing: $0) }
+    let notice = try await nextText().map { try SkyRTCNotice(parsing: $0) }
+    guard case .peers(let you, let others, let secret) = notice else { return notice }
+    self.secret = secret
+    return .peers(you: you, others: others)
   }
 
   func close() async {

@@ -47,6 +47,8 @@ package struct SentPacketLog: Sendable {
   package static let capacity = 4_096
   /// A packet of which nothing was heard for so long is not on its way any more, whatever became of it.
   private static let longestFlight: Duration = .seconds(1)
+  /// How far from its beginning the receiver's clock is followed, in units of 250 µs: some thousand years.
+  private static let longestClock: UInt64 = 1 << 50
 
   private var entries: [Entry] = []
   private var unwrapper = SequenceNumberUnwrapper()
@@ -95,13 +97,15 @@ package struct SentPacketLog: Sendable {
     guard base > newest - Int64(Self.capacity), end >= base else { return report }
     for arrival in feedback.arrivals {
       // 24 bits of 64 ms and a delta of 250 µs make 32 bits, which go round together.
-      let units = lastArrival &+ Int64(Int32(truncatingIfNeeded: arrival.time &- lastArrival))
+      var units = lastArrival + Int64(Int32(truncatingIfNeeded: arrival.time &- lastArrival))
+      // Feedback that leaps by days each time would lead out of the numbers at last.
+      if units.magnitude > Self.longestClock { units = 0 }
       let number = unwrapper.place(of: arrival.sequenceNumber)
       guard let entry = entry(number), !entry.hasArrived else { continue }
       lastArrival = units
       entries[slot(number)].hasArrived = true
       report.arrivals.append(
-        Arrival(sent: entry.sent, arrived: units &* 250, size: entry.size, probe: entry.probe))
+        Arrival(sent: entry.sent, arrived: units * 250, size: entry.size, probe: entry.probe))
     }
     report.arrivals.sort { $0.arrived < $1.arrived }
     if let reported, end <= reported { return report }

@@ -1,0 +1,158 @@
+import CWebM
+import Foundation
+import Glibc
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// Whatever has become of a recording that was cut off: what a reader found in it before the repair, it finds afterwards.
+@Suite("A repair loses nothing that could be read", .timeLimit(.minutes(10)))
+struct NothingLostTests {
+  /// How many damaged files are tried; `CHATBOT_REPAIR_MUTATIONS` asks for more.
+  private static let count = ProcessInfo.processInfo.environment["CHATBOT_REPAIR_MUTATIONS"].flatMap(Int.init) ?? 4_000
+
+  /// The places of all frames that libwebm reads.
+  private static func frames(_ bytes: [UInt8], in file: Int32) throws -> Set<UInt64> {
+    try #require(ftruncate(file, 0) == 0)
+    try #require(pwrite(file, bytes, bytes.count, 0) == bytes.count)
+    guard let reader = cwebm_open(file, UInt64(bytes.count)) else { return [] }
+    defer { cwebm_close(reader) }
+    cwebm_select(reader, UInt64(WebMHeader.videoNumber))
+    cwebm_select(reader, UInt64(WebMHeader.audioNumber))
+    var places: Set<UInt64> = []
+    while true {
+      switch cwebm_next(reader) {
+      case CWEBM_EVENT_HEADER: continue
+      case CWEBM_EVENT_FRAME: places.insert(cwebm_frame_read(reader).position)
+      default: return places
+      }
+    }
+  }
+
+  /// Where the last cluster begins.
+  private static func lastCluster(of bytes: [UInt8]) throws -> Int {
+    let mark: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
+    return try #require(bytes.indices.dropLast(4).last { Array(bytes[$0..<$0 + 4]) == mark })
+  }
+
+  /// Where the blocks of the last cluster begin.
+  private static func blocks(of bytes: [UInt8]) throws -> [Int] {
+    let cluster = try lastCluster(of: bytes)
+    let all = ByteBuffer(bytes: bytes)
+    var places: [Int] = []
+    var place = cluster
+    guard let head = EBMLHead(parsing: try #require(all.getSlice(at: place, length: all.readableBytes - place))) else {
+      return []
+    }
+    place += head.length
+    while let rest = all.getSlice(at: place, length: all.readableBytes - place), let head = EBMLHead(parsing: rest),
+      let size = head.size, place + head.length + Int(size) <= bytes.count
+    {
+      if head.is(.simpleBlock) { places.append(place) }
+      place += head.length + Int(size)
+    }
+    return places
+  }
+
+  @Test(
+    "a reserved flag, a Void element, an empty block or one of another track in the last cluster costs no other frame")
+  func oddElements() async throws {
+    let whole = try #require(try await Unfinished.files(after: 4)["anna.webm"])
+    // Cut off in the middle of the last block.
+    let blocks = try Self.blocks(of: whole)
+    try #require(blocks.count > 8)
+    let cut = Array(whole.prefix(blocks[blocks.count - 1] + 6))
+    let middle = blocks[blocks.count / 2]
+    let file = try Self.scratch()
+    defer { close(file) }
+    var damaged: [String: [UInt8]] = [:]
+    for flag in [0x40, 0x20, 0x10, 0x04, 0x02] as [UInt8] {
+      var bytes = cut
+      let head = try #require(EBMLHead(parsing: ByteBuffer(bytes: bytes[middle...])))
+      bytes[middle + head.length + 3] |= flag
+      damaged["flag \(flag)"] = bytes
+    }
+    let elements: [(String, [UInt8])] = [
+      ("Void", [0xEC, 0x83, 0, 0, 0]), ("an empty block", [0xA3, 0x84, 0x81, 0, 0, 0]),
+      ("a block too short", [0xA3, 0x81, 0x81]),
+      ("another track", [0xA3, 0x86, 0x85, 0, 0, 0, 1, 2]), ("an unknown element", [0x42, 0x99, 0x82, 1, 2]),
+      ("CRC-32", [0xBF, 0x84, 1, 2, 3, 4]), ("a group", [0xA0, 0x80]),
+    ]
+    for (name, element) in elements {
+      damaged[name] = Array(cut[..<middle]) + element + Array(cut[middle...])
+    }
+    for (name, bytes) in damaged {
+      let before = try Self.frames(bytes, in: file)
+      let target = MemoryFile(bytes)
+      #expect(try target.repair(), "\(name)")
+      let after = try Self.frames(target.bytes, in: file)
+      #expect(before.isSubset(of: after), "\(name): \(before.count) frames before, \(after.count) after")
+      #expect(after.count > blocks.count - 4, "\(name)")
+    }
+  }
+
+  @Test(
+    "of thousands of damaged last clusters none has fewer frames after its repair, by libwebm and, of some, by ffprobe")
+  func damagedLastClusters() async throws {
+    let whole = try #require(try await Unfinished.files(after: 2)["anna.webm"])
+    let cluster = try Self.lastCluster(of: whole)
+    let file = try Self.scratch()
+    defer { close(file) }
+    let folder = TestFolder()
+    var generator = SeededGenerator(seed: 16)
+    var repaired = 0
+    for round in 0..<Self.count {
+      var bytes = Array(whole.prefix(Int.random(in: min(cluster + 40, whole.count)...whole.count, using: &generator)))
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        let place = Int.random(in: cluster..<bytes.count, using: &generator)
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 1: bytes[place] = .random(in: 0...255, using: &generator)
+        case 2: bytes.insert(contentsOf: [0xEC, 0x82, 0, 0], at: place)
+        case 3: bytes.insert(.random(in: 0...255, using: &generator), at: place)
+        case 4: bytes.remove(at: place)
+        default:
+          // At the head of a block, where it does most.
+          guard let block = try Self.blocks(of: bytes).randomElement(using: &generator) else { break }
+          let offset = min(bytes.count - 1, block + Int.random(in: 0..<7, using: &generator))
+          bytes[offset] = .random(in: 0...255, using: &generator)
+        }
+      }
+      let before = try Self.frames(bytes, in: file)
+      let target = MemoryFile(bytes)
+      guard try target.repair() else { continue }
+      repaired += 1
+      let after = try Self.frames(target.bytes, in: file)
+      let isSubset = before.isSubset(of: after)
+      #expect(isSubset, "round \(round): \(before.subtracting(after).count) of \(before.count) frames are lost")
+      if round.isMultiple(of: max(1, Self.count / 40)) {
+        let counts = try [bytes, target.bytes].map { try Self.packets($0, in: folder) }
+        #expect(counts[1] >= counts[0], "round \(round): ffprobe reads \(counts[0]) packets before, \(counts[1]) after")
+      }
+    }
+    print("measured: \(repaired) of \(Self.count) damaged files were repaired")
+    #expect(repaired > Self.count / 2)
+  }
+
+  private static func scratch() throws -> Int32 {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(file >= 0)
+    unlink(path)
+    return file
+  }
+
+  /// How many packets ffprobe reads.
+  private static func packets(_ bytes: [UInt8], in folder: TestFolder) throws -> Int {
+    try folder.store(["file.webm": bytes])
+    let result = try ExternalTool.run(
+      "ffprobe",
+      [
+        "-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+        "\(folder.path)/file.webm",
+      ])
+    return result.output.split(separator: "\n").compactMap { Int($0.filter(\.isNumber)) }.reduce(0, +)
+  }
+}

@@ -1,0 +1,121 @@
+import NIOCore
+import NIOWebSocket
+import TestSupport
+import Testing
+
+@testable import SkyRTC
+
+/// Clients that want to cost the others something.
+@Suite("SkyRTC server: hostile clients", .timeLimit(.minutes(2)))
+struct HostileClientTests {
+  @Test("fragments of one byte are joined without copying what came before")
+  func fragments() throws {
+    func join(_ count: Int) throws -> Duration {
+      var assembler = WebSocketAssembler(side: .client, maximumBytes: 256 * 1024)
+      _ = try assembler.received(
+        WebSocketFrame(fin: false, opcode: .text, data: ByteBuffer(repeating: UInt8(ascii: "x"), count: 100_000)))
+      let fragment = WebSocketFrame(fin: false, opcode: .continuation, data: ByteBuffer(string: "x"))
+      return try ProcessorTime.measure { for _ in 0..<count { _ = try assembler.received(fragment) } }
+    }
+    let took = try join(100_000)
+    print("measured: a fragment of one byte takes \(took / 100_000)")
+    // A copy of 100 kB each took 60 µs.
+    #expect(took < .seconds(1))
+  }
+
+  @Test("a client that sends frames without end is closed")
+  func frames() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumFramesPerSecond = 10
+    limits.maximumFrameBurst = 50
+    try await withServer(limits: limits) { _, address in
+      let raw = try await RawConnection.connect(to: address.port)
+      raw.send(RawConnection.upgrade)
+      // Empty continuations of a text message, masked by zeroes.
+      raw.send([0x01, 0x80, 0, 0, 0, 0])
+      for _ in 0..<100 { raw.send([0x00, 0x80, 0, 0, 0, 0]) }
+      let answer = await raw.everything()
+      #expect(answer.suffix(100).contains { $0 == 0x88 }, "a close frame")
+      #expect(String(decoding: answer, as: UTF8.self).contains("More than 10 frames a second came."))
+    }
+  }
+
+  @Test("JSON with more values than the protocol has is refused without decoding it")
+  func manyValues() throws {
+    let objects = #"{"eventName":"x","data":[\#(Array(repeating: "{}", count: 85_000).joined(separator: ","))]}"#
+    #expect(objects.utf8.count > 250_000)
+    let took = ProcessorTime.measure {
+      #expect(throws: SignallingError.self) { try SkyRTCRequest(parsing: objects) }
+    }
+    print("measured: 85,000 empty objects are refused in \(took)")
+    #expect(took < .milliseconds(20))
+    let strings =
+      #"{"eventName":"__offer","data":{"socketId":"a","sdp":"\#(String(repeating: "{[,\\\"", count: 20_000))"}}"#
+    guard case .signal(.offer, to: "a") = try SkyRTCRequest(parsing: strings) else {
+      Issue.record("what is in a string does not count")
+      return
+    }
+  }
+
+  @Test("a candidate that doubles on its way is refused to who sends it, and not to who would get it")
+  func doubling() async throws {
+    try await withServer { server, address in
+      let (victim, victimID) = try await Participant.joined("1", at: address)
+      let (attacker, attackerID) = try await Participant.joined("1", at: address)
+      #expect(try await victim.next() == .joined(attackerID))
+      let mid = String(repeating: "m", count: 135_000)
+      attacker.send(.signal(.candidate(.init(candidate: "candidate:1", mid: mid, index: 0)), to: victimID))
+      let ending = await attacker.socket.ended()
+      guard case .closedThere(code: 1009, _) = ending else {
+        Issue.record("The server ended with: \(ending)")
+        return
+      }
+      #expect(try await victim.next() == .left(attackerID))
+      #expect(await server.participants(in: "1") == [victimID])
+    }
+  }
+
+  @Test("bytes beyond what a call needs end the connection of who sends them")
+  func bytes() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumBytesPerSecond = 10_000
+    limits.maximumByteBurst = 300_000
+    try await withServer(limits: limits) { _, address in
+      let (participant, _) = try await Participant.joined("1", at: address)
+      for _ in 0..<10 { participant.send(.signal(.mark(String(repeating: "x", count: 100_000)), to: "nobody")) }
+      #expect(
+        await participant.socket.ended() == .closedThere(code: 1008, reason: "More than 10000 bytes a second came."))
+    }
+  }
+
+  @Test("after a close frame that is no good the connection ends at once")
+  func invalidClose() async throws {
+    try await withServer { _, address in
+      let raw = try await RawConnection.connect(to: address.port)
+      raw.send(RawConnection.upgrade)
+      let begin = ContinuousClock.now
+      // Code 1005, which must not be sent.
+      raw.send([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xED])
+      let answer = await raw.everything()
+      #expect(Array(answer.suffix(60)).contains(0x88))
+      // It used to be 2 s, the time for the other side's close frame.
+      #expect(ContinuousClock.now - begin < .seconds(1.5))
+    }
+  }
+
+  @Test("a page of another origin gets 403, another host 421, and neither a WebSocket")
+  func origin() async throws {
+    try await withServer { _, address in
+      for (from, to, status) in [
+        ("Host: localhost", "Host: localhost\r\nOrigin: https://evil.example", "403"),
+        ("Host: localhost", "Host: evil.example", "421"),
+        ("dGhlIHNhbXBsZSBub25jZQ==", "AAAA", "400"), ("HTTP/1.1", "HTTP/1.0", "400"),
+      ] {
+        let raw = try await RawConnection.connect(to: address.port)
+        raw.send(RawConnection.upgrade.replacing(from, with: to))
+        let answer = await raw.text()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(to): \(answer.prefix(40))")
+      }
+    }
+  }
+}

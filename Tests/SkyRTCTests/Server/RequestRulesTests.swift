@@ -1,0 +1,99 @@
+import NIOHTTP1
+import Testing
+
+@testable import SkyRTC
+
+/// Whose requests a server answers.
+@Suite("Which requests are answered")
+struct RequestRulesTests {
+  private static func request(
+    host: String? = "localhost:3000", origin: String? = nil, upgrades: Bool = true,
+    key: String? = "dGhlIHNhbXBsZSBub25jZQ==", version: HTTPVersion = .http1_1
+  ) -> HTTPRequestHead {
+    var head = HTTPRequestHead(version: version, method: .GET, uri: "/")
+    if let host { head.headers.add(name: "Host", value: host) }
+    if let origin { head.headers.add(name: "Origin", value: origin) }
+    if upgrades {
+      head.headers.add(name: "Upgrade", value: "websocket")
+      if let key { head.headers.add(name: "Sec-WebSocket-Key", value: key) }
+    }
+    return head
+  }
+
+  private static func status(
+    _ head: HTTPRequestHead, at host: String = "127.0.0.1", allowing origins: [String] = []
+  ) -> Int? {
+    RequestRules(host: host, allowedOrigins: origins).refusal(of: head)?.status
+  }
+
+  @Test("programs, which name no origin, and the server's own page may join")
+  func own() {
+    #expect(Self.status(Self.request()) == nil)
+    for (host, origin) in [
+      ("localhost:3000", "http://localhost:3000"), ("127.0.0.1:3000", "http://127.0.0.1:3000"),
+      ("[::1]:3000", "http://[::1]:3000"), ("LOCALHOST:3000", "http://localhost:3000"),
+      ("localhost", "http://localhost"),
+      // A proxy has ended TLS.
+      ("chat.localhost", "https://chat.localhost"), ("chat.localhost:443", "https://chat.localhost"),
+    ] {
+      #expect(Self.status(Self.request(host: host, origin: origin)) == nil, "\(host) \(origin)")
+    }
+    #expect(Self.status(Self.request(host: "example.org", origin: "https://example.org"), at: "0.0.0.0") == nil)
+  }
+
+  @Test(
+    "pages of others may not",
+    arguments: [
+      "https://evil.example", "http://localhost:3001", "http://localhost", "https://localhost.evil.example:3000",
+      "null", "",
+      "file://", "http://localhost:3000@evil.example", "http://localhost:3000.evil.example", "http://[::1]:3000",
+    ])
+  func others(origin: String) {
+    #expect(Self.status(Self.request(origin: origin)) == 403)
+    #expect(Self.status(Self.request(host: "example.org:3000", origin: origin), at: "0.0.0.0") == 403)
+    #expect(Self.status(Self.request(origin: origin), allowing: ["*"]) == nil)
+    #expect(Self.status(Self.request(origin: origin, upgrades: false)) == nil, "files of the page are no secret")
+  }
+
+  @Test("an origin that is allowed may, and its host may be named where only this machine's may be")
+  func allowed() {
+    let origins = ["https://Chat.example"]
+    #expect(Self.status(Self.request(origin: "https://chat.example"), allowing: origins) == nil)
+    #expect(Self.status(Self.request(host: "chat.example", origin: "https://chat.example"), allowing: origins) == nil)
+    #expect(Self.status(Self.request(origin: "https://other.example"), allowing: origins) == 403)
+  }
+
+  @Test("a server for this machine is not reached by another name", arguments: [true, false])
+  func rebinding(upgrades: Bool) {
+    for host in [
+      "evil.example", "evil.example:3000", "10.0.0.1:3000", "127.evil.example", "localhost.evil.example", "[::2]:3000",
+      "",
+    ] {
+      #expect(Self.status(Self.request(host: host, upgrades: upgrades)) == 421, "\(host)")
+      #expect(Self.status(Self.request(host: host, upgrades: upgrades), at: "localhost") == 421, "\(host)")
+      #expect(Self.status(Self.request(host: host, upgrades: upgrades), at: "192.168.1.2") == nil, "\(host)")
+    }
+    for host in ["127.0.0.1", "127.1.2.3:80", "localhost", "room.localhost:3000", "[::1]"] {
+      #expect(Self.status(Self.request(host: host, upgrades: upgrades)) == nil, "\(host)")
+    }
+  }
+
+  @Test("an opening that RFC 6455 does not allow is refused")
+  func opening() {
+    #expect(Self.status(Self.request(host: nil)) == 400)
+    #expect(Self.status(Self.request(version: .http1_0)) == 400)
+    for key in [nil, "", "AAAA", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==AAAA", "\u{1B}[2J"] {
+      #expect(Self.status(Self.request(key: key)) == 400)
+    }
+    var twice = Self.request()
+    twice.headers.add(name: "Host", value: "evil.example")
+    #expect(Self.status(twice) == 400)
+  }
+
+  @Test("a reason shows no control characters and is short")
+  func reason() throws {
+    let head = Self.request(origin: "http://\u{1B}]0;x\u{7}" + String(repeating: "a", count: 10_000))
+    let reason = try #require(RequestRules(host: "127.0.0.1", allowedOrigins: []).refusal(of: head)?.reason)
+    #expect(reason.utf8.count < 300 && reason.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+  }
+}

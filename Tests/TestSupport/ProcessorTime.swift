@@ -1,0 +1,17 @@
+import Glibc
+
+/// Time that a processor worked for this thread: what a machine's other work leaves as it is.
+public enum ProcessorTime {
+  /// How long a processor works for something that does not suspend.
+  public static func measure(_ body: () throws -> Void) rethrows -> Duration {
+    let begin = now()
+    try body()
+    return now() - begin
+  }
+
+  private static func now() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+  }
+}
