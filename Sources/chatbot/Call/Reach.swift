@@ -41,7 +41,7 @@ struct Reach: Sendable, Hashable {
   /// Whether the server is on this machine or in a network without public addresses.
   private var isServerLocal: Bool {
     guard let url = try? WebSocketURL(server) else { return false }
-    return isServerHere || url.host.hasSuffix(".local") || BotPeer.Configuration.isLocalAddress(url.host)
+    return isServerHere || HostAddresses.of(url.host).contains(where: BotPeer.Configuration.isLocalAddress)
   }
 
   /// A peer that can be reached like this.

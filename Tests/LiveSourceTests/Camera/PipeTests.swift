@@ -145,8 +145,8 @@ extension RealTime {
       let pipe = Pipe()
       pipe.write(text: "YUV4MPEG2 W32 H32 F25:1\nFRAME\n")
       pipe.write(luma: 40)
-      pipe.write(text: "NOISE\n")
       let camera = try LiveCamera(opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading)
+      pipe.write(text: "NOISE\n")
       for await _ in await camera.frames() {}
       close(pipe.writing)
       close(pipe.reading)
