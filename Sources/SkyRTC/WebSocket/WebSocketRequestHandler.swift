@@ -44,6 +44,8 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
       fail(.notTrusted(url, reason: TLSReason.text(error)), context: context)
     case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
       fail(.notAWebSocket(url, reason: "its Sec-WebSocket-Accept header is wrong"), context: context)
+    case is HTTPParserError:
+      fail(.notAWebSocket(url, reason: "what it sent is not HTTP"), context: context)
     default:
       fail(.notAWebSocket(url, reason: "\(error)"), context: context)
     }

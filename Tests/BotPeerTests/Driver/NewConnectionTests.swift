@@ -48,6 +48,25 @@ struct NewConnectionTests {
     #expect(connected - began < .seconds(5))
   }
 
+  @Test(
+    "and who had left the room is taken on only if the server verifies who comes back; else they get a call of their own",
+    arguments: [true, false])
+  func returned(isVerified: Bool) throws {
+    let call = try call()
+    let engine = call.engine(of: "anna")
+    call.participantLeft("anna", returnIsVerified: isVerified)
+    call.run(for: .milliseconds(400))
+    // From another machine, with another certificate.
+    try call.enter("anna", host: 2, port: 5001)
+    try call.run(within: .seconds(1)) { call.engine(of: "anna")?.state == .connecting }
+    try expectMedia(call)
+    #expect((call.engine(of: "anna") === engine) == isVerified)
+    let sentence =
+      "Somebody came back under this id with a new connection, and the server does not verify who they are."
+    #expect(call.endings(of: "anna").map(\.ending.sentence) == (isVerified ? [] : [sentence]))
+    #expect(call.endings(of: "anna").allSatisfy { $0.ending.cause == .connectionLost })
+  }
+
   @Test("ends the call and begins another where nothing but the session's id tells that it is new")
   func sameCertificate() throws {
     let identity = try DTLSIdentity()

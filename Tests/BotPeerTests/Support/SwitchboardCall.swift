@@ -130,8 +130,8 @@ final class SwitchboardCall {
     switchboard.received(message, from: ParticipantID(name), now: now)
   }
 
-  func participantLeft(_ name: String) {
-    switchboard.participantLeft(ParticipantID(name), now: now)
+  func participantLeft(_ name: String, returnIsVerified: Bool = true) {
+    switchboard.participantLeft(ParticipantID(name), returnIsVerified: returnIsVerified, now: now)
     work()
   }
 

@@ -23,6 +23,17 @@ struct ProcessFigures: Sendable, CustomStringConvertible {
     self.threads = Int(threads)
   }
 
+  /// How long processors have worked for a program so far, in seconds; nil once it has ended.
+  static func processorTime(of process: Int32) -> Double? {
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+      let end = text.lastIndex(of: ")")
+    else { return nil }
+    // After "17 (a name)" comes the third field; user and system time are the 14th and 15th.
+    let fields = text[end...].split(separator: " ").dropFirst()
+    let ticks = fields.dropFirst(11).prefix(2).compactMap { Double($0) }
+    return ticks.count == 2 ? ticks.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK))) : nil
+  }
+
   var description: String {
     String(format: "%.1f MiB, %d descriptors, %d threads", memory, descriptors, threads)
   }
