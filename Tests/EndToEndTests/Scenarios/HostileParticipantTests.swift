@@ -26,12 +26,12 @@ extension EndToEndWithoutBrowsers {
       """
 
     /// Each takes the victim's id and gives messages.
-    private static let attacks: [(name: String, messages: @Sendable (String) -> [String])] = [
+    private static let attacks: [(name: String, messages: @Sendable (String) throws -> [String])] = [
       (
         "rids with long restrictions, in an answer of ours",
         { id in
           let rids = (0..<26).map { "a=rid:r\($0) send pt=96;x=\(String(repeating: "y", count: 7_000))\r\n" }.joined()
-          return Array(repeating: offer(head + rids + "a=simulcast:send r0;r1;r2\r\n", to: id), count: 3)
+          return Array(repeating: try offer(head + rids + "a=simulcast:send r0;r1;r2\r\n", to: id), count: 3)
         }
       ),
       (
@@ -40,7 +40,7 @@ extension EndToEndWithoutBrowsers {
           let types = (0..<2_000).map { "\($0 % 128)" }.joined(separator: ",")
           let rids = (0..<26).map { "a=rid:r\($0) send pt=\(types)\r\n" }.joined()
           let names = (0..<2_000).map { "r\($0 % 26)" }.joined(separator: ",")
-          return Array(repeating: offer(head + rids + "a=simulcast:send \(names)\r\n", to: id), count: 10)
+          return Array(repeating: try offer(head + rids + "a=simulcast:send \(names)\r\n", to: id), count: 10)
         }
       ),
       (
@@ -49,7 +49,7 @@ extension EndToEndWithoutBrowsers {
           let candidates = (0..<50).map {
             "a=candidate:\($0) 1 udp 2130706431 198.51.100.1 \(20_000 + $0) typ host\r\n"
           }
-          return Array(repeating: offer(head + candidates.joined(), to: id), count: 5)
+          return Array(repeating: try offer(head + candidates.joined(), to: id), count: 5)
         }
       ),
       (
@@ -70,7 +70,7 @@ extension EndToEndWithoutBrowsers {
           ]
         }
       ),
-      ("answers that nobody awaits", { id in Array(repeating: answer(head, to: id), count: 1_000) }),
+      ("answers that nobody awaits", { id in Array(repeating: try answer(head, to: id), count: 1_000) }),
       (
         "JSON with many values",
         { _ in
@@ -81,13 +81,13 @@ extension EndToEndWithoutBrowsers {
       ),
     ]
 
-    private static func offer(_ sdp: String, to id: String) -> String { description("offer", sdp, to: id) }
+    private static func offer(_ sdp: String, to id: String) throws -> String { try description("offer", sdp, to: id) }
 
-    private static func answer(_ sdp: String, to id: String) -> String { description("answer", sdp, to: id) }
+    private static func answer(_ sdp: String, to id: String) throws -> String { try description("answer", sdp, to: id) }
 
-    private static func description(_ kind: String, _ sdp: String, to id: String) -> String {
+    private static func description(_ kind: String, _ sdp: String, to id: String) throws -> String {
       let data: JSON = ["sdp": ["type": .string(kind), "sdp": .string(sdp)], "socketId": .string(id)]
-      return JSON.object(["eventName": .string("__\(kind)"), "data": data]).text
+      return try JSON.object(["eventName": .string("__\(kind)"), "data": data]).text
     }
 
     @Test("costs the others no frame and no recording, whatever it says")
@@ -108,7 +108,7 @@ extension EndToEndWithoutBrowsers {
           #expect(attacker.others.count == 3, "after all attacks before \"\(name)\"")
           for victim in attacker.others {
             // The server may have had enough.
-            for message in messages(victim) { try? await attacker.send(message) }
+            for message in try messages(victim) { try? await attacker.send(message) }
           }
           try await Task.sleep(for: .milliseconds(700))
           attacker.leave()
