@@ -94,7 +94,8 @@ package final class PeerEngine {
   var remoteConnection: RemoteConnection?
   /// When the signalling server said that the participant had left, unless they were heard of since.
   var leftRoom: Moment?
-  /// Whether whoever speaks under the participant's id by signalling may be somebody else by now.
+  /// Whether the participant's id in the room may belong to somebody else by now: they left, and the server does not verify who
+  /// takes an id again.
   var mayBeSomebodyElse = false
   /// When the last authentic RTP or RTCP packet came.
   var lastMediaArrival: Moment?

@@ -1,7 +1,7 @@
 /// How many checks may go to addresses that have never answered.
 ///
-/// Whoever calls us names the addresses that we check, a stranger's among them (RFC 8445, 19.5.1). The allowance outlives ICE
-/// restarts, because a call may bring a new one with every offer.
+/// A participant chooses the addresses that we check, and may name a third party's (RFC 8445, 19.5.1). The allowance is kept
+/// across ICE restarts, because each offer can ask for one.
 struct UnansweredAllowance: Sendable {
   /// Enough for a dozen addresses on each side of a call that takes 40 s to connect.
   static let burst = 400

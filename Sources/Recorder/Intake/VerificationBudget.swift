@@ -3,7 +3,7 @@ import Media
 /// What decoding one participant's pictures may cost, so that no participant's frames make those of others wait.
 ///
 /// Counted in pixels, because that is what libvpx's time goes by, whatever few bytes a picture has: 3 to 4 ns each. A change of
-/// size costs as much again, since all buffers are made anew. Counted and not measured, so that the same call is always verified
+/// size costs as much again, because libvpx allocates its buffers again. Counted and not measured, so that the same call is always verified
 /// in the same way.
 struct VerificationBudget: Sendable {
   /// In the long run: a little more than 1920x1080 at 30 pictures a second.

@@ -181,7 +181,7 @@ final class SkyRTCHub {
       logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
       return
     }
-    // What is relayed says some things twice, for old pages. Whoever receives it must not pay for what the sender has written.
+    // A relayed candidate has its section twice, for old pages, so it can exceed the receiver's limit where the request did not.
     let text = delivery.notice.text
     guard text.utf8.count <= limits.maximumMessageBytes else {
       return drop(

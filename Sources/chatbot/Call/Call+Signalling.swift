@@ -16,7 +16,7 @@ extension Call {
         hasJoined = true
         let isSomeoneElse = parts.roster.joined(as: you)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
-        // Whoever newly comes calls those who are there. A call that outlived the server goes on. If the server knows us by
+        // A newcomer offers to those who are there. A call that outlived the server goes on. If the server knows us by
         // another name now, those who are there have seen us leave: it goes on for as long as their media comes, and when they
         // have ended it, we call them again.
         var pace = OfferPace()
