@@ -36,6 +36,7 @@ final class PeerSwitchboard {
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   /// What a viewer who comes now needs to see the present picture.
   private var groupOfPictures = GroupOfPicturesCache()
+  private let checkPace = CheckPace()
   private var touched: [PeerEngine] = []
   /// What has happened outside of engines.
   private var events: [(ParticipantID, PeerEvent)] = []
@@ -177,7 +178,8 @@ final class PeerSwitchboard {
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.media = configuration.media
     settings.act = configuration.act
-    let engine = PeerEngine(settings, offers: offers, generator: configuration.makeGenerator())
+    let engine = PeerEngine(
+      settings, offers: offers, checkPace: checkPace, generator: configuration.makeGenerator())
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine

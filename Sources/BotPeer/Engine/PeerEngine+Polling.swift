@@ -55,7 +55,7 @@ extension PeerEngine {
 
   private func pollAgent(now: ContinuousClock.Instant) {
     guard agentIsTouched || agentDeadline.map({ $0 <= Moment(now) }) ?? false else { return }
-    for action in agent.poll(now: now) {
+    for action in agent.poll(now: now, pace: checkPace) {
       if case .send(let datagram, let local, let remote) = action {
         actions.append(.transmit(datagram, from: local, to: remote))
       }

@@ -105,6 +105,7 @@ package final class PeerEngine {
   var misbehaviour: (any Misbehaviour)?
   /// Whether we ended the call without telling anybody.
   var hasFallenSilent = false
+  let checkPace: CheckPace
   private var problems = RateAllowance(burst: 20, interval: .seconds(1))
   private var problemsUnsaid = 0
   private var framesSent: UInt64 = 0
@@ -118,12 +119,14 @@ package final class PeerEngine {
 
   /// - Parameters:
   ///   - offers: whether we make the offer; the offerer is the controlling ICE agent (RFC 8445, 6.1.1).
+  ///   - checkPace: shared by all engines of the program.
   ///   - generator: unpredictable outside tests: passwords and SSRCs come from it.
   package init(
-    _ configuration: Configuration, offers: Bool,
+    _ configuration: Configuration, offers: Bool, checkPace: CheckPace = CheckPace(),
     generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.configuration = configuration
+    self.checkPace = checkPace
     participant = configuration.participant
     var generator = generator
     let local = LocalDescription(

@@ -13,13 +13,15 @@ extension ICEAgent {
   }
 
   /// Everything that is to be done now, in order.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  ///
+  /// - Parameter pace: shared by all agents of the program.
+  package mutating func poll(now: ContinuousClock.Instant, pace: CheckPace) -> [Action] {
     expireRetired(now: now)
     serviceTransactions(now: now)
     updateConsent(now: now)
     updateSelection(now: now)
     updateNomination(now: now)
-    startCheck(now: now)
+    startCheck(now: now, pace: pace)
     announce(now: now)
     wake = nil
     lastPoll = now
@@ -56,10 +58,18 @@ extension ICEAgent {
 
   // MARK: New checks
 
-  private mutating func startCheck(now: ContinuousClock.Instant) {
-    guard remote != nil, let due = nextCheck, due <= now,
-      let index = checkList.takeNext(onlyTriggered: isConcluded)
-    else { return }
+  private mutating func startCheck(now: ContinuousClock.Instant, pace: CheckPace) {
+    guard remote != nil, let due = nextCheck, due <= now, checkList.hasNext(onlyTriggered: isConcluded) else { return }
+    if !hasBookedCheck {
+      let moment = pace.book(now: now)
+      guard moment <= now else {
+        nextCheck = moment
+        hasBookedCheck = true
+        return
+      }
+    }
+    hasBookedCheck = false
+    guard let index = checkList.takeNext(onlyTriggered: isConcluded) else { return }
     sendCheck(index, isConsent: false, now: now)
     nextCheck = now + ICETiming.checkInterval
   }

@@ -19,6 +19,7 @@ extension ICEAgent {
     local = credentials
     remote = nil
     started = nil
+    hasBookedCheck = false
     remoteCandidates = []
     checkList = CheckList()
     transactions = []

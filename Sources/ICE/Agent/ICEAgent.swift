@@ -154,6 +154,8 @@ package struct ICEAgent: Sendable {
   var waitingCandidates: [ICECandidate] = []
   /// When the next new check may be sent.
   var nextCheck: ContinuousClock.Instant?
+  /// Whether `nextCheck` is a moment that the shared pace has given to this agent.
+  var hasBookedCheck = false
   var actions: [Action] = []
   /// Something has come in since the last poll.
   var wake: ContinuousClock.Instant?

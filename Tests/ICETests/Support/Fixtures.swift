@@ -27,6 +27,9 @@ func agent(
 }
 
 extension ICEAgent {
+  /// The only agent of its program: it keeps the pace by itself.
+  mutating func poll(now: ContinuousClock.Instant) -> [Action] { poll(now: now, pace: CheckPace()) }
+
   mutating func know(_ credentials: ICECredentials, isLite: Bool = false, now: ContinuousClock.Instant) {
     setRemote(
       usernameFragment: credentials.usernameFragment, password: credentials.password, isLite: isLite, now: now)
