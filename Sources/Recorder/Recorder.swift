@@ -28,6 +28,8 @@ public actor Recorder {
   private nonisolated let looksAtClock: Bool
 
   private let surroundings: ParticipantRecording.Surroundings
+  /// Bytes of frames of all participants together that may wait for their places.
+  private let unplacedLimit: Int
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
   /// Recordings that have ended, but are not wholly on the disk.
   private var closing: [ParticipantRecording] = []
@@ -54,6 +56,7 @@ public actor Recorder {
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
     inbox = Inbox(limit: configuration.memoryLimit)
+    unplacedLimit = configuration.memoryLimit / 4
     looksAtClock = configuration.looksAtClock
     let report: (Problem) -> Void = { problemInput.yield($0) }
     surroundings = ParticipantRecording.Surroundings(
@@ -161,6 +164,7 @@ public actor Recorder {
     drain()
     for recording in recordings.values { recording.advance(now: now) }
     for recording in closing { recording.advance(now: now) }
+    placeSurplus(now: now)
     if let ending, now >= ending.deadline { for recording in closing { recording.giveUp(now: now) } }
     settle()
     newestStatus.withLock { status in
@@ -170,8 +174,23 @@ public actor Recorder {
 
   /// Does what was put into the inbox.
   func drain() {
-    for entry in inbox.takeAll() { handle(entry) }
+    let entries = inbox.takeAll()
+    for entry in entries { handle(entry) }
+    if let newest = entries.last?.now { placeSurplus(now: newest) }
     settle()
+  }
+
+  /// Ends the wait of those whose frames take most of the memory, if they take too much of it together. What one participant
+  /// sends without telling its times must not cost the others theirs.
+  private func placeSurplus(now: ContinuousClock.Instant) {
+    var unplaced = recordings.values.reduce(0) { $0 + $1.unplacedBytes }
+    if unplaced <= unplacedLimit { return }
+    for recording in recordings.values.sorted(by: { $0.unplacedBytes > $1.unplacedBytes }) {
+      if unplaced <= unplacedLimit / 2 { return }
+      unplaced -= recording.unplacedBytes
+      recording.placeAll(now: now)
+      unplaced += recording.unplacedBytes
+    }
   }
 
   private func handle(_ entry: Inbox.Entry) {

@@ -78,6 +78,11 @@ final class ParticipantRecording {
     }
   }
 
+  /// Gives the frames that wait for their places those that they have as far as is known.
+  func placeAll(now: ContinuousClock.Instant) {
+    if ending == nil { advance(now: now, everything: true) }
+  }
+
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
   /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
@@ -117,6 +122,9 @@ final class ParticipantRecording {
 
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { intake.heldBytes + files.heldBytes }
+
+  /// Bytes of frames that wait for their places: they are held until it is known how sound and pictures belong together.
+  var unplacedBytes: Int { intake.heldBytes }
 
   /// How it stands now.
   var status: RecordingStatus {

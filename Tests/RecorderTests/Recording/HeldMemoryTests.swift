@@ -1,0 +1,47 @@
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Recorder
+
+/// What participants cost the others who send much and never tell by sender reports how sound and pictures belong together.
+@Suite("Frames that wait for sender reports")
+struct HeldMemoryTests {
+  /// Pictures of noise at so many bits a second.
+  private func flood(_ owner: String, bitrate: Int, seconds: Double) throws -> Script {
+    let frames = Int(seconds * 30)
+    var keyframe = try #require(try TestMedia.pictures(0.1).first?.payload)
+    let padding = max(0, bitrate / 8 / 30 - keyframe.readableBytes)
+    keyframe.writeRepeatingByte(0, count: padding)
+    var script = Script(owner)
+    script.add(
+      (0..<frames).map { .init(ticks: Int64($0) * 3_000, payload: keyframe, isKeyframe: true) }, codec: .vp8)
+    return script
+  }
+
+  @Test("eight who send 40 Mb/s each without reports cost the others nothing, and the memory stays below half")
+  func floods() async throws {
+    let folder = TestFolder()
+    let recorder = try folder.recorder(verifies: false)
+    let floods = try (0..<8).map { try flood("flood \($0)", bitrate: 40_000_000, seconds: 5) }
+    var honest = Script("anna")
+    honest.add(try TestMedia.tone(5), codec: .opus)
+    honest.add(try TestMedia.pictures(5), codec: .vp8)
+    honest.addReports(.opus, at: [2.5])
+    honest.addReports(.vp8, at: [2.6])
+    let all = floods + [honest]
+    for script in all { recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock) }
+    let last = await folder.play(all, to: recorder)
+    let summaries = await recorder.finish(now: last)
+    print("measured: \(recorder.peakMemory >> 10) KiB of memory at most")
+    #expect(recorder.peakMemory < 16 << 20)
+    let anna = try #require(summaries.first { $0.participant.text == "anna" }).manifest
+    #expect(anna.tracks.first { $0.kind == "video" }?.frames == UInt64(honest.payloads(.vp8).count))
+    #expect(anna.tracks.first { $0.kind == "audio" }?.frames == UInt64(honest.payloads(.opus).count))
+    #expect(anna.alignment.source == "senderReports", "\(anna.alignment)")
+    for summary in summaries {
+      #expect(summary.manifest.disk?.picturesDropped ?? 0 == 0, "\(summary.participant)")
+    }
+  }
+}
