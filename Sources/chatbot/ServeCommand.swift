@@ -16,6 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = SkyRTCServer.Configuration(host: options.host, port: Int(options.port))
     configuration.limits.maximumUsersPerRoom = options.usersPerRoom
     configuration.limits.maximumConnections = max(configuration.limits.maximumConnections, 2 * options.usersPerRoom)
+    configuration.limits.maximumConnectionsPerAddress = options.connectionsPerAddress
     configuration.iceServers = options.iceServer
     configuration.allowedOrigins = options.allowOrigin
     configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }

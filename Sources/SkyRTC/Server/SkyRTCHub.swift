@@ -23,12 +23,17 @@ final class SkyRTCHub {
   private var rooms: Rooms
   private var clients: [String: Client] = [:]
   private var channels: [ObjectIdentifier: any Channel] = [:]
+  private var connections: ConnectionCount
+  private var refusals: TokenBucket
   private var isStopping = false
 
   init(limits: SkyRTCServer.Limits, logger: Logger, loop: any EventLoop) {
     self.limits = limits
     self.logger = logger
     self.loop = loop
+    connections = ConnectionCount(
+      maximum: limits.maximumConnections, maximumPerAddress: limits.maximumConnectionsPerAddress)
+    refusals = TokenBucket(perSecond: 1, burst: 20, now: loop.now)
     rooms = Rooms(
       maximumNameCharacters: limits.maximumRoomNameCharacters, maximumUsers: limits.maximumUsersPerRoom,
       maximumRooms: limits.maximumRooms)
@@ -41,13 +46,18 @@ final class SkyRTCHub {
 
   /// Takes note of a new TCP connection, if there is room for it.
   func admit(_ channel: any Channel) -> Bool {
-    guard !isStopping, channels.count < limits.maximumConnections else {
-      logger.warning("A connection was refused: \(channels.count) are open.")
+    if isStopping { return false }
+    let address = channel.remoteAddress
+    if let refusal = connections.open(address) {
+      if refusals.take(now: loop.now) { logger.warning("A connection was refused: \(refusal).") }
       return false
     }
     let key = ObjectIdentifier(channel)
     channels[key] = channel
-    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in channels[key] = nil }
+    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+      channels[key] = nil
+      connections.close(address)
+    }
     return true
   }
 

@@ -37,6 +37,9 @@ extension SkyRTCServer {
   public struct Limits: Sendable, Hashable {
     /// Open connections, page requests included. Further ones are closed at once.
     public var maximumConnections = 1000
+    /// Of them, those from one IPv4 address or one IPv6 network of 64 bits. Connections from this machine are not counted: a reverse
+    /// proxy may be there.
+    public var maximumConnectionsPerAddress = 250
     public var maximumRooms = 1000
     public var maximumUsersPerRoom = 100
     /// Unicode scalars of a room's name.

@@ -22,6 +22,12 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "How many connections one address may have, this machine's excepted: more behind a proxy on another machine.",
+      valueName: "count"))
+  var connectionsPerAddress = SkyRTCServer.Limits().maximumConnectionsPerAddress
+
+  @Option(
+    help: ArgumentHelp(
       "A STUN server for the page, stun:host[:port]; may be given several times.", valueName: "url"))
   var iceServer: [String] = []
 
@@ -43,6 +49,9 @@ struct ServeOptions: ParsableArguments {
   func validate() throws {
     guard (1...10_000).contains(usersPerRoom) else {
       throw ValidationError("--users-per-room is 1 to 10000, not \(usersPerRoom).")
+    }
+    guard (1...100_000).contains(connectionsPerAddress) else {
+      throw ValidationError("--connections-per-address is 1 to 100000, not \(connectionsPerAddress).")
     }
     for origin in allowOrigin where origin != "*" {
       guard let url = URL(string: origin), ["http", "https"].contains(url.scheme), url.host() != nil, url.path().isEmpty

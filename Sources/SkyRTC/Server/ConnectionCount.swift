@@ -1,0 +1,69 @@
+import Glibc
+import NIOCore
+
+/// How many connections are open, in all and from each address.
+///
+/// An IPv6 network of 64 bits counts as one address, because one client has all of it (RFC 6177). Loopback addresses do not
+/// count: there everybody behind a reverse proxy comes from, and who is on this machine can do worse.
+struct ConnectionCount: Sendable {
+  private(set) var total = 0
+  private var byNetwork: [[UInt8]: Int] = [:]
+  private let maximum: Int
+  private let maximumPerAddress: Int
+
+  /// Why a connection is refused.
+  enum Refusal: Sendable, Hashable, CustomStringConvertible {
+    case all(Int)
+    case address(Int)
+
+    var description: String {
+      switch self {
+      case .all(let count): "\(count) are open"
+      case .address(let count): "\(count) are open from this address"
+      }
+    }
+  }
+
+  init(maximum: Int, maximumPerAddress: Int) {
+    self.maximum = maximum
+    self.maximumPerAddress = maximumPerAddress
+  }
+
+  /// Counts a connection that has just been opened, unless there are too many; nil when it is admitted.
+  mutating func open(_ address: SocketAddress?) -> Refusal? {
+    guard total < maximum else { return .all(total) }
+    if let network = Self.network(of: address) {
+      let count = byNetwork[network, default: 0]
+      guard count < maximumPerAddress else { return .address(count) }
+      byNetwork[network] = count + 1
+    }
+    total += 1
+    return nil
+  }
+
+  /// Takes note that one of those that were admitted has been closed.
+  mutating func close(_ address: SocketAddress?) {
+    total -= 1
+    guard let network = Self.network(of: address), let count = byNetwork[network] else { return }
+    byNetwork[network] = count > 1 ? count - 1 : nil
+  }
+
+  /// What an address is counted by; nil for one that is not counted.
+  private static func network(of address: SocketAddress?) -> [UInt8]? {
+    switch address {
+    case .v4(let address):
+      let bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+      return bytes.first == 127 ? nil : bytes
+    case .v6(let address):
+      let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+      if bytes.dropLast().allSatisfy({ $0 == 0 }) { return nil }
+      // ::ffff:192.0.2.1 is an IPv4 address (RFC 4291, 2.5.5.2).
+      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+        return bytes[12] == 127 ? nil : Array(bytes[12...])
+      }
+      return Array(bytes.prefix(8))
+    case .unixDomainSocket, nil:
+      return nil
+    }
+  }
+}
