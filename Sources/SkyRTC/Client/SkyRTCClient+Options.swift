@@ -22,8 +22,9 @@ extension SkyRTCClient {
     public var maximumMessageBytes = 256 * 1024
     /// Others of the room that are taken note of; who is there beyond them does not exist for us.
     public var maximumParticipants = 256
-    /// Events that may wait in `events`. When as many wait, 256 more messages wait unread; then the connection is given
-    /// up and made anew, so that memory stays bounded and no event is ever missing in the middle.
+    /// Events that may wait in `events`. When as many wait, 8,192 more messages of 16 MiB in all wait unread: more than others
+    /// can send through our server while a busy machine gives the reader no time. Then the connection is given up and made
+    /// anew, so that memory stays bounded and no event is ever missing in the middle.
     public var maximumWaitingEvents = 4096
 
     public init() {}
@@ -32,7 +33,8 @@ extension SkyRTCClient {
       var options = WebSocketClient.Options()
       options.trust = trust
       options.connectTimeout = connectTimeout
-      options.maximumWaitingMessages = 256
+      options.maximumWaitingMessages = 8_192
+      options.maximumWaitingBytes = 16 << 20
       options.limits.maximumMessageBytes = maximumMessageBytes
       options.limits.pingInterval = pingInterval
       options.limits.pingTimeout = pingTimeout

@@ -4,8 +4,8 @@ import NIOPosix
 /// A WebSocket opened from here (RFC 6455): `ws` and `wss`, text and binary, any size that `Options` allow.
 ///
 /// Pings, pongs and the closing handshake are dealt with inside. What comes in waits in `messages`, at most
-/// `Options.maximumWaitingMessages` of them: a reader that falls further behind loses the connection rather than a
-/// message in the middle.
+/// `Options.maximumWaitingMessages` of them with `maximumWaitingBytes`: a reader that falls further behind loses the connection
+/// rather than a message in the middle.
 package final class WebSocketClient: Sendable {
   /// How to connect, and what the connection may cost.
   package struct Options: Sendable {
@@ -15,6 +15,8 @@ package final class WebSocketClient: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// Messages that may wait for the reader of `messages`.
     package var maximumWaitingMessages = 1024
+    /// Their bytes.
+    package var maximumWaitingBytes = 64 << 20
     /// Further headers of the upgrade request.
     package var headers: [(name: String, value: String)] = []
 

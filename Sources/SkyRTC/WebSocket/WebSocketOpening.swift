@@ -84,15 +84,25 @@ struct WebSocketOpening {
   private static func open(
     _ channel: any Channel, options: WebSocketClient.Options
   ) -> (Opened, WebSocketHandler) {
-    let (messages, inbox) = AsyncStream.makeStream(
+    let (waiting, inbox) = AsyncStream.makeStream(
       of: WebSocketMessage.self, bufferingPolicy: .bufferingOldest(options.maximumWaitingMessages))
+    let bytes = WaitingBytes()
+    let messages = AsyncStream<WebSocketMessage> {
+      var iterator = waiting.makeAsyncIterator()
+      let message = await iterator.next()
+      if let message { bytes.remove(message.size) }
+      return message
+    }
     let ending = channel.eventLoop.makePromise(of: WebSocketEnding.self)
     let closeSlowReader = NIOLoopBoundBox<WebSocketHandler?>(nil, eventLoop: channel.eventLoop)
     let handler = WebSocketHandler(
       side: .client, limits: options.limits,
       owner: .init(
         received: { message in
-          if case .dropped = inbox.yield(message) {
+          if bytes.add(message.size) > options.maximumWaitingBytes {
+            closeSlowReader.value?.close(
+              code: 1008, reason: "The reader fell behind by \(options.maximumWaitingBytes) bytes.")
+          } else if case .dropped = inbox.yield(message) {
             closeSlowReader.value?.close(
               code: 1008, reason: "The reader fell behind by \(options.maximumWaitingMessages) messages.")
           }

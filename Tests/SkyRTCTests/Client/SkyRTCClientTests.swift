@@ -47,6 +47,29 @@ struct SkyRTCClientTests {
     }
   }
 
+  @Test("3,000 candidates at once cost a reader who has no time neither the connection nor one of them")
+  func burst() async throws {
+    try await withServer { _, address in
+      var options = quick
+      options.maximumWaitingEvents = 500
+      let victim = try client(address.webSocketURL, options: options)
+      var events = victim.events.makeAsyncIterator()
+      try await victim.connect()
+      guard case .joined(let victimID, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+      let (sender, senderID) = try await Participant.joined(victim.room, at: address)
+      #expect(await events.next() == .participantJoined(senderID))
+      for number in 0..<3_000 {
+        sender.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", index: 0)), to: victimID))
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      for number in 0..<3_000 {
+        #expect(await events.next() == .candidate(from: senderID, candidate: "\(number)", mid: "0", index: 0))
+      }
+      await sender.close()
+      await victim.close()
+    }
+  }
+
   @Test("a server with a certificate of its own is believed by who was told of it, and by nobody else")
   func ownAuthority() async throws {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
@@ -200,28 +223,30 @@ struct SkyRTCClientTests {
   func slowReader() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
-      connection.send(.peers(you: "a", others: []))
+      connection.send(.peers(you: "a", others: ["b"]))
       if connection.number > 0 { return }
-      for number in 0..<5000 { connection.send(.joined("\(number)")) }
+      for number in 0..<20_000 {
+        connection.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", index: 0)), from: "b"))
+      }
     }
     var options = quick
-    options.maximumWaitingEvents = 10
+    options.maximumWaitingEvents = 1_000
     let client = try client(server.url, options: options)
     try await client.connect()
-    try await Task.sleep(for: .milliseconds(300))
-    var joined = 0
+    try await Task.sleep(for: .milliseconds(2_000))
+    var taken = 0
     for await event in client.events {
-      guard case .participantJoined(let id) = event else {
+      guard case .candidate(_, let candidate, _, _) = event else {
         if case .disconnected(let reason, _) = event {
           #expect(reason.contains("fell behind"))
           break
         }
         continue
       }
-      #expect(id == "\(joined)")
-      joined += 1
+      #expect(candidate == "\(taken)")
+      taken += 1
     }
-    #expect(joined >= 200 && joined < 5000)
+    #expect(taken >= 1_000 && taken < 20_000)
     await client.close()
     await server.stop()
   }

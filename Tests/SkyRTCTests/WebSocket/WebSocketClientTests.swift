@@ -117,6 +117,27 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
+  @Test("a reader that falls behind by too many bytes loses the connection, and one that reads them does not")
+  func manyBytes() async throws {
+    let server = try await ScriptedServer.start { connection, _ in
+      for _ in 0..<10 { connection.send(String(repeating: "x", count: 10_000)) }
+    }
+    var options = WebSocketClient.Options()
+    options.maximumWaitingBytes = 50_000
+    let client = try await WebSocketClient.connect(to: server.url, options: options)
+    client.send(.text("go"))
+    #expect(await client.ended() == .closedHere(code: 1008, reason: "The reader fell behind by 50000 bytes."))
+    options.maximumWaitingBytes = 100_000
+    let reader = try await WebSocketClient.connect(to: server.url, options: options)
+    for _ in 0..<3 {
+      reader.send(.text("go"))
+      var messages = reader.messages.makeAsyncIterator()
+      for _ in 0..<10 { #expect(await messages.next()?.size == 10_000) }
+    }
+    reader.close()
+    await server.stop()
+  }
+
   @Test("where nothing listens, the error says so")
   func unreachable() async throws {
     let free = try await RawServer.start(answer: nil)
