@@ -10,7 +10,7 @@ final class Console: Sendable {
   let isTerminal: Bool
   let isQuiet: Bool
   private let output: FileHandle
-  private let errors: FileHandle
+  private let errors: ErrorOutput
   /// Why a result did not reach standard output, as a clause.
   private let outputFailure = Mutex<String?>(nil)
   /// Lines of the status that is shown now.
@@ -19,13 +19,13 @@ final class Console: Sendable {
   init(isQuiet: Bool, output: FileHandle = .standardOutput, errors: FileHandle = .standardError) {
     self.isQuiet = isQuiet
     self.output = output
-    self.errors = errors
+    self.errors = ErrorOutput(descriptor: errors.fileDescriptor)
     isTerminal = Terminal.columns(errors.fileDescriptor) != nil
   }
 
   /// How wide standard output and standard error are; nil for one that is no terminal.
   var outputColumns: Int? { Terminal.columns(output.fileDescriptor) }
-  var errorColumns: Int? { Terminal.columns(errors.fileDescriptor) }
+  var errorColumns: Int? { Terminal.columns(errors.descriptor) }
 
   /// A log line, or a sentence for people. What could move the cursor is shown by its escapes.
   func write(line: String) {
@@ -34,8 +34,12 @@ final class Console: Sendable {
 
   /// The same with colours, whose text must be harmless already.
   func write(styled line: String) {
+    write(styled: line, patience: ErrorOutput.patience)
+  }
+
+  private func write(styled line: String, patience: Duration) {
     shownLines.withLock { shown in
-      put(Self.eraser(of: shown) + line + "\n", to: errors)
+      errors.write(Self.eraser(of: shown) + line + "\n", patience: patience)
       shown = 0
     }
   }
@@ -50,7 +54,7 @@ final class Console: Sendable {
 
   /// What went wrong; not to be silenced.
   func report(_ sentence: String) {
-    write(line: "chatbot: \(sentence)")
+    write(styled: Self.harmless("chatbot: \(sentence)"), patience: .seconds(1))
   }
 
   /// A result, for people and programs alike.
@@ -103,7 +107,7 @@ final class Console: Sendable {
   func show(_ status: StatusLine) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
-      put((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns), to: errors)
+      errors.write((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns))
       shown = 1
     }
   }
@@ -115,14 +119,14 @@ final class Console: Sendable {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
       let text = lines.map { StatusLine.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
-      put(Self.eraser(of: shown) + text, to: errors)
+      errors.write(Self.eraser(of: shown) + text)
       shown = lines.count
     }
   }
 
   func clearStatus() {
     shownLines.withLock { shown in
-      put(Self.eraser(of: shown), to: errors)
+      if shown > 0 { errors.write(Self.eraser(of: shown)) }
       shown = 0
     }
   }
@@ -138,9 +142,5 @@ final class Console: Sendable {
   private static func eraser(of lines: Int) -> String {
     guard lines > 0 else { return "" }
     return "\r" + (lines > 1 ? "\u{1B}[\(lines - 1)A" : "") + "\u{1B}[J"
-  }
-
-  private func put(_ text: String, to handle: FileHandle) {
-    try? handle.write(contentsOf: Data(text.utf8))
   }
 }
