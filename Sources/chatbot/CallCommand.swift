@@ -20,6 +20,10 @@ struct CallCommand: AsyncParsableCommand {
   /// Lists what was recorded, and says what could not be.
   private func report(_ roster: Roster, on console: Console) throws(CallFailure) {
     let recordings = roster.recordings
+    let forgotten = roster.recordingsForgotten
+    if forgotten > 0 {
+      console.result("\(forgotten) earlier recordings are in the folder too; their manifests tell of them.")
+    }
     for summary in recordings { console.result(RecordingReport(summary).text) }
     if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }
     guard !recordings.isEmpty else {

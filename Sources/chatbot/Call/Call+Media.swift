@@ -68,10 +68,10 @@ extension Call {
     try? await Task.sleep(for: .milliseconds(300))
   }
 
-  /// One encoder serves all viewers, so it follows the worst line.
+  /// One encoder serves all viewers.
   private func follow(_ lines: ViewerLines, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
-    if let line = lines.worst {
+    if let line = lines.common {
       source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
     } else {
       source.startOver()

@@ -13,6 +13,7 @@ final class Roster: Sendable {
     /// Those who have a call with us under the id that we had before.
     var toBeCalledAgain: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
+    var recordingsForgotten = 0
     var recordingProblem: String?
   }
 
@@ -71,7 +72,13 @@ final class Roster: Sendable {
   }
 
   func recorded(_ summary: RecordingSummary) {
-    state.withLock { $0.recordings.append(summary) }
+    state.withLock { state in
+      state.recordings.append(summary)
+      guard state.recordings.count > Self.maximumRecordings + Self.maximumRecordings / 10 else { return }
+      let surplus = state.recordings.count - Self.maximumRecordings
+      state.recordings.removeFirst(surplus)
+      state.recordingsForgotten += surplus
+    }
   }
 
   func recordingFailed(_ sentence: String) {
@@ -81,6 +88,12 @@ final class Roster: Sendable {
   /// The first thing that went wrong with a recording.
   var recordingProblem: String? { state.withLock { $0.recordingProblem } }
 
-  /// What was recorded, in the order in which it ended.
+  /// What was recorded, in the order in which it ended: the newest of what is too much to be kept for a report at the end.
   var recordings: [RecordingSummary] { state.withLock { $0.recordings } }
+
+  /// How many recordings ended before the first of `recordings`.
+  var recordingsForgotten: Int { state.withLock { $0.recordingsForgotten } }
+
+  /// Somebody who joins and leaves for days must not fill the memory.
+  static let maximumRecordings = 1_000
 }

@@ -53,23 +53,19 @@ final class LoadCrew: Sendable {
     for await _ in everybody { return }
   }
 
-  /// One encoder serves all, so it follows the worst line of all.
+  /// One encoder serves all.
   func follow(_ line: ViewerLines.Line?, of participant: ParticipantID, _ index: Int) {
     guard source.isLive else { return }
-    let worst = state.withLock { state in
+    let line = state.withLock { state in
       if let line {
         state.lines[index, default: ViewerLines()].set(line, of: participant)
       } else {
         state.lines[index]?.remove(participant)
       }
-      let all = state.lines.values.compactMap(\.worst)
-      return all.isEmpty
-        ? nil
-        : ViewerLines.Line(
-          bitrate: all.map(\.bitrate).min() ?? 0, fractionLost: all.map(\.fractionLost).max() ?? 0)
+      return ViewerLines.common(of: state.lines.values.flatMap(\.all))
     }
-    if let worst {
-      source.follow(bitrate: worst.bitrate, fractionLost: worst.fractionLost)
+    if let line {
+      source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
     } else {
       source.startOver()
     }
