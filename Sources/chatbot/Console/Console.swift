@@ -9,6 +9,8 @@ final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
   let isTerminal: Bool
   let isQuiet: Bool
+  /// Of all loggers together.
+  let logAllowance = LogAllowance()
   private let output: FileHandle
   private let errors: ErrorOutput
   /// Why a result did not reach standard output, as a clause.

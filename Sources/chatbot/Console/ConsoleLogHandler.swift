@@ -15,12 +15,19 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
+    if event.level == .info, logLevel == .info {
+      guard let leftOut = console.logAllowance.take() else { return }
+      if leftOut > 0 { write("INFO", "\(leftOut) lines were left out, because there were too many.") }
+    }
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
       .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let level = event.level.rawValue.uppercased()
+    write(level, "\(event.message)".printable(utf8Bytes: Self.longestMessage) + details)
+  }
+
+  private func write(_ level: String, _ text: String) {
     let padded = level.padding(toLength: 7, withPad: " ", startingAt: 0)
-    let message = "\(event.message)".printable(utf8Bytes: Self.longestMessage)
-    console.write(line: "\(Self.time(Date())) \(padded) \(message)\(details)")
+    console.write(line: "\(Self.time(Date())) \(padded) \(text)")
   }
 
   /// The most bytes that are shown of a message, and of each value that belongs to it.
