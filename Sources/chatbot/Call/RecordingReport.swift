@@ -13,9 +13,8 @@ struct RecordingReport {
   var text: String {
     var lines = [summary.paths.joined(separator: " ")]
     if let video = summary.track(.video) {
-      let sizes = (video.sizes ?? []).map { "\($0.width)x\($0.height)" }
       lines.append(
-        "  video vp8 \(sizes.joined(separator: " ")), \(seconds(video.duration)) s, \(video.frames) frames, "
+        "  video vp8 \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
           + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(unwritten(video))")
     }
     if let audio = summary.track(.audio) {
@@ -23,6 +22,12 @@ struct RecordingReport {
         "  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))\(unwritten(audio))")
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// The first sizes of the pictures, and how many there are if they are many: the manifest has them all.
+  private static func text(of sizes: [RecordingManifest.Track.Size]) -> String {
+    let shown = sizes.prefix(8).map { "\($0.width)x\($0.height)" }.joined(separator: " ")
+    return sizes.count > 8 ? "\(shown) and \(sizes.count - 8) more sizes" : shown
   }
 
   /// What of a track's end is in no file, and why.
