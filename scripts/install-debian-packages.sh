@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a task needs and that are missing; does nothing when all are there.
 #
-# Usage: scripts/install-debian-packages.sh build|demo|test|bench|sample...
+# Usage: scripts/install-debian-packages.sh build|demo|test|interop|bench|sample...
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -17,16 +17,18 @@ for purpose in "$@"; do
     build) wanted="$wanted libogg-dev libopus-dev libpng-dev libsndfile1-dev libsoxr-dev libsrtp2-dev libssl-dev libvorbis-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # A second opinion of a recording.
     demo) wanted="$wanted ffmpeg" ;;
-    # More opinions, real browsers with a font, and what gives Firefox a network of its own.
-    test) wanted="$wanted ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux" ;;
+    # More opinions, real browsers with a font, what gives Firefox a network of its own, and peers of other WebRTC stacks.
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-aiortc python3-gi ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux" ;;
+    # One more stack, compiled here.
+    interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Making what is published, and compiling the floor.
     bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Making samples/test.webm anew.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
-    *) fail "\"$purpose\" is not one of bench, build, demo, sample, test." ;;
+    *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test." ;;
   esac
 done
-[ -n "$wanted" ] || fail "say what for: bench, build, demo, sample or test."
+[ -n "$wanted" ] || fail "say what for: bench, build, demo, interop, sample or test."
 
 command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
 

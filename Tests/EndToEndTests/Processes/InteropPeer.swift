@@ -1,0 +1,203 @@
+import Foundation
+import SkyRTC
+import Synchronization
+import TestSupport
+
+/// A peer of another WebRTC stack, a program of `Tests/Interop`, in a room: it speaks JSON lines, and what it says is carried to the
+/// room and back.
+final class InteropPeer: Sendable {
+  enum Stack: String, CaseIterable, Sendable, CustomStringConvertible {
+    case aiortc
+    case webrtcbin
+    case pion = "Pion"
+
+    var description: String { rawValue }
+
+    /// The command that starts the peer.
+    ///
+    /// - Parameter scenario: makes what the peer plays.
+    func command(in scenario: Scenario) async throws -> [String] {
+      let folder = BuiltProgram.repository.appendingPathComponent("Tests/Interop").path
+      switch self {
+      case .aiortc: return ["/usr/bin/python3", "\(folder)/aiortc-peer.py"]
+      case .webrtcbin: return ["/usr/bin/python3", "\(folder)/webrtcbin-peer.py"]
+      case .pion:
+        guard let program = Self.pionProgram else { throw Missing() }
+        return [program] + (try await scenario.elementaryStreams()).map(\.path)
+      }
+    }
+
+    /// Where `scripts/test.sh interop` has put the program that it compiled.
+    private static let pionProgram = ProcessInfo.processInfo.environment["CHATBOT_PION_PEER"]
+
+    struct Missing: Error {}
+
+    /// Whether what it takes is installed.
+    var isInstalled: Bool {
+      switch self {
+      case .aiortc: Self.canImport("aiortc")
+      case .webrtcbin:
+        Self.canImport(
+          "gi; gi.require_version('Gst', '1.0'); gi.require_version('GstWebRTC', '1.0'); from gi.repository import Gst, GstWebRTC; Gst.init(None); assert Gst.ElementFactory.find('webrtcbin') and Gst.ElementFactory.find('nicesrc')"
+        )
+      case .pion: Self.pionProgram != nil
+      }
+    }
+
+    private static func canImport(_ what: String) -> Bool {
+      (try? ExternalTool.run("/usr/bin/python3", ["-c", "import \(what)"]))?.status == 0
+    }
+  }
+
+  /// What it has counted.
+  struct Counts: Sendable {
+    var pictures = 0
+    var soundPackets = 0
+  }
+
+  private struct State {
+    var received = Counts()
+    var sent = Counts()
+    var states: [String] = []
+    var partner: String?
+    /// What it said before it was known to whom.
+    var unsaid: [JSON] = []
+  }
+
+  private let process: Process
+  private let input: FileHandle
+  private let client: SkyRTCClient
+  private let state = Mutex(State())
+  private let carrier = Mutex<Task<Void, Never>?>(nil)
+  /// What it says of its own troubles.
+  let errors: URL
+
+  /// Starts the peer and joins the room with it.
+  ///
+  /// - Parameter offers: whether it calls those who are there, as a newcomer does; otherwise it waits for an offer.
+  init(_ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool) async throws {
+    let command = try await stack.command(in: scenario)
+    errors = scenario.folder.appendingPathComponent("\(stack).log")
+    _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+    client = try SkyRTCClient(url: server.address, room: room, on: scenario.network.loops)
+    let (input, output) = (Pipe(), Pipe())
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    ProcessWarden.shared.watch(process.processIdentifier)
+    self.input = input.fileHandleForWriting
+    let lines = output.fileHandleForReading
+    Thread.detachNewThread { [weak self] in
+      var unread = Data()
+      while true {
+        let more = lines.availableData
+        if more.isEmpty { return }
+        unread += more
+        while let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = String(decoding: unread[..<end], as: UTF8.self)
+          unread = Data(unread[unread.index(after: end)...])
+          guard let self else { return }
+          if let line = try? JSON(parsing: line) { self.heard(line) }
+        }
+      }
+    }
+    try await client.connect()
+    let task = Task { [weak self, client] in
+      for await event in client.events { self?.happened(event, offers: offers) }
+    }
+    carrier.withLock { $0 = task }
+  }
+
+  var received: Counts { state.withLock(\.received) }
+  var sent: Counts { state.withLock(\.sent) }
+  var states: [String] { state.withLock(\.states) }
+
+  /// Leaves the call and the room.
+  func leave() async {
+    try? input.close()
+    let deadline = ContinuousClock.now + .seconds(3)
+    while process.isRunning, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    ProcessWarden.shared.forget(process.processIdentifier)
+    await client.close()
+    carrier.withLock { $0?.cancel() }
+  }
+
+  private func happened(_ event: SkyRTCClient.Event, offers: Bool) {
+    switch event {
+    case .joined(_, let others):
+      if offers, let partner = others.first {
+        meet(partner)
+        tell(["call": true])
+      }
+    case .offer(let from, let sdp):
+      meet(from)
+      tell(["type": "offer", "sdp": .string(sdp)])
+    case .answer(_, let sdp):
+      tell(["type": "answer", "sdp": .string(sdp)])
+    case .candidate(_, let candidate, let mid, let index):
+      if candidate.isEmpty { return }
+      tell([
+        "candidate": .string(candidate), "mid": mid.map(JSON.string) ?? .null, "index": .number(Double(index ?? 0)),
+      ])
+    case .participantJoined, .participantLeft, .disconnected:
+      break
+    }
+  }
+
+  private func tell(_ line: JSON) {
+    guard let text = try? line.text else { return }
+    try? input.write(contentsOf: Data((text + "\n").utf8))
+  }
+
+  /// From now on it is known to whom it speaks.
+  private func meet(_ partner: String) {
+    let unsaid = state.withLock { state in
+      state.partner = partner
+      defer { state.unsaid = [] }
+      return state.unsaid
+    }
+    for line in unsaid { say(line, to: partner) }
+  }
+
+  private func heard(_ line: JSON) {
+    let partner = state.withLock { state -> String? in
+      if let name = line["state"].string { state.states.append(name) }
+      for (key, path) in [("received", \State.received), ("sent", \State.sent)] where line[key] != .null {
+        state[keyPath: path] = Counts(
+          pictures: line[key]["video"].int ?? 0, soundPackets: line[key]["audio"].int ?? 0)
+      }
+      if state.partner == nil { state.unsaid.append(line) }
+      return state.partner
+    }
+    if let partner { say(line, to: partner) }
+  }
+
+  private func say(_ line: JSON, to partner: String) {
+    if let sdp = line["sdp"].string {
+      if line["type"] == "offer" { client.sendOffer(sdp, to: partner) } else { client.sendAnswer(sdp, to: partner) }
+    } else if let candidate = line["candidate"].string {
+      client.sendCandidate(candidate, mid: line["mid"].string, index: line["index"].int, to: partner)
+    }
+  }
+}
+
+extension Scenario {
+  /// The sample's pictures as IVF and its sound as Ogg, for a program that reads no WebM.
+  func elementaryStreams() async throws -> [URL] {
+    let files = ["ivf", "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
+    for (file, stream) in zip(files, ["v", "a"]) where !FileManager.default.fileExists(atPath: file.path) {
+      // A page for each packet of sound, because Pion's reader gives pages.
+      let made = try ExternalTool.run(
+        "ffmpeg",
+        ["-v", "error", "-y", "-i", BuiltProgram.sample.path, "-map", "0:\(stream)", "-c", "copy"]
+          + (stream == "a" ? ["-page_duration", "20000"] : []) + [file.path])
+      guard made.status == 0 else { throw FakeCamera.NotMade(errors: made.errors) }
+    }
+    return files
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Calls with peers of other WebRTC stacks. `make interop` makes twenty with each, and compiles Pion's for it.
+  @Suite("other WebRTC stacks") struct InteropTests {
+    private static let calls = ProcessInfo.processInfo.environment["CHATBOT_INTEROP_CALLS"].flatMap(Int.init) ?? 1
+    private static let stacks = InteropPeer.Stack.allCases.filter { $0 != .pion || $0.isInstalled }
+
+    @Test("send and receive pictures and sound, whoever offers", arguments: stacks, [true, false])
+    func calls(stack: InteropPeer.Stack, offers: Bool) async throws {
+      let role = offers ? "offers" : "answers"
+      try #require(stack.isInstalled, "\(stack) is not installed; `make test` installs it")
+      try await Scenario.run("27 \(stack) \(role)", limit: .seconds(30 + 15 * Self.calls)) { scenario in
+        let server = try await scenario.server()
+        for call in 1...Self.calls {
+          try await Self.call(call, stack: stack, offers: offers, server: server, scenario: scenario)
+        }
+      }
+    }
+
+    private static func call(
+      _ number: Int, stack: InteropPeer.Stack, offers: Bool, server: Server, scenario: Scenario
+    ) async throws {
+      let folder = await scenario.recordings("recordings-\(number)")
+      let arguments = ["--record", folder.path, "--play", BuiltProgram.sample.path, "--loop"]
+      func startBot() async throws -> Bot {
+        try await scenario.bot(in: "\(number)", of: server, arguments, name: "bot-\(number)")
+      }
+      func startPeer() async throws -> InteropPeer {
+        try await InteropPeer(stack, joining: "\(number)", of: server, in: scenario, offers: offers)
+      }
+      let begun = ContinuousClock.now
+      // Who comes second offers.
+      var bot = offers ? try await startBot() : nil
+      let peer = try await startPeer()
+      if bot == nil { bot = try await startBot() }
+      let recorder = try #require(bot)
+      do {
+        try await eventually("pictures and sound at the \(stack) peer", within: .seconds(15)) {
+          peer.received.pictures >= 20 && peer.received.soundPackets >= 50 ? true : nil
+        }
+        try await Task.sleep(for: .seconds(1))
+      } catch {
+        await scenario.note("\(stack) in call \(number): states \(peer.states), received \(peer.received)")
+        await peer.leave()
+        throw error
+      }
+      let took = ContinuousClock.now - begun
+      await peer.leave()
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(try await recorder.terminate().ending == .exit(0))
+
+      let take = try #require(try folder.takes().first)
+      let tracks = take.manifest["tracks"].list
+      let pictures = tracks.first { $0["kind"] == "video" } ?? .null
+      let sound = tracks.first { $0["kind"] == "audio" } ?? .null
+      if number == 1 || number == Self.calls {
+        await scenario.note(
+          """
+          measured: call \(number): \(pictures["frames"].int ?? 0) pictures of \(peer.sent.pictures) and \
+          \(sound["frames"].int ?? 0) sound packets of \(peer.sent.soundPackets) recorded; it received \
+          \(peer.received.pictures) and \(peer.received.soundPackets); \(took)
+          """)
+      }
+      #expect(pictures["decodeErrors"] == 0 && sound["decodeErrors"] == 0)
+      #expect((pictures["frames"].int ?? 0) >= 15 && (sound["frames"].int ?? 0) >= 50)
+      #expect(pictures["lost"] == 0 && sound["lost"] == 0, .onQuietMachine("nothing is lost on loopback"))
+      #expect(try take.webm.decodingErrors() == "")
+      #expect(try take.ogg.ogg().isSound)
+    }
+  }
+}
