@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What was recorded of somebody who did nothing wrong.
+struct HonestRecording: Sendable {
+  let user: String
+  let manifest: JSON
+  private let folder: URL
+
+  /// All recordings of a folder, honest or not.
+  static func all(in folder: RecordingFolder) throws -> [HonestRecording] {
+    try folder.files("json").map { file in
+      let manifest = try JSON(parsing: String(contentsOf: file, encoding: .utf8))
+      return HonestRecording(user: manifest["user"].string ?? "", manifest: manifest, folder: folder.url)
+    }
+  }
+
+  /// Expects each packet of a file that was played in a loop, in order, nothing missing and nothing added.
+  func expectWhole(of played: PlayedFile, seconds: Double, in scenario: Scenario) async throws {
+    let name = "player \(user.prefix(8))"
+    var counts: [String] = []
+    for (container, letter, kind, rate) in [
+      ("webm", "v", "video", 15.0), ("webm", "a", "audio", 50), ("ogg", "a", "audio", 50),
+    ] {
+      let parts = manifest["files"].list.filter { $0["kind"].string == container }.compactMap { $0["name"].string }
+      try #require(parts.count == 1, "\(name): one \(container) file")
+      let recorded = try PlayedFile.digests(of: folder.appendingPathComponent(parts[0]), letter)
+      let played = letter == "v" ? played.pictures : played.sound
+      let same = Self.longestMatch(of: recorded, with: played)
+      counts.append("\(recorded.count) packets of \(kind) in the .\(container)")
+      // An .ogg lasts as long as the call: behind the last packet that came there is silence.
+      let came = container == "ogg" ? frames("audio") : recorded.count
+      #expect(same >= came, .onQuietMachine("\(name): the \(container)'s \(kind) is what was played"))
+      #expect(recorded.count - came <= 5, .onQuietMachine("\(name): there is no long silence at the end"))
+      #expect(
+        Double(recorded.count) > rate * seconds, .onQuietMachine("\(name): \(kind) for as long as there were attacks"))
+      // Lost sound is made up; a picture never is.
+      if letter == "v" { #expect(Set(recorded).isSubset(of: played), "\(name): nobody else's picture") }
+    }
+    for track in manifest["tracks"].list {
+      let kind = track["kind"].string ?? ""
+      #expect(track["lost"] == 0, .onQuietMachine("\(name): no socket overflows"))
+      let gaps = track["gaps"].list.compactMap { $0["reason"].string }
+      #expect(gaps == [], .onQuietMachine("\(name): a player that is kept waiting pauses"))
+      #expect(track["decodeErrors"] == 0, "\(name): \(kind)")
+      #expect(track["timestampBreaks"] == 0, .onQuietMachine("\(name): \(kind)"))
+      if kind == "video" { #expect(track["unverified"] == 0, "\(name)") }
+    }
+    #expect(manifest["tracks"].list.count == 2, "\(name)")
+    #expect(manifest["problems"].list.isEmpty, "\(name)")
+    await scenario.note("measured: \(name): \(counts.joined(separator: ", "))")
+  }
+
+  private func frames(_ kind: String) -> Int {
+    manifest["tracks"].list.first { $0["kind"].string == kind }?["frames"].int ?? 0
+  }
+
+  /// How many packets at the start are those of a file that is played again and again, begun anywhere in it.
+  private static func longestMatch(of recorded: [String], with played: [String]) -> Int {
+    played.indices.map { start in
+      recorded.indices.first { recorded[$0] != played[(start + $0) % played.count] } ?? recorded.count
+    }.max() ?? 0
+  }
+}

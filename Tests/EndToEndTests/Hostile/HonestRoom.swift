@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A room of programs that do nothing wrong: several that play, and one that records them.
+struct HonestRoom: Sendable {
+  /// How many play: fewer where nothing is said, because browsers run beside them.
+  static let players = ProcessInfo.processInfo.environment["CHATBOT_HOSTILE_SECONDS"] == nil ? 4 : 8
+  private static let name = "hostile"
+
+  let scenario: Scenario
+  let server: Server
+  let recorder: Bot
+  let players: [Bot]
+  let folder: RecordingFolder
+  /// What all of them play in a loop.
+  let file: URL
+
+  /// Starts all programs, one after another.
+  static func open(in scenario: Scenario) async throws -> HonestRoom {
+    let server = try await scenario.server()
+    let folder = await scenario.recordings()
+    let file = try smallFile(in: scenario.folder)
+    // Other addresses of this machine are left alone.
+    let bind = ["--bind-address", "127.0.0.1"]
+    let recorder = try await scenario.bot(
+      in: name, of: server, bind + ["--record", folder.path, "--verify", "on"], name: "recorder")
+    var players: [Bot] = []
+    for number in 1...Self.players {
+      players.append(
+        try await scenario.bot(
+          in: name, of: server, bind + ["--play", file.path, "--loop"], name: "player \(number)"))
+    }
+    try await eventually("recordings of all players", within: .seconds(10)) {
+      folder.files("webm").count == Self.players ? true : nil
+    }
+    return HonestRoom(
+      scenario: scenario, server: server, recorder: recorder, players: players, folder: folder, file: file)
+  }
+
+  /// The programs that should still run in the end, by name.
+  var programs: [Bot] { [server.bot, recorder] + players }
+
+  /// Asks each of them where it receives media, as any participant may.
+  func target() async throws -> HostileTarget {
+    let network = scenario.network
+    let scout = try await HostileParticipant(joining: Self.name, of: server, in: network)
+    defer { scout.leave() }
+    try #require(scout.others.count == 1 + Self.players)
+    var places: [String: CandidateText.Place] = [:]
+    for other in scout.others {
+      let said = try await scout.mediaPlace(of: other)
+      let place = try #require(said, "where somebody receives media")
+      places[other] = place
+    }
+    return HostileTarget(
+      scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, places: places)
+  }
+
+  /// 160x120 at 15 pictures a second, and sound that is nowhere the same.
+  private static func smallFile(in folder: URL) throws -> URL {
+    let file = folder.appendingPathComponent("small.webm")
+    let made = try ExternalTool.run(
+      "ffmpeg",
+      [
+        "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=15:duration=4,format=yuv420p", "-f",
+        "lavfi", "-i", "aevalsrc=exprs='0.3*sin(2*PI*(300+100*t)*t)':sample_rate=48000:duration=4", "-c:v", "libvpx",
+        "-b:v", "100k", "-deadline", "realtime", "-auto-alt-ref", "0", "-lag-in-frames", "0", "-g", "15", "-c:a",
+        "libopus", "-b:a", "24k", "-frame_duration", "20", file.path,
+      ])
+    guard made.status == 0 else { throw FakeCamera.NotMade(errors: made.errors) }
+    return file
+  }
+}

@@ -1,0 +1,62 @@
+import TestSupport
+import Testing
+
+/// Datagrams to those who receive media, and what makes them send some to others.
+extension HostileAttack {
+  static let datagrams = [
+    flood(name: "DTLS alerts and garbage", HostileDatagram.dtls),
+    flood(name: "STUN messages that nobody asked for", HostileDatagram.stun),
+    flood(name: "RTP and RTCP that is not encrypted", HostileDatagram.media), crossfire, wrongAnswers,
+  ]
+
+  /// Some thousand datagrams a second from everywhere on loopback: as many as those of the calls.
+  private static func flood(
+    name: String, _ datagrams: @escaping @Sendable (inout SeededGenerator) -> [[UInt8]]
+  ) -> HostileAttack {
+    HostileAttack(name: name, limit: .seconds(1)) { target, generator in
+      var generator = generator
+      let place = try #require(target.places[target.honest[0]])
+      while true {
+        let address = "127.0.0.\(Int.random(in: 1...50, using: &generator))"
+        let socket = try await HostileSocket(at: address, in: target.network)
+        defer { socket.close() }
+        for _ in 0..<4 {
+          try socket.send(datagrams(&generator) + datagrams(&generator), to: place)
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+    }
+  }
+
+  /// The candidates are the addresses of all honest ones, so that they check each other for the attacker.
+  private static let crossfire = HostileAttack(name: "candidates that are others of the room") { target, _ in
+    let attacker = try await target.newcomer()
+    defer { attacker.leave() }
+    let places = target.places.values.sorted { $0.port < $1.port }
+    let candidates = places.enumerated().map { number, place in
+      "a=candidate:\(number) 1 udp 2130706431 \(place.address) \(place.port) typ host\r\n"
+    }
+    for victim in target.honest {
+      await attacker.send([try HostileDescription.offer(HostileDescription.video + candidates.joined(), to: victim)])
+    }
+    try await Task.sleep(for: .seconds(1))
+  }
+
+  /// The attacker is where they say, and answers checks with their echo and with noise.
+  private static let wrongAnswers = HostileAttack(name: "checks that are answered by noise") { target, generator in
+    var generator = generator
+    let answers =
+      HostileDatagram.dtls(using: &generator) + HostileDatagram.stun(using: &generator)
+      + HostileDatagram.media(using: &generator)
+    let socket = try await HostileSocket(at: "127.0.0.1", in: target.network, answers: answers)
+    defer { socket.close() }
+    let attacker = try await target.newcomer()
+    defer { attacker.leave() }
+    let candidate = "a=candidate:1 1 udp 2130706431 127.0.0.1 \(socket.port) typ host\r\n"
+    for victim in target.honest {
+      await attacker.send([try HostileDescription.offer(HostileDescription.video + candidate, to: victim)])
+    }
+    try await Task.sleep(for: .seconds(1))
+    #expect(socket.received > 0, "somebody checks that address")
+  }
+}

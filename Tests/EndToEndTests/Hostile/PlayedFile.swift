@@ -1,0 +1,20 @@
+import Foundation
+
+/// The packets of a file that is played.
+struct PlayedFile: Sendable {
+  /// A digest of each, in order.
+  let pictures: [String]
+  let sound: [String]
+
+  init(_ file: URL) throws {
+    pictures = try Self.digests(of: file, "v")
+    sound = try Self.digests(of: file, "a")
+  }
+
+  /// A digest of each packet. ffprobe puts lines of their own between them where a player leaves out samples.
+  static func digests(of file: URL, _ kind: String) throws -> [String] {
+    try Recording.payloadDigests(of: file, kind).compactMap { line in
+      line.range(of: "MD5:").map { String(line[$0.lowerBound...]) }
+    }
+  }
+}

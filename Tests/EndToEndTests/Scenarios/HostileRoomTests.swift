@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Many honest bots, and one attacker that does one thing after another.
+  @Suite("a hostile room") struct HostileRoomTests {
+    private static func number(_ name: String) -> Double? {
+      ProcessInfo.processInfo.environment[name].flatMap(Double.init)
+    }
+
+    @Test("costs the honest bots no frame and no recording, whatever the attacker does")
+    func attacks() async throws {
+      let seconds = Self.number("CHATBOT_HOSTILE_SECONDS") ?? 15
+      let seed = Self.number("CHATBOT_HOSTILE_SEED").map { UInt64($0) } ?? 1
+      try await Scenario.run("28 a hostile room", limit: .seconds(120 + seconds)) { scenario in
+        let room = try await HonestRoom.open(in: scenario)
+        let target = try await room.target()
+        let begun = ContinuousClock.now
+        let ledger = try await Self.attack(target, room, until: begun + .seconds(seconds), seed: seed)
+        try await Task.sleep(for: .seconds(1))
+        let lasted = (ContinuousClock.now - begun).inSeconds
+        for line in ledger.lines { await scenario.note(line) }
+        await scenario.note("measured: \(ledger.count) attacks in \(Int(lasted)) s, chosen by seed \(seed)")
+        #expect(ledger.complaints == [])
+        try #require(room.programs.filter { !$0.isRunning }.map(\.process.name) == [])
+        let last = try await target.newcomer()
+        last.leave()
+        #expect(last.others == target.honest, "they are in the room as before, and nobody else is")
+        try await Self.judgeCost(room, lasted: lasted)
+        let players = room.players.compactMap { ProcessFigures.processorTime(of: $0.process.id) }.reduce(0, +)
+        await scenario.note(String(format: "measured: all players together: %.1f s of a processor", players))
+
+        for player in room.players { #expect(try await player.terminate().ending == .exit(0)) }
+        #expect(try await room.recorder.terminate().ending == .exit(0))
+        let recordings = try HonestRecording.all(in: room.folder)
+        let played = try PlayedFile(room.file)
+        let users = target.honest.dropFirst()
+        await scenario.note("measured: \(recordings.count - users.count) recordings of the attacker")
+        for user in users {
+          let own = recordings.filter { $0.user == user }
+          #expect(own.count == 1, "the recording of \(user) was not cut")
+          try await own.first?.expectWhole(of: played, seconds: lasted, in: scenario)
+        }
+      }
+    }
+
+    /// Makes all attacks in a random order, and again until the time is over.
+    private static func attack(
+      _ target: HostileTarget, _ room: HonestRoom, until end: ContinuousClock.Instant, seed: UInt64
+    ) async throws -> AttackLedger {
+      var generator = SeededGenerator(seed: seed)
+      var ledger = AttackLedger(room: room)
+      var left = HostileAttack.all.shuffled(using: &generator)
+      while ContinuousClock.now < end || ledger.count < HostileAttack.all.count {
+        if left.isEmpty { left = HostileAttack.all.shuffled(using: &generator) }
+        let attack = left.removeLast()
+        let begun = ContinuousClock.now
+        var problem: (any Error)?
+        do {
+          try await attack.make(on: target, seed: generator.next())
+        } catch {
+          problem = error
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        ledger.add(attack.name, after: (ContinuousClock.now - begun).inSeconds, error: problem)
+        if !ledger.complaints.isEmpty, !room.programs.allSatisfy(\.isRunning) { break }
+      }
+      return ledger
+    }
+
+    /// Memory, processor time and the log, with wide margins.
+    private static func judgeCost(_ room: HonestRoom, lasted: Double) async throws {
+      for (name, bot, limit) in [("recorder", room.recorder, 400.0), ("server", room.server.bot, 200)] {
+        let memory = ProcessFigures.peakMemory(of: bot.process.id) ?? .nan
+        let time = ProcessFigures.processorTime(of: bot.process.id) ?? .nan
+        let log = bot.output
+        let lines = log.split(separator: "\n")
+        await room.scenario.note(
+          String(
+            format: "measured: %@: at most %.1f MiB of memory, %.1f s of a processor, %d lines of log", name, memory,
+            time, lines.count))
+        #expect(memory < limit, "\(name)")
+        #expect(!log.unicodeScalars.contains(where: isHarmful), "\(name): control characters")
+        #expect(!lines.contains { $0.hasPrefix("ERROR") }, "\(name): forged lines")
+        #expect(!lines.contains { $0.dropFirst("00:00:00.000 ".count).hasPrefix("ERROR") }, "\(name): errors")
+      }
+      // Each who comes and goes has a line for each step, whatever they do.
+      let steps = ["INFO    user ", "INFO    call ended"]
+      let others = room.recorder.output.split(separator: "\n").filter { line in !steps.contains { line.contains($0) } }
+      await room.scenario.note("measured: \(others.count) lines of the recorder's log are not about coming and going")
+      #expect(Double(others.count) < 100 + 5 * lasted, "the recorder's log")
+    }
+
+    /// Whether a terminal would do something else with a character than to show it.
+    private static func isHarmful(_ character: Unicode.Scalar) -> Bool {
+      character != "\n" && character.properties.generalCategory == .control
+        || character.properties.isBidiControl
+    }
+  }
+}
