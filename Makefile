@@ -3,6 +3,9 @@
 SWIFT ?= swift
 SOAK_MINUTES ?= 30
 CRASHES ?= 100
+HOSTILE_SECONDS ?= 1000
+CALLS ?= 20
+FUZZ_MINUTES ?= 10
 USERS ?= 1 10 50 100
 PROGRAM = .build/release/chatbot
 PACKAGES = scripts/install-debian-packages.sh
@@ -10,7 +13,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end soak crashes bench build lint format sample clean
+.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench build lint format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +30,24 @@ test: ## install what tests need, lint, build, run all tests, those with browser
 end-to-end: ## run only the tests with browsers; ONLY=Firefox picks some by name
 	@scripts/test.sh end-to-end $(ONLY)
 
+interop: ## CALLS=20 calls with aiortc, GStreamer's webrtcbin and Pion each, in both roles
+	@scripts/test.sh interop $(CALLS)
+
 soak: ## a recorder's long day: joins, leaves and a bad network for SOAK_MINUTES=30; memory and descriptors must be back
 	@scripts/test.sh soak $(SOAK_MINUTES)
 
 crashes: ## kill CRASHES=100 recorders at random moments; every file must be readable and be repaired
 	@scripts/test.sh crashes $(CRASHES)
+
+hostile: ## 8 honest bots and one attacker in a room for HOSTILE_SECONDS=1000; no frame may be lost
+	@scripts/test.sh hostile $(HOSTILE_SECONDS)
+
+sanitize: ## run the tests without browsers under the address and the thread sanitizer; takes an hour
+	@scripts/sanitize.sh
+
+fuzz: ## coverage-guided fuzzing of all parsers for FUZZ_MINUTES=10; crashes are kept in Tests/Fuzz/Crashes
+	@$(PACKAGES) build
+	@scripts/fuzz.sh $(FUZZ_MINUTES)
 
 bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; takes some minutes
 	@scripts/bench.sh $(USERS)

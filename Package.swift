@@ -15,16 +15,18 @@ let rules: [SwiftSetting] = [
 /// is optimised, and so are the libraries that they use.
 let testRules: [SwiftSetting] = rules + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
-/// All that the pure rooms may take from SwiftNIO: `ByteBuffer`.
+/// All that the pure modules may take from SwiftNIO: `ByteBuffer`.
 let byteBuffer: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let sockets: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let webSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
 let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-func room(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
 }
 
@@ -73,23 +75,23 @@ let package = Package(
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
-    room("Media", [byteBuffer]),
-    room("RTP", [byteBuffer]),
-    room("SDP", []),
-    room("ICE", [byteBuffer, "COpenSSL"]),
+    module("Media", [byteBuffer]),
+    module("RTP", [byteBuffer]),
+    module("SDP", []),
+    module("ICE", [byteBuffer, "COpenSSL"]),
 
     // The edge: sockets, files, codecs.
-    room(
+    module(
       "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"], resources: [.embedInCode("Page")]),
-    room("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
-    room("Pattern", ["Media", "Codecs"]),
-    room(
+    module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
+    module("Pattern", ["Media", "Codecs"]),
+    module(
       "CallCheck", ["Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
       resources: [.embedInCode("HTML/Page")]),
-    room("BotPeer", ["Media", "RTP", "SDP", "ICE", "CDatagrams", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
-    room("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
-    room("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
-    room(
+    module("BotPeer", ["Media", "RTP", "SDP", "ICE", "CDatagrams", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
+    module("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
+    module("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
+    module(
       "LiveSource",
       ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
     .executableTarget(
@@ -106,11 +108,20 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["MachineStalls", "Media", byteBuffer], path: "Tests/TestSupport",
       swiftSettings: rules),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "RTP", "Recorder", "SDP",
+        "SkyRTC",
+        byteBuffer, embedded, http, webSocket, logging,
+      ],
+      path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
     tests(of: "RTP", [byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
-    tests(of: "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging], resources: [.copy("Fixtures")]),
+    tests(
+      of: "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging], resources: [.copy("Fixtures")]),
     tests(of: "Codecs", ["Media", byteBuffer]),
     tests(
       of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL", byteBuffer, sockets],
@@ -127,6 +138,7 @@ let package = Package(
         "SDP",
         byteBuffer, arguments,
       ]),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["TestSupport", "MachineStalls", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging],
@@ -134,3 +146,10 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// It needs libFuzzer's runtime, which only `scripts/fuzz.sh` links.
+if Context.environment["CHATBOT_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program", swiftSettings: rules))
+}

@@ -4,7 +4,9 @@
 #
 # Usage: scripts/test.sh [end-to-end [NAME]]
 #        scripts/test.sh soak [MINUTES]      joins, leaves and a bad network for so long, 30 by default
+#        scripts/test.sh interop [CALLS]     calls with each other WebRTC stack in each role, 20 by default
 #        scripts/test.sh crashes [COUNT]     kills so many recorders at random moments, 100 by default
+#        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room for so long, 1000 by default
 #
 # STRICT=1 fails the run if a single real-time scenario could not be judged on this machine.
 set -euo pipefail
@@ -15,16 +17,26 @@ name=${2:-}
 
 step() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
-# run MINUTES COMMAND...: no step may hang for ever. On a terminal it stays in reach of Ctrl-C; elsewhere a step that is
-# ended takes all its children along.
-foreground=()
-if [[ -t 1 ]]; then foreground=(--foreground); fi
+# run MINUTES COMMAND...: no step may hang for ever. It has a process group of its own, and the shell waits in a way that lets it
+# take signals: who ends the run ends the step and all its children.
+step_id=
 run() {
   local minutes=$1 status=0
   shift
-  timeout "${foreground[@]}" --kill-after=10 "${minutes}m" "$@" </dev/null || status=$?
+  timeout --kill-after=10 "${minutes}m" "$@" </dev/null &
+  step_id=$!
+  wait "$step_id" || status=$?
+  step_id=
   [[ $status -ne 124 ]] || printf 'This took more than %d minutes and was ended: %s\n' "$minutes" "$*" >&2
   return $status
+}
+interrupted() {
+  trap '' HUP INT TERM
+  if [[ -n $step_id ]]; then
+    kill -TERM "$step_id" 2>/dev/null || true
+    wait "$step_id" || true
+  fi
+  exit "$1"
 }
 
 # Firefox gets a network namespace of its own, which needs root. Others are root in a user namespace, where they may.
@@ -36,8 +48,9 @@ fi
 logs=$(mktemp -d)
 memory_watch=
 trap '[[ -z $memory_watch ]] || kill "$memory_watch" 2>/dev/null; rm -rf "$logs"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'interrupted 129' HUP
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
 journal=$logs/journal
 touch "$journal"
 export CHATBOT_JOURNAL=$journal
@@ -60,7 +73,9 @@ memory_at_start=$(used_memory)
 memory_watch=$!
 
 step "Debian packages"
-run 20 scripts/install-debian-packages.sh build test
+# In the foreground, because sudo may ask for a password.
+timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh build test \
+  $([[ $what != interop ]] || echo interop) </dev/null
 
 if [[ $what == all ]]; then
   step "Lint"
@@ -74,13 +89,18 @@ bin=$(scripts/build.sh build --show-bin-path)
 # tests MINUTES COMMAND...: runs tests; what failed is listed once more at the end.
 failed=0
 tests() {
-  local log
+  local log status=0 printer
   log=$(mktemp "$logs/tests.XXXXXX")
-  run "$@" 2>&1 | tee "$log" || {
-    failed=1
-    printf '\n== What failed\n'
-    grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 || true
-  }
+  mkfifo "$log.pipe"
+  tee "$log" <"$log.pipe" &
+  printer=$!
+  run "$@" >"$log.pipe" 2>&1 || status=$?
+  wait "$printer"
+  rm "$log.pipe"
+  [[ $status -ne 0 ]] || return 0
+  failed=1
+  printf '\n== What failed\n'
+  grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 || true
 }
 
 # end_to_end MINUTES NAME: runs the scenarios whose names match.
@@ -107,16 +127,36 @@ case $what in
     step "$CHATBOT_CRASHES recorders are killed"
     end_to_end $((CHATBOT_CRASHES / 5 + 10)) CrashTests
     ;;
+  hostile)
+    export CHATBOT_HOSTILE_SECONDS=${name:-1000}
+    step "8 honest bots and one attacker for $CHATBOT_HOSTILE_SECONDS s"
+    end_to_end $((CHATBOT_HOSTILE_SECONDS / 30 + 20)) HostileRoomTests
+    ;;
+  interop)
+    export CHATBOT_INTEROP_CALLS=${name:-20}
+    step "Compile the Pion peer"
+    # Debian's packages are found by import paths without a version from a module in a GOPATH only.
+    workspace=$PWD/.build/pion
+    rm -rf "$workspace"
+    mkdir -p "$workspace/src/pion-peer"
+    cp Tests/Interop/pion-peer/* "$workspace/src/pion-peer/"
+    export CHATBOT_PION_PEER=$workspace/pion-peer
+    run 10 env --chdir="$workspace/src/pion-peer" GO111MODULE=off GOFLAGS= "GOPATH=$workspace:/usr/share/gocode" \
+      go build -o "$CHATBOT_PION_PEER" .
+    step "$CHATBOT_INTEROP_CALLS calls with each stack in each role"
+    end_to_end 60 InteropTests
+    ;;
   end-to-end)
     step "End-to-end tests with Chromium and Firefox"
     end_to_end 30 "$name"
     ;;
   all)
     step "Tests without browsers"
-    # Two processes with about the same to do, each one test after another: so the time of each test is its own.
+    # Two processes with about the same to do, each one test after another, and one that fuzzes.
     first='^(BotPeer|CallCheck|Codecs|FileSource|ICE|Pattern|RTP|SDP|SkyRTC)Tests[.]'
-    printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^EndToEndTests|RealTime'" >"$logs/halves"
-    tests 20 xargs --arg-file="$logs/halves" --max-lines=1 --max-procs=2 \
+    printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^(EndToEnd|Fuzz)Tests|RealTime'" \
+      "--filter ^FuzzTests" >"$logs/processes"
+    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=3 \
       "$bin/chatbotPackageTests.xctest" --testing-library swift-testing --no-parallel
     step "Tests in real time"
     tests 15 scripts/build.sh test --skip-build --filter RealTime

@@ -1,0 +1,83 @@
+import ICE
+import NIOCore
+
+/// What finds the way to the other side: STUN, candidates, addresses.
+enum ConnectivityTargets {
+  private static let left = TransportAddress(ip: .v4(0xC000_0201), port: 5_000)
+  private static let right = TransportAddress(ip: .v4(0xC000_0202), port: 5_000)
+  private static let ours = ICECredentials(usernameFragment: "leftleft", password: "left-password-of-24-chars")
+  private static let theirs = ICECredentials(usernameFragment: "rightrig", password: "rightpassword-of-24-chars")
+
+  /// A datagram comes to an agent and to a gatherer, as it is and with a right password.
+  static func stun(_ input: [UInt8]) throws(BrokenPromise) {
+    let datagram = ByteBuffer(bytes: input)
+    _ = STUNEnvelope(datagram)
+    let now = ContinuousClock.now
+    var gatherer = ServerReflexiveGatherer(base: left, servers: [right], now: now, generator: FixedGenerator(seed: 3))
+    _ = gatherer.poll(now: now)
+    _ = gatherer.received(datagram, from: right, now: now)
+    var (agent, question) = calling(now: now)
+    _ = agent.received(datagram, from: right, to: left, now: now)
+    _ = agent.poll(now: now, pace: CheckPace())
+    try promise(agent.selectedPair == nil, "A datagram without the password leads to a selected pair.")
+
+    guard let message = try? STUNMessage(parsing: datagram) else { return }
+    try promise(written { message.write(into: &$0) } == datagram, "A STUN message is written back otherwise.")
+    _ = (message.username, message.xorMappedAddress, message.mappedAddress, message.errorCode)
+    _ = (message.unknownAttributes, message.priority, message.iceControlled, message.software)
+    authentic(message, to: &agent, question: question, now: now)
+  }
+
+  /// The other side knows the password and says what the input says.
+  private static func authentic(
+    _ message: STUNMessage, to agent: inout ICEAgent, question: STUNTransactionID?, now: ContinuousClock.Instant
+  ) {
+    var message = message
+    message.attributes.removeAll { $0.type == .messageIntegrity || $0.type == .fingerprint }
+    let isAnswer = message.kind == .success || message.kind == .failure
+    if isAnswer, let question { message.transactionID = question }
+    if message.kind == .request { message.username = "leftleft:rightrig" }
+    let sealed = message.sealed(key: Array((isAnswer ? theirs : ours).password.utf8))
+    var now = now
+    for _ in 0..<2 {
+      _ = agent.received(sealed, from: right, to: left, now: now)
+      _ = agent.poll(now: now, pace: CheckPace())
+      now += .milliseconds(60)
+    }
+  }
+
+  /// An agent that has asked the other side, and the question's number.
+  private static func calling(now: ContinuousClock.Instant) -> (agent: ICEAgent, question: STUNTransactionID?) {
+    var agent = ICEAgent(role: .controlled, credentials: ours, tieBreaker: 7, generator: FixedGenerator(seed: 7))
+    _ = agent.addLocalHost(left)
+    agent.setRemote(
+      usernameFragment: theirs.usernameFragment, password: theirs.password, isLite: false, now: now)
+    if let candidate = try? ICECandidate(parsing: "candidate:1 1 udp 2130706431 192.0.2.2 5000 typ host") {
+      agent.addRemoteCandidate(candidate, now: now)
+    }
+    var question: STUNTransactionID?
+    for action in agent.poll(now: now, pace: CheckPace()) {
+      guard case .send(let datagram, _, _) = action else { continue }
+      question = (try? STUNMessage(parsing: datagram))?.transactionID
+    }
+    return (agent, question)
+  }
+
+  /// A text is taken for an address, for a server's URL, and for a candidate.
+  static func candidate(_ input: [UInt8]) throws(BrokenPromise) {
+    let text = String(decoding: input, as: UTF8.self)
+    if let ip = IPAddress(text) {
+      try promise(IPAddress(ip.description) == ip, "The address \(ip) comes back otherwise.")
+    }
+    if let url = try? ICEServerURL(parsing: text) {
+      try promise((try? ICEServerURL(parsing: url.description)) == url, "The URL \(url) comes back otherwise.")
+    }
+    guard let candidate = try? ICECandidate(parsing: text) else { return }
+    try promise(
+      (try? ICECandidate(parsing: candidate.attributeValue)) == candidate,
+      "The candidate \(candidate.attributeValue) comes back otherwise.")
+    var (agent, _) = calling(now: .now)
+    agent.addRemoteCandidate(candidate, now: .now)
+    _ = agent.poll(now: .now, pace: CheckPace())
+  }
+}

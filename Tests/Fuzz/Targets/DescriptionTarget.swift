@@ -1,0 +1,86 @@
+import BotPeer
+import Media
+import SDP
+
+/// A session description is read, taken as an offer and answered, and taken as an answer.
+enum DescriptionTarget {
+  static func run(_ input: [UInt8]) throws(BrokenPromise) {
+    let text = String(decoding: input, as: UTF8.self)
+    if let description = try? SessionDescription(parsing: text) {
+      try promise(description.text.utf8.elementsEqual(text.utf8), "A description is written back otherwise.")
+      readEverything(of: description)
+    }
+    try offer(text, to: negotiator(seed: 1))
+    try offer(text, to: called)
+    try answer(text)
+  }
+
+  private static func readEverything(of description: SessionDescription) {
+    _ = (description.bundles, description.origin, description.direction)
+    for section in description.sections {
+      _ = (section.payloadFormats, section.mid, section.direction)
+      for line in section.lines {
+        guard case .attribute(_, let value?) = line.content else { continue }
+        _ = (
+          Fingerprint(parsing: value), HeaderExtensionMap(parsing: value), SourceAttribute(parsing: value),
+          SourceGroup(parsing: value), RestrictionIdentifier(parsing: value), SimulcastDescription(parsing: value)
+        )
+      }
+    }
+  }
+
+  /// An offer is refused without a trace, or answered section by section.
+  private static func offer(_ text: String, to negotiator: Negotiator) throws(BrokenPromise) {
+    var negotiator = negotiator
+    var untouched = negotiator
+    let reply: (answer: String, session: NegotiatedSession)?
+    do {
+      reply = try negotiator.receivedOffer(text)
+    } catch {
+      try promise(error.description.utf8.count < 1_000, "A refusal has \(error.description.utf8.count) bytes.")
+      try promise(
+        negotiator.createOffer() == untouched.createOffer(), "An offer that was refused has left a trace.")
+      return
+    }
+    guard let reply else { return }
+    guard let theirs = try? SessionDescription(parsing: text), let ours = try? SessionDescription(parsing: reply.answer)
+    else { throw BrokenPromise("Our answer, or the offer that it answers, cannot be read.") }
+    let kinds = theirs.sections.map(\.mediaLine.kind)
+    try promise(kinds == ours.sections.map(\.mediaLine.kind), "The answer has other sections than the offer.")
+    try promise((1...2).contains(reply.session.media.count), "\(reply.session.media.count) sections are agreed to.")
+    try promise(reply.answer.utf8.count < 32_768, "An answer has \(reply.answer.utf8.count) bytes.")
+    try promise(
+      (try? SessionDescription(parsing: negotiator.createOffer())) != nil, "Our next offer cannot be read.")
+  }
+
+  /// An answer settles what was offered, or is refused without a trace.
+  private static func answer(_ text: String) throws(BrokenPromise) {
+    var negotiator = negotiator(seed: 1)
+    _ = negotiator.createOffer()
+    if let session = try? negotiator.receivedAnswer(text) {
+      try promise(
+        !session.media.isEmpty && session.media.allSatisfy { $0.index < 2 } && !negotiator.isAwaitingAnswer,
+        "An answer settles something else than was offered.")
+    } else {
+      try promise(
+        negotiator.isAwaitingAnswer && negotiator.session == nil, "An answer that was refused has left a trace.")
+    }
+  }
+
+  /// One that has answered an offer before.
+  private static let called: Negotiator = {
+    var (caller, called) = (negotiator(seed: 2), negotiator(seed: 1))
+    _ = try? called.receivedOffer(caller.createOffer())
+    return called
+  }()
+
+  private static func negotiator(seed: UInt64) -> Negotiator {
+    var generator = FixedGenerator(seed: seed)
+    let fingerprint = CertificateFingerprint(
+      algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
+    let local = LocalDescription(
+      fingerprint: fingerprint, candidates: ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"],
+      sending: [.audio, .video], receiving: [.audio, .video], using: &generator)
+    return Negotiator(local: local, isPolite: true, generator: generator)
+  }
+}

@@ -1,0 +1,100 @@
+import Codecs
+import Media
+
+@testable import FileSource
+@testable import LiveSource
+
+/// Files that can be played.
+enum FileTargets {
+  /// The most pictures and ticks of sound that are read of one input: the first show whether reading works.
+  private static let mostPictures = 3
+  private static let mostTicks = 48_000
+  /// Pictures with more pixels are not decoded: that costs what their size says, whatever the bytes are.
+  private static let mostPixels = 320 * 240
+
+  /// WebM, Ogg and IVF. What was found when the file was opened is found again when it is played.
+  static func container(_ input: [UInt8]) throws(BrokenPromise) {
+    let folder = try ScratchFolder()
+    let path = try folder.write(input, as: "input")
+    if let file = try? MediaFile(opening: path) {
+      try promise(file.period > 0 && !file.tracks.isEmpty, "A file that can be played has no length, or no track.")
+      _ = (file.summary, file.remarks, file.duration)
+    }
+    guard let stored = try? StoredFile(opening: path, accepting: Set(StoredCodec.allCases)) else { return }
+    _ = stored.summary
+    for track in stored.tracks { try play(track, of: stored) }
+    let size = stored.track(.video)?.size
+    guard size.map({ $0.width * $0.height <= mostPixels }) ?? true else { return }
+    try decode(path)
+  }
+
+  private static func play(_ track: StoredTrack, of stored: StoredFile) throws(BrokenPromise) {
+    do {
+      let reader = try stored.reader(of: track)
+      for _ in 0..<2 {
+        var (frames, last) = (0, Int64(0))
+        while let frame = try reader.next() {
+          frames += 1
+          try promise(frame.time >= last, "A frame's time is \(frame.time) behind one at \(last).")
+          last = frame.time
+        }
+        try promise(frames == track.frames, "Of \(track.frames) frames \(frames) are played.")
+        try reader.rewind()
+      }
+    } catch let error as BrokenPromise {
+      throw error
+    } catch {
+      throw BrokenPromise("A file that was read through cannot be played: \(error)")
+    }
+  }
+
+  /// Y4M, and what libsndfile reads.
+  static func plain(_ input: [UInt8]) throws(BrokenPromise) {
+    let folder = try ScratchFolder()
+    let path = try folder.write(input, as: "input")
+    _ = try? MediaFile(opening: path)
+    try decode(path)
+  }
+
+  /// A PNG file. The memory for its pixels is taken by its header's word, which is bounded; so only small ones are read.
+  static func png(_ input: [UInt8]) throws(BrokenPromise) {
+    func number(_ at: Int) -> Int { input[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    if input.count >= 24, number(16) <= 4_096, number(20) <= 4_096, number(16) * number(20) > mostPixels { return }
+    try plain(input)
+  }
+
+  /// Checks a file as a live camera does, and reads its first pictures and its first sound.
+  private static func decode(_ path: String) throws(BrokenPromise) {
+    let found: InputFile.Found
+    do {
+      found = try InputFile.check(path, rate: nil)
+    } catch {
+      try promise(error.description.utf8.count < 400, "A refusal has \(error.description.utf8.count) bytes.")
+      return
+    }
+    let clock = CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0))
+    if let pictures = found.pictures, let input = try? pictures.open(clock) {
+      try promise(pictures.interval > 0, "From picture to picture is no time.")
+      for _ in 0..<2 {
+        for _ in 0..<mostPictures {
+          guard let time = try? input.peek() else { break }
+          try promise(time >= 0, "A picture's time is \(time).")
+          try? input.advance()
+          _ = try? input.picture()
+        }
+        try? input.rewind()
+      }
+    }
+    if let sound = found.sound, let input = try? sound.open(clock) {
+      for _ in 0..<2 {
+        var ticks = 0
+        while ticks < mostTicks, let piece = try? input.read(960) {
+          ticks += piece.count
+          try promise(piece.channels == sound.channels, "\(piece.channels) channels come out of \(sound.channels).")
+          if piece.count < 960 { break }
+        }
+        try? input.rewind()
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// A parser, or a family of them, that takes bytes of strangers.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  case stun
+  case candidate
+  case description
+  case rtp
+  case rtcp
+  case vp8
+  case opus
+  case skyrtc
+  case webSocket
+  case httpUpgrade
+  case webm
+  case ogg
+  case ivf
+  case y4m
+  case wav
+  case png
+  case repair
+  case manifest
+  case rules
+  case baseline
+
+  /// Lets the target read an input. Whatever the input is, this must return.
+  ///
+  /// - Throws: what the parsers promise of every input and did not keep.
+  public func run(_ input: [UInt8]) throws(BrokenPromise) {
+    switch self {
+    case .stun: try ConnectivityTargets.stun(input)
+    case .candidate: try ConnectivityTargets.candidate(input)
+    case .description: try DescriptionTarget.run(input)
+    case .rtp: try PacketTargets.rtp(input)
+    case .rtcp: try PacketTargets.rtcp(input)
+    case .vp8: try PayloadTargets.vp8(input)
+    case .opus: try PayloadTargets.opus(input)
+    case .skyrtc: try SignallingTargets.skyrtc(input)
+    case .webSocket: try WebSocketTargets.frames(input)
+    case .httpUpgrade: try WebSocketTargets.upgrade(input)
+    case .webm, .ogg, .ivf: try FileTargets.container(input)
+    case .y4m, .wav: try FileTargets.plain(input)
+    case .png: try FileTargets.png(input)
+    case .repair: try RepairTargets.media(input)
+    case .manifest: try RepairTargets.manifest(input)
+    case .rules: try RuleTargets.rules(input)
+    case .baseline: try RuleTargets.baseline(input)
+    }
+  }
+
+  /// Bytes of the largest input that is worth trying.
+  public var largestInput: Int {
+    switch self {
+    case .stun, .rtp, .rtcp, .opus: 1_500
+    case .candidate, .rules: 2_048
+    case .vp8: 6_000
+    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
+    case .description, .ivf, .y4m, .ogg, .baseline: 16_384
+    case .webm, .repair: 32_768
+    }
+  }
+}
+
+/// A promise that a parser makes of every input and did not keep.
+public struct BrokenPromise: Error, Sendable, Hashable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// Holds a parser to a promise.
+func promise(_ isKept: Bool, _ sentence: @autoclosure () -> String) throws(BrokenPromise) {
+  if !isKept { throw BrokenPromise(sentence()) }
+}

@@ -1,0 +1,109 @@
+import Media
+import NIOCore
+
+@testable import Recorder
+
+/// Recordings that were never closed, and their manifests.
+enum RepairTargets {
+  /// A file in memory to be repaired.
+  private final class MemoryFile: RepairTarget {
+    private(set) var bytes: [UInt8]
+    let size: Int64
+    /// How often it was read.
+    private(set) var reads = 0
+    private let content: ByteBuffer
+
+    init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+      content = ByteBuffer(bytes: bytes)
+      size = Int64(bytes.count)
+    }
+
+    func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+      guard offset >= 0, offset < size else { return ByteBuffer() }
+      reads += 1
+      return content.getSlice(at: Int(offset), length: min(count, Int(size - offset))) ?? ByteBuffer()
+    }
+
+    func truncate(to size: Int64) throws(Recorder.DiskError) { bytes = Array(bytes.prefix(Int(size))) }
+
+    func write(_ write: FileWrite) throws(Recorder.DiskError) {
+      let content = Array(write.bytes.readableBytesView)
+      let end = Int(write.offset) + content.count
+      if content.isEmpty { return }
+      if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
+      bytes.replaceSubrange(Int(write.offset)..<end, with: content)
+    }
+
+    func sync() throws(Recorder.DiskError) {}
+
+    func examine() throws(Recorder.DiskError) -> RepairFinding {
+      bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
+    }
+  }
+
+  /// WebM or Ogg. A repair leaves a file alone or makes it whole, and reads it in a bounded number of steps.
+  static func media(_ input: [UInt8]) throws(BrokenPromise) {
+    do {
+      let file = MemoryFile(input)
+      let finding = try file.examine()
+      if case .mendable(let plan) = finding { try plan.carryOut(on: file) }
+      try promise(file.reads <= 4 * input.count + 50_000, "A file of \(input.count) bytes is read \(file.reads) times.")
+      try promise(
+        file.bytes.count <= 3 * input.count + 64, "A repair makes \(file.bytes.count) of \(input.count) bytes.")
+      if case .refused = finding { return try promise(file.bytes == input, "A file that is refused is changed.") }
+      guard case .whole = try MemoryFile(file.bytes).examine() else {
+        throw BrokenPromise("A file is not whole behind its repair.")
+      }
+      let source = MemoryFile(file.bytes)
+      if input.starts(with: Array("OggS".utf8)) {
+        _ = try OggRepair.packets(in: source)
+      } else {
+        _ = try WebMRepair.pictures(in: source)
+      }
+    } catch let error as BrokenPromise {
+      throw error
+    } catch {
+      throw BrokenPromise("A file in memory cannot be repaired: \(error)")
+    }
+  }
+
+  /// A manifest beside two recordings, one whole and one cut off.
+  static func manifest(_ input: [UInt8]) throws(BrokenPromise) {
+    if let manifest = try? RecordingManifest(parsing: input) {
+      guard let again = try? manifest.json, let same = try? RecordingManifest(parsing: Array(again.readableBytesView))
+      else { throw BrokenPromise("A manifest that was read cannot be written, or not be read again.") }
+      try promise(same == manifest, "A manifest comes back otherwise.")
+    }
+    let folder = try ScratchFolder()
+    try folder.write(input, as: "anna.json")
+    try folder.write(sound, as: "anna.ogg")
+    try folder.write(Array(sound.dropLast(40)), as: "anna.0002.ogg")
+    try folder.write(pictures, as: "anna.webm")
+    for report in Recorder.repair("\(folder.path)/anna.json") { _ = report.description }
+    try promise(
+      Recorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A repair finds work twice.")
+  }
+
+  /// A small Ogg file.
+  private static let sound: [UInt8] = {
+    guard var writer = try? OggOpusWriter(serial: 7, channels: 1) else { return [] }
+    var writes = writer.start()
+    for place in 0..<10 {
+      writes += writer.add(ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), duration: 960, position: Int64(place * 960))
+    }
+    return joined(writes + writer.finish())
+  }()
+
+  /// A small WebM file that was never closed.
+  private static let pictures: [UInt8] = {
+    var writer = WebMWriter(video: .init(width: 32, height: 32), audio: nil, date: 0)
+    return joined(writer.start())
+  }()
+
+  private static func joined(_ writes: [FileWrite]) -> [UInt8] {
+    let file = MemoryFile([])
+    for write in writes { try? file.write(write) }
+    return file.bytes
+  }
+}

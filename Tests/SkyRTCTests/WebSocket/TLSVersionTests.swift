@@ -1,0 +1,99 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import Testing
+
+@testable import SkyRTC
+
+@Suite("TLS versions")
+struct TLSVersionTests {
+  /// What came of one side's handshake.
+  private enum Handshake: Equatable {
+    case completed
+    case failed
+  }
+
+  /// Tells how the handshake ended.
+  private final class Witness: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let promise: EventLoopPromise<Handshake>
+
+    init(_ promise: EventLoopPromise<Handshake>) { self.promise = promise }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if case TLSUserEvent.handshakeCompleted = event { promise.succeed(.completed) }
+      context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      promise.succeed(.failed)
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      promise.succeed(.failed)
+      context.fireChannelInactive()
+    }
+  }
+
+  private func handshake(port: Int, version: TLSVersion) async throws -> Handshake {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = version
+    configuration.maximumTLSVersion = version
+    configuration.certificateVerification = .none
+    let context = try NIOSSLContext(configuration: configuration)
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let promise = loop.makePromise(of: Handshake.self)
+    let channel = try await ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers([
+            try NIOSSLClientHandler(context: context, serverHostname: nil), Witness(promise),
+          ])
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    let result = try await promise.futureResult.get()
+    try? await channel.close()
+    return result
+  }
+
+  @Test("the server takes 1.2 and 1.3, and neither 1.0 nor 1.1 (RFC 8996)")
+  func server() async throws {
+    try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
+      var results: [Handshake] = []
+      for version in [TLSVersion.tlsv13, .tlsv12, .tlsv11, .tlsv1] {
+        results.append(try await handshake(port: address.port, version: version))
+      }
+      #expect(results == [.completed, .completed, .failed, .failed])
+    }
+  }
+
+  @Test("the client refuses a server of 1.0 or 1.1 in a sentence", arguments: [TLSVersion.tlsv1, .tlsv11])
+  func client(version: TLSVersion) async throws {
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: try NIOSSLCertificate.fromPEMFile(Certificate.path).map { .certificate($0) },
+      privateKey: .privateKey(try NIOSSLPrivateKey(file: Certificate.keyPath, format: .pem)))
+    configuration.minimumTLSVersion = version
+    configuration.maximumTLSVersion = version
+    let context = try NIOSSLContext(configuration: configuration)
+    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let url = try WebSocketURL("wss://127.0.0.1:\(listener.localAddress?.port ?? 0)/")
+    var options = WebSocketClient.Options()
+    options.trust = .anyone
+    await #expect {
+      _ = try await WebSocketClient.connect(to: url, options: options)
+    } throws: {
+      print("measured: \(version): \($0)")
+      return $0 is WebSocketConnectError
+    }
+    try await listener.close()
+  }
+}

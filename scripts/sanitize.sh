@@ -1,0 +1,22 @@
+#!/bin/bash
+# Runs the tests without browsers under sanitizers: a data race, or a use of memory that is not ours, ends a test with a report.
+#
+# Usage: scripts/sanitize.sh [SANITIZER...]    address and thread by default
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-debian-packages.sh build test
+status=0
+for sanitizer in "${@:-address thread}"; do
+  for one in $sanitizer; do
+    printf '\n== Build for the %s sanitizer (%d s so far)\n' "$one" "$SECONDS"
+    arguments=(--build-tests --sanitize "$one" --scratch-path ".build/$one")
+    scripts/build.sh build "${arguments[@]}"
+    tests=$(scripts/build.sh build "${arguments[@]}" --show-bin-path)/chatbotPackageTests.xctest
+    printf '\n== Tests under the %s sanitizer (%d s so far)\n' "$one" "$SECONDS"
+    # What takes how much processor time says nothing here.
+    CHATBOT_SANITIZER=$one ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1 \
+      "$tests" --testing-library swift-testing --no-parallel --skip '^EndToEndTests|RealTime' </dev/null || status=1
+  done
+done
+exit $status
