@@ -123,7 +123,9 @@ package final class WebSocketHandler: ChannelInboundHandler {
     case let error as NIOWebSocketError:
       violated(Self.violation(for: error, limit: limits.maximumMessageBytes), context: context)
     default:
-      finish(.broken("\(error)"))
+      // Behind a frame that cannot be decoded nothing can be: it is read, so that our reason arrives, and not looked at.
+      if error is ByteToMessageDecoderError, case .closing = state { return }
+      if case .ended = state {} else { finish(.broken("\(error)")) }
       context.close(promise: nil)
     }
   }

@@ -40,6 +40,24 @@ struct HostileClientTests {
     }
   }
 
+  @Test("what follows a frame that is too large is read and dropped, so that the reason is not lost by a reset")
+  func behindTooLargeFrame() async throws {
+    try await withServer { _, address in
+      let raw = try await RawConnection.connect(to: address.port)
+      raw.send(RawConnection.upgrade)
+      // A binary message of 1 MiB, masked by zeroes.
+      raw.send([0x82, 0xFF, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0])
+      for _ in 0..<20 {
+        raw.send([UInt8](repeating: 0x7B, count: 10_000))
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      let isActive = raw.channel.isActive
+      #expect(isActive, "the server goes on reading")
+      let answer = await raw.everything()
+      #expect(answer.suffix(130).contains { $0 == 0x88 }, "a close frame")
+    }
+  }
+
   @Test("JSON with more values than the protocol has is refused without decoding it")
   func manyValues() throws {
     let objects = #"{"eventName":"x","data":[\#(Array(repeating: "{}", count: 85_000).joined(separator: ","))]}"#
