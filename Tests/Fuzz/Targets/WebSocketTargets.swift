@@ -80,6 +80,7 @@ enum WebSocketTargets {
     for start in stride(from: 0, to: bytes.count, by: count) {
       if isClosed.value { return }
       _ = try? channel.writeInbound(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + count)]))
+      channel.embeddedEventLoop.run()
     }
   }
 
