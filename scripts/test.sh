@@ -161,7 +161,7 @@ case $what in
     step "Tests in real time"
     tests 15 scripts/build.sh test --skip-build --filter RealTime
     step "End-to-end tests with Chromium and Firefox"
-    end_to_end 40 ""
+    end_to_end 50 ""
     longest
     ;;
 esac
