@@ -85,6 +85,8 @@ fi
 step "Build"
 run 60 scripts/build.sh build --build-tests
 bin=$(scripts/build.sh build --show-bin-path)
+# As `swift test` does it, which would leave this process behind when it is ended itself.
+runner=("$bin/chatbotPackageTests.xctest" --testing-library swift-testing)
 
 # tests MINUTES COMMAND...: runs tests; what failed is listed once more at the end.
 failed=0
@@ -105,7 +107,7 @@ tests() {
 
 # end_to_end MINUTES NAME: runs the scenarios whose names match.
 end_to_end() {
-  tests "$1" "${root_enough[@]}" scripts/build.sh test --skip-build --filter "EndToEndTests${2:+.*$2}"
+  tests "$1" "${root_enough[@]}" "${runner[@]}" --filter "EndToEndTests${2:+.*$2}"
 }
 
 # The tests that took longest, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
@@ -156,10 +158,9 @@ case $what in
     first='^(BotPeer|CallCheck|Codecs|FileSource|ICE|Pattern|RTP|SDP|SkyRTC)Tests[.]'
     printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^(EndToEnd|Fuzz)Tests|RealTime'" \
       "--filter ^FuzzTests" >"$logs/processes"
-    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=3 \
-      "$bin/chatbotPackageTests.xctest" --testing-library swift-testing --no-parallel
+    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=3 "${runner[@]}" --no-parallel
     step "Tests in real time"
-    tests 15 scripts/build.sh test --skip-build --filter RealTime
+    tests 15 "${runner[@]}" --filter RealTime
     step "End-to-end tests with Chromium and Firefox"
     end_to_end 50 ""
     longest

@@ -56,7 +56,7 @@ actor CommandChannel {
     let message = extras.merging(["id": .number(Double(id)), "method": .string(method), "params": parameters]) { $1 }
     let text = try JSON.object(message).text
     let timeout = Task {
-      try await Task.sleep(for: limit)
+      try await sleepOnEventLoop(for: limit)
       finish(id, .failure(TookTooLong(what: "answer to \(method)", limit: limit)))
     }
     defer { timeout.cancel() }

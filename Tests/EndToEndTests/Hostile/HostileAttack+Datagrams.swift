@@ -22,7 +22,7 @@ extension HostileAttack {
         defer { socket.close() }
         for _ in 0..<4 {
           try socket.send(datagrams(&generator) + datagrams(&generator), to: place)
-          try await Task.sleep(for: .milliseconds(10))
+          try await sleepOnEventLoop(for: .milliseconds(10))
         }
       }
     }
@@ -39,7 +39,7 @@ extension HostileAttack {
     for victim in target.honest {
       await attacker.send([try HostileDescription.offer(HostileDescription.video + candidates.joined(), to: victim)])
     }
-    try await Task.sleep(for: .seconds(1))
+    try await sleepOnEventLoop(for: .seconds(1))
   }
 
   /// The attacker is where they say, and answers checks with their echo and with noise.
@@ -56,7 +56,7 @@ extension HostileAttack {
     for victim in target.honest {
       await attacker.send([try HostileDescription.offer(HostileDescription.video + candidate, to: victim)])
     }
-    try await Task.sleep(for: .seconds(1))
+    try await sleepOnEventLoop(for: .seconds(1))
     #expect(socket.received > 0, "somebody checks that address")
   }
 }

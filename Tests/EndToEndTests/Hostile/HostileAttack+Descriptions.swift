@@ -14,7 +14,7 @@ extension HostileAttack {
         try HostileDescription.answer(sdp, to: target.honest[0]),
       ])
     }
-    try await Task.sleep(for: .milliseconds(300))
+    try await sleepOnEventLoop(for: .milliseconds(300))
   }
 
   private static let damaged = HostileAttack(name: "damaged descriptions") { target, generator in
@@ -28,7 +28,7 @@ extension HostileAttack {
           await attacker.send([try HostileDescription.message(kind, sdp, to: victim)])
         }
       }
-      try await Task.sleep(for: .milliseconds(100))
+      try await sleepOnEventLoop(for: .milliseconds(100))
     }
   }
 

@@ -28,10 +28,10 @@ extension HostileAttack {
 
   private static let storm = HostileAttack(name: "twenty joins and leaves a second", limit: .seconds(1)) { target, _ in
     while true {
-      try await Task.sleep(for: .milliseconds(25))
+      try await sleepOnEventLoop(for: .milliseconds(25))
       let attacker = try await target.newcomer()
       defer { attacker.leave() }
-      try await Task.sleep(for: .milliseconds(25))
+      try await sleepOnEventLoop(for: .milliseconds(25))
     }
   }
 
@@ -41,7 +41,7 @@ extension HostileAttack {
       let attacker = try await target.newcomer()
       defer { attacker.leave() }
       await attacker.send(try target.honest.map { try HostileDescription.offer(HostileDescription.video, to: $0) })
-      try await Task.sleep(for: .milliseconds(50))
+      try await sleepOnEventLoop(for: .milliseconds(50))
     }
   }
 

@@ -50,7 +50,7 @@ extension HostileAttack {
   ) async throws {
     let isPolite = Bool.random(using: &generator)
     let bot = try await target.scenario.bot("attacker", arguments + ["--bind-address", "127.0.0.1"])
-    try? await Task.sleep(for: time)
+    try? await sleepOnEventLoop(for: time)
     await bot.process.end(politely: isPolite ? .seconds(1) : .zero)
   }
 }

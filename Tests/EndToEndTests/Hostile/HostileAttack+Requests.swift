@@ -30,7 +30,7 @@ extension HostileAttack {
       let raw = try await RawConnection(to: target.server, in: target.network)
       defer { raw.close() }
       raw.send(RawConnection.upgrade.replacingOccurrences(of: from, with: to))
-      try await Task.sleep(for: .milliseconds(30))
+      try await sleepOnEventLoop(for: .milliseconds(30))
     }
   }
 
@@ -43,7 +43,7 @@ extension HostileAttack {
       raw.send(String(RawConnection.upgrade.prefix(Int.random(in: 0...80, using: &generator))))
       connections.append(raw)
     }
-    try await Task.sleep(for: .milliseconds(300))
+    try await sleepOnEventLoop(for: .milliseconds(300))
   }
 
   private static func expect(_ status: Int, _ from: String, _ to: String, _ target: HostileTarget) async throws {

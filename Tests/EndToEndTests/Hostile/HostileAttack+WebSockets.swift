@@ -72,7 +72,7 @@ extension HostileAttack {
       raw.send(RawConnection.upgrade)
       raw.send(try joinFrame(target))
       raw.send(frame)
-      try await Task.sleep(for: .milliseconds(30))
+      try await sleepOnEventLoop(for: .milliseconds(30))
     }
   }
 }

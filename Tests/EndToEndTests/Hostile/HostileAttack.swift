@@ -15,7 +15,7 @@ struct HostileAttack: Sendable {
   func make(on target: HostileTarget, seed: UInt64) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await carryOut(target, SeededGenerator(seed: seed)) }
-      group.addTask { [limit] in try await Task.sleep(for: limit) }
+      group.addTask { [limit] in try await sleepOnEventLoop(for: limit) }
       defer { group.cancelAll() }
       try await group.next()
     }
@@ -28,7 +28,7 @@ struct HostileAttack: Sendable {
       let attacker = try await target.newcomer()
       defer { attacker.leave() }
       for victim in target.victims(using: &generator) { await attacker.send(try messages.texts(victim)) }
-      try await Task.sleep(for: .milliseconds(300))
+      try await sleepOnEventLoop(for: .milliseconds(300))
     }
   }
 }

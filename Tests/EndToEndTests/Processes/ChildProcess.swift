@@ -74,7 +74,7 @@ final class ChildProcess: Sendable {
     let deadline = ContinuousClock.now + limit
     while process.isRunning {
       guard ContinuousClock.now < deadline else { throw StillRunning(name: name, limit: limit) }
-      try await Task.sleep(for: .milliseconds(10))
+      try await sleepOnEventLoop(for: .milliseconds(10))
     }
     ProcessWarden.shared.forget(process.processIdentifier)
     isOver.withLock { $0 = true }

@@ -120,7 +120,7 @@ final class InteropPeer: Sendable {
   func leave() async {
     try? input.close()
     let deadline = ContinuousClock.now + .seconds(3)
-    while process.isRunning, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
+    while process.isRunning, ContinuousClock.now < deadline { try? await sleepOnEventLoop(for: .milliseconds(20)) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     ProcessWarden.shared.forget(process.processIdentifier)
     await client.close()

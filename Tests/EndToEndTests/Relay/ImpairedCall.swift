@@ -55,13 +55,13 @@ struct ImpairedCall: Sendable {
   /// The line is good again for the last second, so that the bot learns of the last packets at all.
   func finish() async throws -> Outcome {
     await relay.impair(.init(delay: Self.halfRoundTrip))
-    try await Task.sleep(for: .seconds(1))
+    try await sleepOnEventLoop(for: .seconds(1))
     let stoppedAt = try await call.stopSending()
     // As long as the bot may wait for a packet that is missing.
-    try await Task.sleep(for: .milliseconds(3200))
+    try await sleepOnEventLoop(for: .milliseconds(3200))
     guard let report = try await call.leave().first else { throw NoCall() }
     guard let census = await relay.census(of: user) else { throw NoCall() }
-    try await Task.sleep(for: .milliseconds(300))
+    try await sleepOnEventLoop(for: .milliseconds(300))
     let ending = try await bot.terminate().ending
     guard ending == .exit(0), let take = try folder.takes().first else { throw BadEnding(ending: ending) }
     return Outcome(report: report, take: take, census: census, stoppedAt: stoppedAt)

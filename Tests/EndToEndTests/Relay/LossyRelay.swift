@@ -53,7 +53,7 @@ actor LossyRelay {
   func interrupt(for span: Duration) async throws {
     let before = conditions
     impair(.init(loss: 1))
-    try await Task.sleep(for: span)
+    try await sleepOnEventLoop(for: span)
     for direction in Direction.allCases { impair(before[direction] ?? .init(), direction) }
   }
 

@@ -34,10 +34,10 @@ extension EndToEndWithoutBrowsers {
         let player = try await scenario.bot(
           in: "100", of: server, ["--play", BuiltProgram.sample.path], name: "player")
         let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
-        try await Task.sleep(for: .seconds(2))
+        try await sleepOnEventLoop(for: .seconds(2))
         for _ in 0..<2 {
           recorder.process.signal(SIGTERM)
-          try await Task.sleep(for: .milliseconds(20))
+          try await sleepOnEventLoop(for: .milliseconds(20))
         }
         #expect(try await recorder.ending(within: .seconds(10)) == .exit(0))
         let take = try #require(try folder.takes().first)
@@ -70,10 +70,10 @@ extension EndToEndWithoutBrowsers {
         let short = try BuiltProgram.shortSample(in: scenario.folder)
         let player = try await scenario.bot(
           in: "100", of: server, ["--play", short.path, "--once"], name: "player")
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
         let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
         #expect(try await player.ending(within: .seconds(20)) == .exit(0))
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleepOnEventLoop(for: .milliseconds(300))
         #expect(try await recorder.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
         #expect(take.webm.video?.times.count == 120)

@@ -51,7 +51,7 @@ extension EndToEnd {
       let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
       let call = try await scenario.call(in: browser, room: "100", server: server, camera: camera)
       try await call.connected()
-      try await Task.sleep(for: .seconds(seconds))
+      try await sleepOnEventLoop(for: .seconds(seconds))
       let report = try #require(try await call.vanish().first)
       let offered = try #require(report.offeredAt, "the newcomer offers")
       let take = try await leftBehind(by: bot, in: folder)
@@ -71,7 +71,7 @@ extension EndToEnd {
       try await call.joined()
       let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
       try await call.connected()
-      try await Task.sleep(for: .seconds(6))
+      try await sleepOnEventLoop(for: .seconds(6))
       let report = try #require(try await call.leave().first)
       #expect(report.json["answeredAt"].double != nil, "the browser answers the newcomer")
       let take = try await leftBehind(by: bot, in: folder)
@@ -83,7 +83,7 @@ extension EndToEnd {
 
     /// The one recording of a bot that is asked to leave after the browser has left.
     private func leftBehind(by bot: Bot, in folder: RecordingFolder) async throws -> RecordingFolder.Take {
-      try await Task.sleep(for: .milliseconds(500))
+      try await sleepOnEventLoop(for: .milliseconds(500))
       let end = try await bot.terminate()
       #expect(end.ending == .exit(0))
       let takes = try folder.takes()

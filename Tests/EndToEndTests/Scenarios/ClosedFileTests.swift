@@ -130,7 +130,7 @@ extension EndToEnd {
             let steps = try await page.evaluate(part.actions, within: .seconds(40)).list
             let origin = try await page.evaluate("performance.timeOrigin").double ?? .nan
             let report = try #require(try await call.leave().first)
-            try await Task.sleep(for: .milliseconds(500))
+            try await sleepOnEventLoop(for: .milliseconds(500))
             #expect(try await bot.terminate().ending == .exit(0))
             let description = try #require(folder.files("json").first)
             let files = try UserFiles(describedBy: description)

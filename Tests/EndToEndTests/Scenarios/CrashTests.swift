@@ -52,7 +52,7 @@ extension EndToEndWithoutBrowsers {
             try await eventually("recording \(index)", within: .seconds(20), every: .milliseconds(10)) {
               folder.files("json").first
             }
-            try await Task.sleep(for: .seconds(moment))
+            try await sleepOnEventLoop(for: .seconds(moment))
             let time = Date().timeIntervalSince1970
             bot.process.signal(SIGKILL)
             #expect(try await bot.ending(within: .seconds(5)) == .signal(SIGKILL))
@@ -158,7 +158,7 @@ extension EndToEndWithoutBrowsers {
         in: "101", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player 2")
       let crashing = try await scenario.bot(in: "101", of: server, ["--record", unfinished.path], name: "crashing")
       let file = try await eventually("recording", within: .seconds(20)) { unfinished.files("webm").first }
-      try await Task.sleep(for: .seconds(1))
+      try await sleepOnEventLoop(for: .seconds(1))
       crashing.process.signal(SIGKILL)
       _ = try await crashing.ending(within: .seconds(5))
       let name = file.deletingPathExtension().lastPathComponent

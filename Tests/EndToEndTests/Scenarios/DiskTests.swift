@@ -15,20 +15,20 @@ extension EndToEndWithoutBrowsers {
           in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let bot = try await scenario.bot(in: "100", of: server, on: disk, ["--record", disk.path])
         try await eventually("recording", within: .seconds(10)) { folder.files("webm").first }
-        try await Task.sleep(for: .seconds(3))
+        try await sleepOnEventLoop(for: .seconds(3))
         let before = try #require(ProcessFigures(of: bot.process.id))
         let saidBefore = bot.output.count
         try disk.fill()
         let fullAt = Date().timeIntervalSince1970
         var most = before.memory
         for _ in 0..<12 {
-          try await Task.sleep(for: .milliseconds(500))
+          try await sleepOnEventLoop(for: .milliseconds(500))
           most = max(most, ProcessFigures(of: bot.process.id)?.memory ?? 0)
         }
         let told = String(bot.output.dropFirst(saidBefore))
         try disk.makeRoom()
         let roomAt = Date().timeIntervalSince1970
-        try await Task.sleep(for: .seconds(4))
+        try await sleepOnEventLoop(for: .seconds(4))
         let asked = Date().timeIntervalSince1970
         #expect(player.isRunning && bot.isRunning)
         #expect(!bot.output.contains("call ended"), "the call goes on")
@@ -84,10 +84,10 @@ extension EndToEndWithoutBrowsers {
           in: "100", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let bot = try await scenario.bot(in: "100", of: server, on: disk, ["--record", disk.path])
         try await eventually("recording", within: .seconds(10)) { folder.files("webm").first }
-        try await Task.sleep(for: .seconds(5))
+        try await sleepOnEventLoop(for: .seconds(5))
         let begun = Date().timeIntervalSince1970
         try disk.fill()
-        try await Task.sleep(for: .seconds(2))
+        try await sleepOnEventLoop(for: .seconds(2))
         let end = try await bot.terminate(within: .seconds(20))
         await scenario.note("measured: ended after \(end.after.inSeconds) s with \(end.ending)")
         #expect(end.ending == .exit(BadInputTests.Code.disk))

@@ -26,11 +26,11 @@ extension EndToEnd {
         try await stranger.offer("v=0", to: botID)
         try await stranger.offer(String(repeating: "a=x\r\n", count: 10_000), to: botID)
         try await stranger.send("{\"eventName\":")
-        try await Task.sleep(for: .seconds(5))
+        try await sleepOnEventLoop(for: .seconds(5))
         stranger.leave()
 
         let report = try #require(try await call.leave().first)
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await bot.terminate().ending == .exit(0))
         #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is told")
         let takes = try folder.takes()

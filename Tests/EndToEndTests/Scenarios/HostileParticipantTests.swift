@@ -16,7 +16,7 @@ extension EndToEndWithoutBrowsers {
           scenario.bot(in: "100", of: server, play, name: "player 1"),
           scenario.bot(in: "100", of: server, play, name: "player 2"),
         ]
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
         let begun = ProcessFigures.processorTime(of: recorder.process.id)
         for attack in HostileMessages.all {
           let attacker = try await ScriptedParticipant(joining: "100", of: server, in: scenario.network)
@@ -25,10 +25,10 @@ extension EndToEndWithoutBrowsers {
             // The server may have had enough.
             for message in try attack.texts(victim) { try? await attacker.send(message) }
           }
-          try await Task.sleep(for: .milliseconds(700))
+          try await sleepOnEventLoop(for: .milliseconds(700))
           attacker.leave()
         }
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
         #expect(([recorder] + players).allSatisfy { $0.isRunning })
         let spent = (ProcessFigures.processorTime(of: recorder.process.id) ?? .nan) - (begun ?? .nan)
         for player in players { _ = try await player.terminate() }

@@ -18,7 +18,7 @@ extension EndToEndWithoutBrowsers {
         let target = try await room.target()
         let begun = ContinuousClock.now
         let ledger = try await Self.attack(target, room, until: begun + .seconds(seconds), seed: seed)
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
         let lasted = (ContinuousClock.now - begun).inSeconds
         for line in ledger.lines { await scenario.note(line) }
         await scenario.note("measured: \(ledger.count) attacks in \(Int(lasted)) s, chosen by seed \(seed)")
@@ -62,7 +62,7 @@ extension EndToEndWithoutBrowsers {
         } catch {
           problem = error
         }
-        try await Task.sleep(for: .milliseconds(50))
+        try await sleepOnEventLoop(for: .milliseconds(50))
         ledger.add(attack.name, after: (ContinuousClock.now - begun).inSeconds, error: problem)
         if !ledger.complaints.isEmpty, !room.programs.allSatisfy(\.isRunning) { break }
       }

@@ -41,7 +41,7 @@ extension EndToEndWithoutBrowsers {
         try await eventually("pictures and sound at the \(stack) peer", within: .seconds(15)) {
           peer.received.pictures >= 20 && peer.received.soundPackets >= 50 ? true : nil
         }
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
       } catch {
         await scenario.note("\(stack) in call \(number): states \(peer.states), received \(peer.received)")
         await peer.leave()
@@ -49,7 +49,7 @@ extension EndToEndWithoutBrowsers {
       }
       let took = ContinuousClock.now - begun
       await peer.leave()
-      try await Task.sleep(for: .milliseconds(300))
+      try await sleepOnEventLoop(for: .milliseconds(300))
       #expect(try await recorder.terminate().ending == .exit(0))
 
       let take = try #require(try folder.takes().first)

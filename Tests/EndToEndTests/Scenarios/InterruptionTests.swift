@@ -78,7 +78,7 @@ extension EndToEnd {
         try await call.connected()
         print(Self.ready)
         fflush(nil)
-        try await Task.sleep(for: .seconds(seconds))
+        try await sleepOnEventLoop(for: .seconds(seconds))
         #expect(bot.isRunning)
       }
     }

@@ -22,7 +22,7 @@ extension EndToEnd {
           lines, by: scenario.chromium(), camera: .spottedFlashing, in: scenario
         ) { relay, conditions in
           await relay.impair(conditions)
-          try await Task.sleep(for: .seconds(8))
+          try await sleepOnEventLoop(for: .seconds(8))
         } judge: { outcome, judgement, _ in
           try await expectAllRecovered(outcome, judgement)
         }
@@ -37,7 +37,7 @@ extension EndToEnd {
           lines, by: scenario.firefox(hidesAddresses: false), camera: .spottedFlashing, in: scenario
         ) { relay, conditions in
           await relay.impair(conditions)
-          try await Task.sleep(for: .seconds(8))
+          try await sleepOnEventLoop(for: .seconds(8))
         } judge: { outcome, judgement, _ in
           try await expectAllRecovered(outcome, judgement)
         }
@@ -53,7 +53,7 @@ extension EndToEnd {
         let lines = [(room: "random-30", conditions: Conditions(loss: 0.30, delay: ImpairedCall.halfRoundTrip))]
         try await sideBySide(lines, by: scenario.chromium(), in: scenario) { relay, conditions in
           await relay.impair(conditions)
-          try await Task.sleep(for: .seconds(seconds))
+          try await sleepOnEventLoop(for: .seconds(seconds))
         } judge: { outcome, judgement, _ in
           try judgement.expectSound()
           try await judgement.expectSentLength(of: outcome)
@@ -76,13 +76,13 @@ extension EndToEnd {
         try await sideBySide(
           lines, by: scenario.chromium(), camera: .noisyFlashing, in: scenario
         ) { relay, conditions in
-          try await Task.sleep(for: .seconds(2))
+          try await sleepOnEventLoop(for: .seconds(2))
           if conditions.loss == 1 {
             try await relay.interrupt(for: .milliseconds(500))
-            try await Task.sleep(for: .milliseconds(6500))
+            try await sleepOnEventLoop(for: .milliseconds(6500))
           } else {
             await relay.impair(conditions, .toProgram)
-            try await Task.sleep(for: .seconds(7))
+            try await sleepOnEventLoop(for: .seconds(7))
           }
         } judge: { outcome, judgement, begun in
           try judgement.expectSound()
@@ -108,7 +108,7 @@ extension EndToEnd {
         calls.append(
           try await .begin(in: line.room, of: server, by: browser, camera: camera, seed: UInt64(100 + index), scenario))
       }
-      try await Task.sleep(for: .seconds(1))
+      try await sleepOnEventLoop(for: .seconds(1))
       let begun = Date().timeIntervalSince1970
       let outcomes = try await withThrowingTaskGroup(of: (Int, ImpairedCall.Outcome).self) { group in
         for (index, call) in calls.enumerated() {

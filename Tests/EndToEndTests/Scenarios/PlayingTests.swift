@@ -20,7 +20,7 @@ extension EndToEnd {
 
         // Longer than the file: the seam of the loop is in it.
         let begin = try #require(try await call.reports().first)
-        try await Task.sleep(for: .seconds(7))
+        try await sleepOnEventLoop(for: .seconds(7))
         let end = try #require(try await call.leave().first)
         let seconds = (end.reportedAt - begin.reportedAt) / 1000
         let decoded = Double(end.framesDecoded - begin.framesDecoded) / seconds
@@ -59,7 +59,7 @@ extension EndToEnd {
         let early = try await scenario.call(in: browser, room: "cinema", server: server, camera: .refused)
         _ = try await early.firstPicture()
         // The sample has a keyframe in each second, so half a second after one is the worst moment to come.
-        try await Task.sleep(for: .milliseconds(1500))
+        try await sleepOnEventLoop(for: .milliseconds(1500))
         let late = try await scenario.call(in: browser, room: "cinema", server: server, camera: .refused)
         let first = try await late.firstPicture()
         let offered = try #require(first.offeredAt)

@@ -61,7 +61,7 @@ extension EndToEndWithoutBrowsers {
           await relay.counts(.toProgram).sent > 200 ? true : nil
         }
         await relay.impair(.init(loss: 0.5), .toProgram)
-        try await Task.sleep(for: .seconds(2))
+        try await sleepOnEventLoop(for: .seconds(2))
         let (toProgram, fromProgram) = (await relay.counts(.toProgram), await relay.counts(.fromProgram))
         await relay.impair(.init())
         await scenario.note(

@@ -24,12 +24,12 @@ extension EndToEnd {
         for call in [chromium, firefox] { try await call.connected(3, within: .seconds(25)) }
         let chromiumID = try await chromium.joined()
         let firefoxID = try await firefox.joined()
-        try await Task.sleep(for: .seconds(10))
+        try await sleepOnEventLoop(for: .seconds(10))
         // In this order: Firefox is slow to tell of calls that the other side has just ended.
         let firefoxCalls = try await firefox.leave()
         let chromiumCalls = try await chromium.leave()
         #expect(try await player.terminate().ending == .exit(0))
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await recorder.terminate().ending == .exit(0))
 
         let takes = try folder.takes()

@@ -21,10 +21,10 @@ extension EndToEnd {
         let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
         try await call.connected(2)
         let browserID = try await call.joined()
-        try await Task.sleep(for: .seconds(16))
+        try await sleepOnEventLoop(for: .seconds(16))
         let reports = try await call.leave()
         #expect(try await player.terminate().ending == .exit(0))
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await recorder.terminate().ending == .exit(0))
 
         for description in folder.files("json") {

@@ -17,7 +17,7 @@ extension EndToEndWithoutBrowsers {
           scenario.bot(in: "100", of: server, play, name: "player 1"),
           scenario.bot(in: "100", of: server, play, name: "player 2"),
         ]
-        try await Task.sleep(for: .seconds(10))
+        try await sleepOnEventLoop(for: .seconds(10))
         #expect(players.allSatisfy { $0.isRunning })
         let descriptions = try await eventually("two recordings", within: .seconds(5)) {
           folder.files("json").count == 2 ? folder.files("json") : nil

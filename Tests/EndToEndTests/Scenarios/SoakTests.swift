@@ -53,7 +53,7 @@ extension EndToEnd {
       var told = ContinuousClock.now
       while ContinuousClock.now < end {
         try await crowd.step()
-        try await Task.sleep(for: .seconds(1))
+        try await sleepOnEventLoop(for: .seconds(1))
         guard recorder.isRunning else {
           throw NotStarted(name: "the recorder that should still run", output: recorder.output)
         }
@@ -69,7 +69,7 @@ extension EndToEnd {
     /// What the recorder costs when everybody has left.
     private static func figuresAtRest(_ crowd: SoakCrowd, _ recorder: Bot) async throws -> ProcessFigures {
       try await crowd.disperse()
-      try await Task.sleep(for: .seconds(10))
+      try await sleepOnEventLoop(for: .seconds(10))
       guard let figures = ProcessFigures(of: recorder.process.id) else {
         throw NotStarted(name: "the recorder that should still run", output: recorder.output)
       }
@@ -90,7 +90,8 @@ extension EndToEnd {
       while true {
         let line = lines.randomElement(using: &generator) ?? .init()
         await relay.impair(line)
-        try await Task.sleep(for: line.loss == 1 ? .seconds(2) : .seconds(Int.random(in: 3...15, using: &generator)))
+        try await sleepOnEventLoop(
+          for: line.loss == 1 ? .seconds(2) : .seconds(Int.random(in: 3...15, using: &generator)))
       }
     }
 

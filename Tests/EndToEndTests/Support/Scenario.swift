@@ -138,7 +138,7 @@ actor Scenario {
       return network.connections(to: port).isSubset(of: before) ? nil : true
     }
     // The message that joins the room is the next that it sends.
-    try await Task.sleep(for: .milliseconds(200))
+    try await sleepOnEventLoop(for: .milliseconds(200))
     return bot
   }
 
