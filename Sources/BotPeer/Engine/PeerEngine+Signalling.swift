@@ -60,7 +60,7 @@ extension PeerEngine {
   ///
   /// One that comes from another `RTCPeerConnection` than before is taken by the engine that there is, which begins ICE and DTLS
   /// anew, so that a recording goes on. That cannot be done where the participant shows the certificate of before, because then
-  /// nothing says that DTLS begins anew, or where an offer of ours waits that goes first: nobody is there to answer it. It must
+  /// nothing says that DTLS begins again, or where an offer of ours waits that goes first: nobody is there to answer it. It must
   /// not be done where the id may be somebody else's by now: what they send belongs into no recording of the participant's.
   package func needsNewEngine(forOffer sdp: String) -> Bool {
     guard let remoteConnection, let later = RemoteConnection(sdp), remoteConnection.isReplaced(by: later) else {

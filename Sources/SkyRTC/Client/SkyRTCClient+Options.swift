@@ -23,8 +23,8 @@ extension SkyRTCClient {
     /// Others of the room that are taken note of; who is there beyond them does not exist for us.
     public var maximumParticipants = 256
     /// Events that may wait in `events`. When as many wait, 8,192 more messages of 16 MiB in all wait unread: more than others
-    /// can send through our server while a busy machine gives the reader no time. Then the connection is given up and made
-    /// anew, so that memory stays bounded and no event is ever missing in the middle.
+    /// can send through our server while a busy machine gives the reader no time. Then the connection is closed and opened
+    /// again, so that memory stays bounded and no event is ever missing in the middle.
     public var maximumWaitingEvents = 4096
 
     public init() {}
