@@ -82,7 +82,8 @@ let package = Package(
 
     // The edge: sockets, files, codecs.
     module(
-      "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"], resources: [.embedInCode("Page")]),
+      "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
+      resources: [.embedInCode("Page")]),
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module(
@@ -106,7 +107,7 @@ let package = Package(
     .executableTarget(
       name: "stall-meter", dependencies: ["MachineStalls"], path: "Tests/StallMeter", swiftSettings: rules),
     .target(
-      name: "TestSupport", dependencies: ["MachineStalls", "Media", byteBuffer], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["MachineStalls", "Media", byteBuffer, sockets], path: "Tests/TestSupport",
       swiftSettings: rules),
     .target(
       name: "FuzzTargets",

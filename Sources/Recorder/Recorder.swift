@@ -127,7 +127,7 @@ public actor Recorder {
     _ = inbox.finish(Ending(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
     wake()
     let timer = Task {
-      try await Task.sleep(for: limit)
+      try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: limit)
       input.finish()
     }
     for await summaries in result {

@@ -41,17 +41,12 @@ struct CorpusTests {
   }
 
   /// What is wrong when a target takes an input; nil when nothing is.
-  ///
-  /// The time is the best of three, so that a machine that does something else meanwhile fails nothing.
   private static func failure(of target: FuzzTarget, _ input: [UInt8]) -> String? {
-    var best = Duration.seconds(1_000)
-    for _ in 0..<3 where best > limit {
-      do {
-        best = min(best, try ProcessorTime.measure { try target.run(input) })
-      } catch {
-        return "breaks a promise (\(error))"
-      }
+    do {
+      let took = try ProcessorTime.least(within: limit) { try target.run(input) }
+      return took > limit ? "takes \(took) of a processor's time" : nil
+    } catch {
+      return "breaks a promise (\(error))"
     }
-    return best > limit ? "takes \(best) of a processor's time" : nil
   }
 }

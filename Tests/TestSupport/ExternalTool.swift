@@ -9,6 +9,9 @@ public enum ExternalTool {
     public let errors: String
   }
 
+  /// The programs that take longer to start than to read a small file.
+  private static let slowToStart: Set = ["ffmpeg", "ffprobe", "mkvinfo", "mkvmerge", "opusenc", "opusinfo"]
+
   /// Runs a program found on the PATH to its end.
   ///
   /// - Parameter limit: seconds after which it is killed.
@@ -20,18 +23,28 @@ public enum ExternalTool {
     let errorFile = folder.appendingPathComponent("errors")
     _ = FileManager.default.createFile(atPath: outputFile.path, contents: nil)
     _ = FileManager.default.createFile(atPath: errorFile.path, contents: nil)
+    let (output, errors) = (outputFile.path, errorFile.path)
+    let served =
+      slowToStart.contains(command)
+      ? ForkServer.run(command, arguments, limit: Int(limit.rounded(.up)), output: output, errors: errors) : nil
+    let status = try served ?? start(command, arguments, limit: limit, output: outputFile, errors: errorFile)
+    return Result(
+      status: status,
+      output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+  }
+  private static func start(
+    _ command: String, _ arguments: [String], limit: TimeInterval, output: URL, errors: URL
+  ) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // What it costs is not to be felt by what runs in real time beside it.
     process.arguments = ["nice", "-n", "5", "timeout", "\(limit)", command] + arguments
     process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
-    process.standardError = try FileHandle(forWritingTo: errorFile)
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()
     process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+    return process.terminationStatus
   }
 }

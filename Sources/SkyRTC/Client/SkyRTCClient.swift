@@ -1,4 +1,5 @@
 public import Logging
+import Media
 public import NIOCore
 public import NIOPosix
 import Synchronization
@@ -25,6 +26,13 @@ public final class SkyRTCClient: Sendable {
   private let inbox: AsyncStream<Event>.Continuation
   /// Guarded because `send` is called from any thread and must keep the order of its calls.
   private let line = Mutex(Line())
+  private let warnings = Mutex(Warnings())
+
+  /// How many warnings about the server's messages may be given: one that sends nothing else must not fill a log.
+  private struct Warnings {
+    var bucket = TokenBucket(perSecond: 1, burst: 20, now: .now())
+    var leftOut = 0
+  }
 
   private struct Line {
     var socket: WebSocketClient?
@@ -143,7 +151,7 @@ public final class SkyRTCClient: Sendable {
       if isClosed { break }
       let delay = backoff.next(using: &generator)
       await deliver(.disconnected(reason: reason, retryAfter: delay))
-      try? await Task.sleep(for: delay)
+      try? await group.any().sleep(for: delay)
     }
     inbox.finish()
   }
@@ -171,7 +179,7 @@ public final class SkyRTCClient: Sendable {
     socket.send(.text(SkyRTCRequest.join(room: room, former: former).text))
     let limit = options.joinTimeout
     let joinTimer = Task {
-      try await Task.sleep(for: limit)
+      try await group.any().sleep(for: limit)
       socket.close(code: 4000, reason: "The join was not answered within \(limit).")
     }
     defer { joinTimer.cancel() }
@@ -207,7 +215,18 @@ public final class SkyRTCClient: Sendable {
       case .ignored(let oddity): logger.debug("A message of the server is ignored: \(oddity)")
       }
     } catch {
-      logger.warning("A message of the server is ignored: \(error)")
+      let leftOut: Int? = warnings.withLock { warnings in
+        guard warnings.bucket.take(now: .now()) else {
+          warnings.leftOut += 1
+          return nil
+        }
+        defer { warnings.leftOut = 0 }
+        return warnings.leftOut
+      }
+      guard let leftOut else { return nil }
+      logger.warning(
+        "A message of the server is ignored: \(error)",
+        metadata: leftOut > 0 ? ["others ignored since the last warning": "\(leftOut)"] : nil)
     }
     return nil
   }
@@ -215,7 +234,7 @@ public final class SkyRTCClient: Sendable {
   /// Hands an event on; waits while the reader is too far behind.
   private func deliver(_ event: Event) async {
     while case .dropped = inbox.yield(event) {
-      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+      do { try await group.any().sleep(for: .milliseconds(20)) } catch { return }
     }
   }
 }

@@ -65,7 +65,7 @@ extension Call {
       observer?.sent(frame, at: .now)
     }
     // What was sent last is still on its way.
-    try? await Task.sleep(for: .milliseconds(300))
+    try? await MediaThread.loop.sleep(for: .milliseconds(300))
   }
 
   /// One encoder serves all viewers.

@@ -132,7 +132,7 @@ struct Call {
       }
       if let duration = plan.duration {
         group.addTask {
-          try? await Task.sleep(for: duration)
+          try? await MediaThread.loop.sleep(for: duration)
           return Task.isCancelled ? nil : .timeIsUp
         }
       }

@@ -17,7 +17,7 @@ struct StatusTask {
   func run() async {
     var earlier: [ParticipantID: Earlier] = [:]
     while !Task.isCancelled {
-      try? await Task.sleep(for: .seconds(1))
+      try? await MediaThread.loop.sleep(for: .seconds(1))
       let now = ContinuousClock.now
       let all = await parts.peer.statistics().sorted { $0.participant.text < $1.participant.text }
       var next: [ParticipantID: Earlier] = [:]

@@ -152,7 +152,7 @@ final class CheckDesk: CallObserver {
     var hasMedia = false
     while !Task.isCancelled {
       next += .milliseconds(hasMedia ? 1_000 : 200)
-      guard (try? await Task.sleep(until: next, tolerance: .zero)) != nil else { return }
+      guard (try? await MediaThread.loop.sleep(for: next - .now)) != nil else { return }
       await sample(peer)
       for participant in queue.withLock({ $0.wantedKeyframes(now: .now) }) { peer.requestKeyframe(of: participant) }
       let status = await withCheckedContinuation { put(.status($0)) }
@@ -163,7 +163,7 @@ final class CheckDesk: CallObserver {
         let left = limits.span - .seconds(elapsed)
         if left <= .zero { return }
         if left < .milliseconds(1_500) {
-          try? await Task.sleep(for: left, tolerance: .zero)
+          try? await MediaThread.loop.sleep(for: left)
           return await sample(peer)
         }
       } else if ContinuousClock.now - begin >= limits.wait {

@@ -121,13 +121,13 @@ struct Load {
     if let duration = options.duration?.duration {
       group.addTask {
         await parts.milestones.lastCame()
-        try? await Task.sleep(for: duration)
+        try? await MediaThread.loop.sleep(for: duration)
         return Task.isCancelled ? nil : .timeIsUp
       }
     }
     if console.isTerminal {
       group.addTask {
-        while (try? await Task.sleep(for: .seconds(1))) != nil {
+        while (try? await MediaThread.loop.sleep(for: .seconds(1))) != nil {
           console.show(lines: LoadTable(await account(parts)).lines)
         }
         return nil
@@ -141,7 +141,7 @@ struct Load {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await first.run() }
       for index in 1..<max(1, options.publishers) {
-        guard (try? await Task.sleep(until: began + options.ramp.moment(of: index), tolerance: .zero)) != nil else {
+        guard (try? await MediaThread.loop.sleep(for: began + options.ramp.moment(of: index) - .now)) != nil else {
           break
         }
         await add(index, to: &group, parts)
@@ -165,7 +165,7 @@ struct Load {
     if !options.playing.loops { await parts.crew.allConnected() }
     for await frame in await parts.crew.source.frames() { parts.fan.give(frame) }
     // What was given last is still on its way.
-    try? await Task.sleep(for: Stagger.span + .milliseconds(300))
+    try? await MediaThread.loop.sleep(for: Stagger.span + .milliseconds(300))
   }
 
   private func tellAllConnected(_ parts: Parts) {

@@ -102,15 +102,16 @@ struct StrangeSignallingTests {
   @Test("sends 10,000 offers that each begin a new connection: few become one, and the others' media goes on")
   func connectionFlood() throws {
     let (mallory, anna) = try scene()
-    let offer = offer(of: mallory)
+    let template = offer(of: mallory).split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
+      if line.hasPrefix("o=") { return "o=- NUMBER 1 IN IP4 127.0.0.1" }
+      if line.hasPrefix("a=ice-ufrag:") { return "a=ice-ufrag:floodNUMBER" }
+      return String(line)
+    }.joined(separator: "\r\n")
+    let parts = template.split(separator: "NUMBER", omittingEmptySubsequences: false).map(String.init)
     let before = mallory.call.switchboard.engines.count
     for number in 0..<10_000 {
       // Another session and other credentials, but the same certificate: each needs an engine of its own.
-      let text = offer.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
-        if line.hasPrefix("o=") { return "o=- \(number) 1 IN IP4 127.0.0.1" }
-        if line.hasPrefix("a=ice-ufrag:") { return "a=ice-ufrag:flood\(number)" }
-        return String(line)
-      }.joined(separator: "\r\n")
+      let text = parts.joined(separator: "\(number)")
       mallory.call.signal(.offer(text), from: mallory.name)
       if number % 1_000 == 0 { mallory.call.run(for: .milliseconds(10)) }
     }

@@ -3,12 +3,13 @@ import Codecs
 import Media
 import NIOCore
 import Pattern
+import Synchronization
 import TestSupport
 
 /// A peer that plays the test pattern through real encoders, and a line to the judge; everything on a made-up clock.
 ///
 /// What is wrong with the call is said by its fields; without, it is a good one.
-struct MadeUpCall {
+struct MadeUpCall: Hashable {
   static let peer = ParticipantID("peer-1")
   /// What the wall clock reads at the check's start, in milliseconds since 1970.
   static let wallClock: Int64 = 1_795_280_400_123
@@ -57,8 +58,18 @@ struct MadeUpCall {
     return options
   }
 
+  /// What happens in calls that were asked for before: encoding them is what takes the time.
+  private static let known = Mutex<[Self: [Happening]]>([:])
+
   /// Everything that happens, in order.
   func happenings() throws -> [Happening] {
+    if let known = Self.known.withLock({ $0[self] }) { return known }
+    let happenings = try makeHappenings()
+    Self.known.withLock { $0[self] = happenings }
+    return happenings
+  }
+
+  private func makeHappenings() throws -> [Happening] {
     let all = steps + (hasVideo ? try pictures() : []) + (hasAudio ? try sound() : []) + samples + goodbye
     return all.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
   }

@@ -38,7 +38,15 @@ struct HostileParticipant: Sendable {
   /// Sends texts, one after another. The server may have had enough before the last.
   func send(_ texts: [String]) async {
     for text in texts {
-      do { try await socket.send(text: text) } catch { return }
+      do {
+        try await withTaskCancellationHandler {
+          try await socket.send(text: text)
+        } onCancel: {
+          socket.close()
+        }
+      } catch {
+        return
+      }
     }
   }
 
@@ -62,9 +70,13 @@ struct HostileParticipant: Sendable {
     socket.close()
   }
 
-  /// Waits until the server closes the connection.
+  /// Waits until the server closes the connection, or the time of the attack is over.
   func ended() async {
-    _ = await socket.ended()
+    await withTaskCancellationHandler {
+      _ = await socket.ended()
+    } onCancel: {
+      socket.close()
+    }
   }
 
   /// Waits for a message that `find` finds something in; nil when the connection ends before.

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import NIOPosix
 
@@ -16,21 +17,9 @@ struct TookTooLong: Error, CustomStringConvertible {
 /// time, and what took how long is asserted apart from that.
 let patience = 3
 
-/// Waits for a time, by a timer of an event loop.
-///
-/// `Task.sleep` is not used here: Dispatch's timer has been seen to fire and never to be set again, on a machine whose host took
-/// half of its time. Then nothing that sleeps in the whole process wakes up, and no limit holds.
+/// Waits for a time. `Task.sleep` is not used, for the reason that `EventLoop.sleep(for:)` names: no limit would hold.
 func sleepOnEventLoop(for duration: Duration) async throws {
-  let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(duration)) {}
-  do {
-    try await withTaskCancellationHandler {
-      try await timer.futureResult.get()
-    } onCancel: {
-      timer.cancel()
-    }
-  } catch is EventLoopError {
-    throw CancellationError()
-  }
+  try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: duration)
 }
 
 /// Asks again and again until there is an answer.
@@ -50,21 +39,30 @@ func eventually<Answer>(
   }
 }
 
-/// Runs `work` and gives up on it after `limit`.
+/// Runs `work` and gives up on it after `limit`: it is cancelled then, and not waited for, because not all that it may wait for
+/// can be cancelled.
 func within<Answer: Sendable>(
   _ limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Answer
 ) async throws -> Answer {
   let limit = limit * patience
-  return try await withThrowingTaskGroup(of: Answer.self) { group in
-    group.addTask(operation: work)
-    group.addTask {
-      try await sleepOnEventLoop(for: limit)
-      throw TookTooLong(what: what, limit: limit)
+  let (answers, inbox) = AsyncThrowingStream.makeStream(of: Answer.self)
+  let task = Task {
+    do {
+      inbox.yield(try await work())
+      inbox.finish()
+    } catch {
+      inbox.finish(throwing: error)
     }
-    defer { group.cancelAll() }
-    guard let first = try await group.next() else { throw TookTooLong(what: what, limit: limit) }
-    return first
   }
+  let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(limit)) {
+    inbox.finish(throwing: TookTooLong(what: what, limit: limit))
+  }
+  defer {
+    timer.cancel()
+    task.cancel()
+  }
+  for try await answer in answers { return answer }
+  throw CancellationError()
 }
 
 /// Does the same with each element, all at once, and gives the results in order.

@@ -1,6 +1,7 @@
 import Codecs
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Recorder
@@ -15,7 +16,7 @@ struct IntakeCostTests {
     let intake = FrameIntake(hold: .seconds(3), verifies: false)
     var placed = 0
     let owner = ParticipantID("anna")
-    let spent = ContinuousClock().measure {
+    let spent = ProcessorTime.measure {
       for second in 0..<seconds {
         for index in 0..<50 {
           let at = Script.beginning + .seconds(second) + .milliseconds(index * 20)

@@ -168,41 +168,41 @@ struct CrashTests {
     return cut.seconds > 5 ? (missing, 0, count) : (0, missing, count)
   }
 
-  /// What other programs say of the files of one cut, before and after their repair. One shell runs them all, since starting
-  /// them is what takes the time.
+  /// What other programs say of the files of one cut, before and after their repair.
   private struct Opinions {
-    /// Each program's status, output and errors, by `before` or `after`, program and file.
+    /// Each program's errors, output and status, by `before` or `after`, program and file.
     private var sections: [String: String] = [:]
     /// The time of a track's last packet, by file name and kind, before the repair.
     private(set) var lastPacket: [String: Double] = [:]
 
     init(of names: [String], before: String, after: String, isThorough: Bool) throws {
-      var script = ""
-      func ask(_ title: String, _ command: String) {
-        script += "echo '== \(title)'; \(command) 2>&1; echo \"status $?\"\n"
+      func ask(_ title: String, _ program: String, _ arguments: String...) throws { try ask(title, program, arguments) }
+      func ask(_ title: String, _ program: String, _ arguments: [String]) throws {
+        let result = try ExternalTool.run(program, arguments)
+        sections[title] = "\(result.errors)\n\(result.output)\nstatus \(result.status)"
       }
       for (moment, folder) in [("before", before), ("after", after)] where !names.isEmpty {
-        let paths = names.map { "'\(folder)/\($0)'" }
-        let inputs = paths.map { "-i \($0)" }.joined(separator: " ")
-        let maps = names.indices.map { "-map \($0)" }.joined(separator: " ")
+        let paths = names.map { "\(folder)/\($0)" }
         if isThorough {
-          ask("\(moment) ffmpeg all", "ffmpeg -nostdin -v error \(inputs) \(maps) -enc_time_base -1 -f null -")
+          let inputs = paths.flatMap { ["-i", $0] } + names.indices.flatMap { ["-map", "\($0)"] }
+          let arguments = ["-nostdin", "-v", "error"] + inputs + ["-enc_time_base", "-1", "-f", "null", "-"]
+          try ask("\(moment) ffmpeg all", "ffmpeg", arguments)
         }
         for (name, path) in zip(names, paths) {
           let isWebM = name.hasSuffix("webm")
           if moment == "before" || isWebM && isThorough {
             let entries = moment == "before" ? "packet=codec_type,pts_time:format=duration" : "format=duration"
             // To count frames it decodes them all.
-            ask("\(moment) ffprobe \(name)", "ffprobe -v error -count_frames -show_entries \(entries) -of csv \(path)")
+            try ask(
+              "\(moment) ffprobe \(name)", "ffprobe", "-v", "error", "-count_frames", "-show_entries", entries, "-of",
+              "csv", path)
           }
-          if !isWebM { ask("\(moment) opusinfo \(name)", "opusinfo \(path)") }
-          if isWebM { ask("\(moment) mkvinfo \(name)", "mkvinfo -a \(path)") }
+          if isWebM {
+            try ask("\(moment) mkvinfo \(name)", "mkvinfo", "-a", path)
+          } else {
+            try ask("\(moment) opusinfo \(name)", "opusinfo", path)
+          }
         }
-      }
-      let result = try ExternalTool.run("sh", ["-c", script])
-      for section in result.output.components(separatedBy: "== ").dropFirst() {
-        let lines = section.split(separator: "\n", maxSplits: 1)
-        sections[String(lines[0])] = lines.count > 1 ? String(lines[1]) : ""
       }
       for name in names {
         for line in (sections["before ffprobe \(name)"] ?? "").split(separator: "\n") {

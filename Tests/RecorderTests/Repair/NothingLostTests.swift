@@ -34,7 +34,7 @@ struct NothingLostTests {
   /// Where the last cluster begins.
   private static func lastCluster(of bytes: [UInt8]) throws -> Int {
     let mark: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
-    return try #require(bytes.indices.dropLast(4).last { Array(bytes[$0..<$0 + 4]) == mark })
+    return try #require(bytes.indices.dropLast(4).last { bytes[$0] == mark[0] && Array(bytes[$0..<$0 + 4]) == mark })
   }
 
   /// Where the blocks of the last cluster begin.

@@ -219,6 +219,26 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
+  @Test("of 10,000 faulty messages only some are warned of")
+  func floodOfFaults() async throws {
+    let server = try await ScriptedServer.start { connection, message in
+      guard case .text(let text) = message, text.contains("__join") else { return }
+      connection.send(.peers(you: "a", others: []))
+      for _ in 0..<10_000 { connection.send("{") }
+      connection.send(.joined("b"))
+    }
+    let log = WarningCount()
+    let client = try SkyRTCClient(url: server.url, room: "1", options: quick, logger: log.logger)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    #expect(await events.next() == .joined(you: "a", others: []))
+    #expect(await events.next() == .participantJoined("b"))
+    // One a second is added to the first twenty.
+    #expect((20...100).contains(log.count), "\(log.count) warnings")
+    await client.close()
+    await server.stop()
+  }
+
   @Test("a slow reader of events loses none of those that were taken, and memory stays bounded")
   func slowReader() async throws {
     let server = try await ScriptedServer.start { connection, message in

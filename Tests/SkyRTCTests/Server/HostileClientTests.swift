@@ -62,7 +62,7 @@ struct HostileClientTests {
   func manyValues() throws {
     let objects = #"{"eventName":"x","data":[\#(Array(repeating: "{}", count: 85_000).joined(separator: ","))]}"#
     #expect(objects.utf8.count > 250_000)
-    let took = ProcessorTime.measure {
+    let took = ProcessorTime.least(within: .milliseconds(20)) {
       #expect(throws: SignallingError.self) { try SkyRTCRequest(parsing: objects) }
     }
     print("measured: 85,000 empty objects are refused in \(took)")

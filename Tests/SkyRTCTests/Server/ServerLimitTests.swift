@@ -102,6 +102,29 @@ struct ServerLimitTests {
     }
   }
 
+  /// An address of this machine that is not for itself alone.
+  private static let outerAddress = try? System.enumerateDevices().lazy.compactMap(\.address)
+    .first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
+
+  @Test(
+    "more connections from one address than allowed are closed at once, others are not, and there is room again later",
+    .enabled(if: outerAddress != nil, "this machine has a loopback address only"))
+  func connectionsFromOneAddress() async throws {
+    let outer = try #require(Self.outerAddress)
+    var limits = SkyRTCServer.Limits()
+    limits.maximumConnectionsPerAddress = 2
+    try await withServer(host: "0.0.0.0", limits: limits) { _, local in
+      let address = SkyRTCServer.Address(host: outer, port: local.port, isSecure: false)
+      let (first, _) = try await Participant.joined("1", at: address)
+      let (second, _) = try await Participant.joined("1", at: address)
+      await #expect(throws: WebSocketConnectError.self) { try await Participant.connect(to: address) }
+      let (neighbour, _) = try await Participant.joined("1", at: local)
+      await first.close()
+      try await check(address)
+      for participant in [second, neighbour] { await participant.close() }
+    }
+  }
+
   @Test("a flood of messages is cut off")
   func flood() async throws {
     var limits = SkyRTCServer.Limits()

@@ -59,10 +59,11 @@ final class Participant {
 
 /// A started server on a free port, stopped at the end.
 func withServer(
-  limits: SkyRTCServer.Limits = .init(), tls: SkyRTCServer.TLS? = nil, iceServers: [String] = [],
+  host: String = "127.0.0.1", limits: SkyRTCServer.Limits = .init(), tls: SkyRTCServer.TLS? = nil,
+  iceServers: [String] = [],
   _ body: (SkyRTCServer, SkyRTCServer.Address) async throws -> Void
 ) async throws {
-  var configuration = SkyRTCServer.Configuration(port: 0, tls: tls)
+  var configuration = SkyRTCServer.Configuration(host: host, port: 0, tls: tls)
   configuration.limits = limits
   configuration.iceServers = iceServers
   let server = SkyRTCServer(configuration: configuration, logger: .quiet)

@@ -1,5 +1,7 @@
 public import Foundation
 import MachineStalls
+import Media
+import NIOPosix
 import Synchronization
 public import Testing
 
@@ -77,7 +79,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
   private func awaitRest() async {
     for _ in 0..<maximumRests {
       guard let meter = start() else { return }
-      try? await Task.sleep(for: Self.rest)
+      try? await MultiThreadedEventLoopGroup.singleton.any().sleep(for: Self.rest)
       if await meter.stop()?.isStalled != true { return }
     }
   }
