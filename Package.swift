@@ -77,7 +77,7 @@ let package = Package(
     // Pure: bytes, calls and `now` in; values out.
     module("Media", [byteBuffer]),
     module("RTP", [byteBuffer]),
-    module("SDP", []),
+    module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
 
     // The edge: sockets, files, codecs.

@@ -9,6 +9,7 @@ extension SessionDescription {
     case badMediaLine(number: Int)
     case tooManySections
     case lineTooLong(number: Int, bytes: Int)
+    case notASCII(number: Int)
     /// The line of that number is one more than is read.
     case tooMany(String, limit: Int, number: Int)
 
@@ -30,6 +31,8 @@ extension SessionDescription {
         "The SDP has more than \(SessionDescription.maximumSections) media sections."
       case .lineTooLong(let number, let bytes):
         "Line \(number) of the SDP has \(bytes) bytes, but at most \(SessionDescription.maximumLineLength) are read."
+      case .notASCII(let number):
+        "Line \(number) of the SDP has more than \(SessionDescription.longestRunOutsideASCII) bytes in a row that are not ASCII."
       case .tooMany(let what, let limit, let number):
         "The SDP has more than \(limit) \(what), see line \(number)."
       }

@@ -1,3 +1,5 @@
+internal import Media
+
 /// A session description (RFC 8866): the session's own lines and its media sections.
 ///
 /// Every line is kept, so that what was read is written back byte for byte. Lines that matter are read by the typed
@@ -32,6 +34,9 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
   /// The most formats that a section may offer; a payload type has seven bits.
   package static let maximumFormats = 128
 
+  /// The most bytes in a row that are not ASCII: only names that people give have any.
+  package static let longestRunOutsideASCII = 64
+
   /// Reads a description. Lines may end in CR LF or in LF alone.
   package init(parsing text: String) throws(ParseError) {
     let bytes = text.utf8
@@ -48,6 +53,9 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
       let (line, next) = Self.line(of: text, from: start)
       let length = bytes.distance(from: start, to: next)
       guard length <= Self.maximumLineLength else { throw .lineTooLong(number: number, bytes: length) }
+      guard !bytes[start..<next].hasRunOutsideASCII(over: Self.longestRunOutsideASCII) else {
+        throw .notASCII(number: number)
+      }
       start = next
       guard let line else { throw .notALine(number: number) }
       try counts.count(line, number: number)

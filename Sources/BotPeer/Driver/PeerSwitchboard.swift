@@ -78,13 +78,17 @@ final class PeerSwitchboard {
   }
 
   private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
+    var former: PeerEngine?
     if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
+      former = engine
       engine.close(engine.endingForNewConnection, now: now)
       touch(engine)
       // Its last words are said with the next turn; from now on the name is another engine's.
       forget(engine)
     }
-    if let engine = engine(for: participant, offers: false, now: now) { give(.offer(sdp), to: engine, now: now) }
+    guard let engine = engine(for: participant, offers: false, now: now) else { return }
+    if let former { engine.inheritCheckAllowance(of: former) }
+    give(.offer(sdp), to: engine, now: now)
   }
 
   private func give(_ message: SignallingMessage, to engine: PeerEngine, now: ContinuousClock.Instant) {
@@ -101,6 +105,25 @@ final class PeerSwitchboard {
     guard let engine = engines[participant] else { return }
     engine.participantLeft(returnIsVerified: returnIsVerified, now: now)
     touch(engine)
+    endOldestDeparted(now: now)
+  }
+
+  /// How many may go on with a call after they have left the room: as many as a room has when its server is lost.
+  static let departedLimit = 256
+
+  /// Somebody who comes and goes under new names must not leave calls behind without end.
+  private func endOldestDeparted(now: ContinuousClock.Instant) {
+    let departed = engines.values.filter { $0.leftRoom != nil && $0.isOpen }
+    guard departed.count > Self.departedLimit,
+      let oldest = departed.min(by: { one, other in
+        one.leftRoom.map { left in other.leftRoom.map { left < $0 } ?? false } ?? false
+      })
+    else { return }
+    oldest.close(
+      PeerEnding(
+        .closedByParticipant, "The participant left the room, as \(Self.departedLimit) others did after them."),
+      now: now)
+    touch(oldest)
   }
 
   func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
@@ -238,6 +261,7 @@ final class PeerSwitchboard {
   /// A path that is another engine's goes over only to one whose own check was answered there, which nobody can bring about who
   /// merely pretends to send from there. Then the other program has begun a new call, and the old one is over.
   private func claim(_ path: Path, for engine: PeerEngine, now: ContinuousClock.Instant) {
+    if byPath[path] === engine { return }
     guard engine.isValidated(local: path.local, remote: path.remote) else { return }
     if let owner = byPath[path], owner !== engine {
       guard engine.path?.local == path.local, engine.path?.remote == path.remote else { return }

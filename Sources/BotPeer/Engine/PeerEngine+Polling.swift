@@ -72,11 +72,17 @@ extension PeerEngine {
     if let pair = agent.selectedPair {
       path = Path(local: pair.local, remote: pair.remote)
       if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
+    } else if let path, !agent.hasAnswered(local: path.local, remote: path.remote) {
+      // Nobody there has agreed to receive any more (RFC 7675, 5.1).
+      self.path = nil
+      hasLostPath = true
     }
     switch agent.state {
     case .failed:
       // Before there was a path, the time for connecting is what counts: a check may still come.
-      if path != nil { end(PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."), now: now) }
+      if path != nil || hasLostPath {
+        end(PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."), now: now)
+      }
     case .disconnected:
       guard state == .connected else { break }
       change(to: .disconnected)

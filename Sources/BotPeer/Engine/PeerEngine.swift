@@ -72,6 +72,8 @@ package final class PeerEngine {
   var actions: [Action] = []
   /// Where datagrams leave and go; the chosen pair, or before there is one the pair on which the handshake came.
   var path: Path?
+  /// Whether there was a path once whose other end does not answer any more.
+  var hasLostPath = false
   /// Whether offer and answer have met.
   var hasExchangedDescriptions = false
   /// ``deadline`` as it was after the last turn, or sooner when media has come since that wants to be looked at sooner.
@@ -199,6 +201,9 @@ package final class PeerEngine {
     }
     if state != .new { trickleLocalCandidates() }
   }
+
+  /// Counts checks to addresses that never answered together with those of a former call of the same participant.
+  func inheritCheckAllowance(of former: PeerEngine) { agent.inheritAllowance(of: former.agent) }
 
   /// Says goodbye and ends; the last datagrams and events come with the next ``poll(now:wallClock:)``.
   package func close(_ ending: PeerEnding, now: ContinuousClock.Instant) {

@@ -90,16 +90,22 @@ extension ReceiveTrack {
         EncodedFrame(
           owner: owner, codec: media.codec, time: known.time, payload: payload, isKeyframe: isKeyframe, size: size,
           arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
-    if reportIsPending { tellClock(events: &events) }
+    if reportIsPending { tellClock(now: now, events: &events) }
   }
 
-  mutating func tellClock(events: inout [MediaEvent]) {
+  /// The least time between two reports that are told: fifty of them fit into a datagram, and senders send some a second at most.
+  private static let clockInterval = Duration.milliseconds(50)
+
+  /// Tells of the newest sender report, now or with a later frame.
+  mutating func tellClock(now: Moment, events: inout [MediaEvent]) {
     guard let place = selectedIndex, let report = sources[place].lastReport else { return }
-    guard let time = timeline.place(reportOf: report.timestamp, ntp: report.time.value) else {
+    let isTooSoon = clockTold.map { now - $0 < Self.clockInterval } ?? false
+    guard !isTooSoon, let time = timeline.place(reportOf: report.timestamp, ntp: report.time.value) else {
       reportIsPending = true
       return
     }
     reportIsPending = false
+    clockTold = now
     events.append(
       .clock(
         ClockReport(

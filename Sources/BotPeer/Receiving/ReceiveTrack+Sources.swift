@@ -135,7 +135,7 @@ extension ReceiveTrack {
     guard let place = index(of: report.ssrc) else { return }
     sources[place].reporter.received(report: report.ntpTime, arrival: now)
     sources[place].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
-    if report.ssrc == selected { tellClock(events: &events) }
+    if report.ssrc == selected { tellClock(now: now, events: &events) }
   }
 
   /// The report blocks on all sources that were heard since the last ones.

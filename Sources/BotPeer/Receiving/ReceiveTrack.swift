@@ -26,6 +26,8 @@ package struct ReceiveTrack: Sendable {
   var timeline: SourceTimeline
   /// Whether the selected source's clock report still has to be told: it came before its first packet was handed on.
   var reportIsPending = false
+  /// When the last sender report was told.
+  var clockTold: Moment?
 
   /// Names what is missing between two frames.
   var gaps: GapTracker

@@ -50,13 +50,13 @@ extension SendTrack {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
         _ = place(frame, times: times, clock: &clock, now: now)
-        lastTicks = max(lastTicks ?? 0, (lastFrameTicks ?? 0) - frameInterval)
+        lastTicks = max(lastTicks ?? 0, (lastFrameTicks ?? 0) &- frameInterval)
         replay(pacer: &pacer, now: now)
       }
       return
     }
     var ticks = place(frame, times: times, clock: &clock, now: now)
-    if let lastTicks { ticks = max(ticks, lastTicks + 1) }
+    if let lastTicks { ticks = max(ticks, lastTicks &+ 1) }
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
   }
 
@@ -66,7 +66,7 @@ extension SendTrack {
   ) -> Int64 {
     let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
-      let interval = ticks - lastFrameTicks
+      let interval = ticks &- lastFrameTicks
       // A stalled source or one that begins anew must not teach a wrong interval.
       if interval > 0, interval < Int64(media.codec.clockRate) { frameInterval = interval }
     }

@@ -1,3 +1,5 @@
+internal import Media
+
 /// What kind of address an ICE candidate is.
 public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
   /// An address of its own.
@@ -17,6 +19,10 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
 
   /// Reads the kind of a candidate, as it is trickled or as it stands in a description (RFC 8839, 5.1), with or without `a=`.
   public init(candidate line: String) {
+    guard line.utf8.count <= Self.maximumBytes else {
+      self = .other
+      return
+    }
     let words = line.split { " \r\n".contains($0) || $0 == "\r\n" }
     guard words.count >= 8, let place = words.firstIndex(of: "typ"), place + 1 < words.count else {
       self = .other
@@ -31,9 +37,12 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
     }
   }
 
+  private static let maximumBytes = 1_024
+
   /// The kinds of all candidates in a session description.
   public static func all(in description: String) -> [CandidateKind] {
-    description.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
+    if description.utf8.hasRunOutsideASCII(over: 64) { return [] }
+    return description.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
       .filter { $0.hasPrefix("a=candidate:") }
       .map { CandidateKind(candidate: String($0)) }
   }

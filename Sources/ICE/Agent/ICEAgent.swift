@@ -129,6 +129,10 @@ package struct ICEAgent: Sendable {
   package var allowsLocalCandidates = true
 
   var unanswered = UnansweredAllowance()
+
+  /// Counts the checks of another agent of the same participant as this one's.
+  package mutating func inheritAllowance(of former: ICEAgent) { unanswered = former.unanswered }
+
   var tieBreaker: UInt64
   var generator: any RandomNumberGenerator & Sendable
   var bases: [Base] = []

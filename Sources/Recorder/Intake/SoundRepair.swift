@@ -139,8 +139,10 @@ extension SoundRepair {
     frame.gap = nil
     frame.time = MediaTime(ticks: ticks, rate: next.time.rate)
     frame.payload = payload
-    // As if it had taken as long on its way as the packet after it.
-    frame.arrival = next.arrival - next.time.duration(since: frame.time)
+    // As if it had taken as long on its way as the packet after it, which the sender's times may put anywhere. But it was sent
+    // after the packet before the hole, and arrived at all only if before the one after it.
+    let arrival = next.arrival - next.time.duration(since: frame.time)
+    frame.arrival = min(max(arrival, last.frame.arrival), max(next.arrival, last.frame.arrival))
     return Piece(frame: frame, kind: isCorrected ? .corrected : .concealed, ticks: plan.unit)
   }
 

@@ -11,6 +11,9 @@ struct VerificationBudget: Sendable {
   /// At once, after a pause.
   static let burst = 2 * pixelsPerSecond
 
+  /// What a picture of any size costs besides.
+  static let pixelsPerPicture = 20_000.0
+
   private var left = Double(burst)
   private var last: ContinuousClock.Instant?
   private var size: PictureSize?
@@ -21,7 +24,7 @@ struct VerificationBudget: Sendable {
       left = min(Double(Self.burst), left + (now - last) / .seconds(1) * Double(Self.pixelsPerSecond))
     }
     last = max(last ?? now, now)
-    let pixels = Double(size.width) * Double(size.height)
+    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerPicture
     let cost = self.size == size ? pixels : 2 * pixels
     guard cost <= left else { return false }
     left -= cost

@@ -1,5 +1,8 @@
 /// The table by which a player finds the keyframes (RFC 9559, 5.1.5).
-enum WebMCues {
+///
+/// Of more than ``limit`` keyframes every second one is left out, again and again: a sender decides how many there are, and the
+/// whole table is kept in memory until the file ends.
+struct WebMCues: Sendable {
   struct Point: Sendable, Hashable {
     /// In milliseconds.
     let time: Int64
@@ -7,7 +10,25 @@ enum WebMCues {
     let cluster: Int64
   }
 
+  static let limit = 50_000
+
+  private(set) var points: [Point] = []
+  /// The least time between two points, in milliseconds.
+  private var interval: Int64 = 0
+
+  mutating func add(_ point: Point) {
+    if let last = points.last, point.time - last.time < interval { return }
+    points.append(point)
+    guard points.count > Self.limit else { return }
+    points = stride(from: 0, to: points.count, by: 2).map { points[$0] }
+    let span = (points.last?.time ?? 0) - (points.first?.time ?? 0)
+    interval = max(interval, span / Int64(points.count))
+  }
+
   /// The element; empty without points.
+  var element: EBMLBuilder { Self.element(points) }
+
+  /// The element for points that are known otherwise.
   static func element(_ points: [Point]) -> EBMLBuilder {
     var element = EBMLBuilder()
     if points.isEmpty { return element }

@@ -24,7 +24,7 @@ struct WebMWriter: Sendable {
   private var cluster: Cluster?
   /// The last cluster's time. The next one's is never earlier, even when its first frame is.
   private var lastClusterTime: Int64 = 0
-  private var cues: [WebMCues.Point] = []
+  private var cues = WebMCues()
   /// Where the next cluster goes.
   private var end = WebMHeader.length
   private var lastTime: [MediaKind: Int64] = [:]
@@ -97,7 +97,7 @@ struct WebMWriter: Sendable {
       inner.unsigned(.timestamp, UInt64(max(0, cluster.time)))
       inner.append(cluster.blocks)
     }
-    cues += cluster.keyframes.map { WebMCues.Point(time: $0, cluster: end - WebMHeader.segmentStart) }
+    for time in cluster.keyframes { cues.add(.init(time: time, cluster: end - WebMHeader.segmentStart)) }
     return [append(element)]
   }
 
@@ -105,7 +105,7 @@ struct WebMWriter: Sendable {
   /// when all else is on the disk.
   mutating func finish() -> [FileWrite] {
     var writes = endCluster()
-    let cues = WebMCues.element(self.cues)
+    let cues = self.cues.element
     if cues.count > 0 { header.cues = end }
     header.duration = Double(duration)
     // While the file is not whole, its size stays unknown.

@@ -6,13 +6,20 @@ struct JSONShape: Sendable, Hashable {
   private(set) var values = 0
   /// Objects and lists in each other.
   private(set) var depth = 0
+  /// Bytes of the longest name of a value, as it is written.
+  private(set) var longestName = 0
+  /// A byte that JSON never has, but texts in UTF-16 do, whose quotes and brackets are elsewhere.
+  private(set) var hasZero = false
 
   init(_ text: String) {
     var isInString = false
     var isEscaped = false
     var open = 0
+    var length = 0
     for byte in text.utf8 {
+      if byte == 0 { hasZero = true }
       if isInString {
+        length += 1
         if isEscaped {
           isEscaped = false
         } else if byte == UInt8(ascii: "\\") {
@@ -25,6 +32,9 @@ struct JSONShape: Sendable, Hashable {
       switch byte {
       case UInt8(ascii: "\""):
         isInString = true
+        length = 0
+      case UInt8(ascii: ":"):
+        longestName = max(longestName, length)
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         values += 1
         open += 1

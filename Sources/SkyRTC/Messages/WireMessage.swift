@@ -70,6 +70,8 @@ struct WireMessage: Codable {
 
   /// The protocol's messages have three levels.
   private static let maximumDepth = 8
+  /// Bytes of a name or an id.
+  private static let maximumName = 256
 
   /// - Parameter maximumValues: how many values the text may have, lest a short text take long to decode.
   init(parsing text: String, maximumValues: Int) throws(SignallingError) {
@@ -77,10 +79,20 @@ struct WireMessage: Codable {
     guard shape.values <= maximumValues, shape.depth <= Self.maximumDepth else {
       throw .tooMuch(values: shape.values, depth: shape.depth)
     }
+    // The decoder hashes names, and hashing takes long for some: see `hasRunOutsideASCII(over:)`.
+    guard shape.longestName <= Self.maximumName, !shape.hasZero else { throw .notAMessage(bytes: text.utf8.count) }
     do {
       self = try JSONDecoder().decode(WireMessage.self, from: Data(text.utf8))
     } catch {
       throw .notAMessage(bytes: text.utf8.count)
+    }
+    // These are compared and hashed, too.
+    guard eventName.utf8.count <= Self.maximumName else { throw .unknownEvent(eventName) }
+    for (part, value) in [
+      ("you", data?.you), ("secret", data?.secret), ("socketId", data?.socketId), ("sdp", data?.sdp?.type),
+    ] where (value?.utf8.count ?? 0) > Self.maximumName { throw .unusable(event: eventName, part: part) }
+    guard data?.connections?.allSatisfy({ $0.utf8.count <= Self.maximumName }) ?? true else {
+      throw .unusable(event: eventName, part: "connections")
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import NIOHTTP1
 
 /// Which requests a server answers. Pure.
@@ -31,6 +32,10 @@ struct RequestRules: Sendable {
   }
 
   func refusal(of head: HTTPRequestHead) -> Refusal? {
+    for name in ["Host", "Origin", "Upgrade", "Connection"]
+    where head.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
+      return Refusal(status: 400, reason: "The \(name) header is not ASCII.")
+    }
     let named = head.headers["host"]
     guard named.count == 1 || head.version.minor == 0 && named.isEmpty else {
       return Refusal(status: 400, reason: "A request needs one Host header, but this one has \(named.count).")

@@ -13,6 +13,8 @@ final class SkyRTCHub {
     var name: Name
     var messages: TokenBucket
     var bytes: TokenBucket
+    /// Each tells everybody in two rooms something.
+    var joins: TokenBucket
     var unusableMessages = 0
     var joinTimer: Scheduled<Void>?
   }
@@ -76,7 +78,8 @@ final class SkyRTCHub {
         perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now),
       bytes: TokenBucket(
         perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes),
-        now: loop.now))
+        now: loop.now),
+      joins: TokenBucket(perSecond: 2, burst: 20, now: loop.now))
     client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
       drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
     }
@@ -104,7 +107,9 @@ final class SkyRTCHub {
   /// Tells a client why, takes it out of its room at once, and closes it.
   private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
     guard let client = clients[id] else { return }
-    logger.warning("A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
+    if refusals.take(now: loop.now) {
+      logger.warning("A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
+    }
     client.joinTimer?.cancel()
     deliver(rooms.leave(id))
     client.handler.close(code: code, reason: reason)
@@ -121,7 +126,11 @@ final class SkyRTCHub {
     }
     do throws(SignallingError) {
       switch try SkyRTCRequest(parsing: try Self.text(of: message)) {
-      case .join(let room, let former): join(room, former: former, name: name)
+      case .join(let room, let former):
+        guard clients[name.id]?.joins.take(now: loop.now) == true else {
+          return drop(name.id, because: "Rooms were changed too often.")
+        }
+        join(room, former: former, name: name)
       case .signal(let signal, let target): relay(signal, from: name.id, to: target)
       }
     } catch {

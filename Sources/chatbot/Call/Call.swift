@@ -43,6 +43,8 @@ struct Call {
   /// - Returns: what is known at the end of who was there and what was recorded.
   @discardableResult
   func run(interruption: Interruption = Interruption()) async throws -> Roster {
+    // Each participant may have three files and a socket or two.
+    OpenFiles.allowMany()
     // What can be wrong without a network is found before anybody is disturbed.
     try plan.reach.check()
     let source = try openSource()

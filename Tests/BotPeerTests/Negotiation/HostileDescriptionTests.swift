@@ -62,6 +62,13 @@ struct HostileDescriptionTests {
       repeated("a=group:BUNDLE \((0..<2_000).map { "\($0)" }.joined(separator: " "))\r\n", to: 200_000) + video
     ),
     ("fingerprints", video + repeated("a=fingerprint:sha-256 AB:CD\r\n", to: 250_000)),
+    (
+      "names of marks in the wrong order",
+      video
+        + repeated(
+          "a=\(String(repeating: "\u{301}", count: 2_000))\(String(repeating: "\u{316}", count: 2_000))\r\n",
+          to: 250_000)
+    ),
     ("blank lines", video + repeated("\r\n", to: 250_000)),
     ("short lines", video + repeated("a=x\n", to: 250_000)),
   ]

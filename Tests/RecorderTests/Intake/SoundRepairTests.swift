@@ -179,7 +179,10 @@ struct SoundRepairTests {
         owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: piece.ticks, rate: 48_000),
         payload: piece.payload, isKeyframe: true, arrival: Script.beginning,
         gap: index == 60 ? MediaGap(.lost, packetsLost: 2) : nil)
-      made += repair.take(frame, shape: try OpusPacketShape(parsing: piece.payload)).count
+      let repaired = repair.take(frame, shape: try OpusPacketShape(parsing: piece.payload))
+      // Where a recording places sound goes by its arrival.
+      #expect(repaired.allSatisfy { $0.frame.arrival == Script.beginning })
+      made += repaired.count
     }
     #expect(made <= 2)
   }

@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @testable import SkyRTC
@@ -68,6 +70,28 @@ struct SkyRTCRequestTests {
     let text = #"{"eventName":"__ice_candidate","data":{"socketId":"a","candidate":"",\#(fields)}}"#
     let expected = SignalledCandidate(candidate: "", mid: mid, index: index)
     #expect(try SkyRTCRequest(parsing: text) == .signal(.candidate(expected), to: "a"))
+  }
+
+  /// Combining marks in the wrong order, which take a minute to compare or hash as they are.
+  private static let marks = String(repeating: "\u{301}", count: 60_000) + String(repeating: "\u{316}", count: 60_000)
+
+  @Test(
+    "names and ids that take long to compare are refused without comparing them",
+    arguments: [
+      #"{"eventName":"MARKS"}"#, #"{"eventName":"__join","MARKS":1}"#, #"{"eventName":"__join","data":{"MARKS":1}}"#,
+      #"{"eventName":"__join","data":{"you":"MARKS"}}"#, #"{"eventName":"__join","data":{"secret":"MARKS"}}"#,
+      #"{"eventName":"__offer","data":{"socketId":"MARKS","sdp":"v=0"}}"#,
+      #"{"eventName":"__answer","data":{"socketId":"a","sdp":{"type":"MARKS","sdp":""}}}"#,
+      "{\"eventName\":\"__join\",\"data\":{\u{0}}}",
+    ])
+  func longComparisons(text: String) {
+    let parts = text.components(separatedBy: "MARKS")
+    let message = parts.joined(separator: Self.marks)
+    let took = ProcessorTime.least(within: .milliseconds(250)) {
+      #expect(throws: SignallingError.self) { try SkyRTCRequest(parsing: message) }
+    }
+    // Decoding takes most of it.
+    #expect(took < .milliseconds(250))
   }
 
   @Test("what is written is read back as the same")

@@ -26,6 +26,18 @@ struct RequestRulesTests {
     RequestRules(host: host, allowedOrigins: origins).refusal(of: head)?.status
   }
 
+  @Test("names that are not ASCII are refused before they are compared")
+  func marks() {
+    let marks = String(repeating: "\u{301}", count: 4_000) + String(repeating: "\u{316}", count: 4_000)
+    #expect(Self.status(Self.request(host: "localhost\(marks)")) == 400)
+    #expect(Self.status(Self.request(origin: "https://a\(marks)")) == 400)
+    for name in ["Upgrade", "Connection"] {
+      var head = Self.request()
+      head.headers.replaceOrAdd(name: name, value: marks)
+      #expect(Self.status(head) == 400)
+    }
+  }
+
   @Test("programs, which name no origin, and the server's own page may join")
   func own() {
     #expect(Self.status(Self.request()) == nil)

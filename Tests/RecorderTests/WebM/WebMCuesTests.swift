@@ -1,0 +1,23 @@
+import Testing
+
+@testable import Recorder
+
+@Suite("The table of keyframes")
+struct WebMCuesTests {
+  @Test("of a million keyframes some ten thousand are kept, spread over the whole file")
+  func bounded() {
+    var cues = WebMCues()
+    for number in 0..<1_000_000 { cues.add(.init(time: Int64(number), cluster: Int64(number) * 100)) }
+    #expect((10_000...WebMCues.limit).contains(cues.points.count), "\(cues.points.count)")
+    let steps = zip(cues.points.dropFirst(), cues.points).map { $0.time - $1.time }
+    #expect(steps.allSatisfy { (1...100).contains($0) })
+    #expect((cues.points.last?.time ?? 0) > 999_000)
+  }
+
+  @Test("of fewer all are kept")
+  func all() {
+    var cues = WebMCues()
+    for number in 0..<1_000 { cues.add(.init(time: Int64(number) * 33, cluster: 0)) }
+    #expect(cues.points.count == 1_000)
+  }
+}
