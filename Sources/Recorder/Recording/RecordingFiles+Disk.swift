@@ -87,6 +87,7 @@ extension RecordingFiles {
       surroundings.health.forget(file.file.name)
     }
     (trailing, webM, ogg) = (nil, nil, nil)
+    lateSound = []
     closing = []
     for placed in backlog { countDropped(placed.frame.codec.kind, 1) }
     backlog.removeAll()

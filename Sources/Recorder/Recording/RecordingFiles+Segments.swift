@@ -13,10 +13,14 @@ extension RecordingFiles {
     case .askForKeyframe: surroundings.wantKeyframe(participant)
     case .cut:
       let hadVideo = webM != nil
-      if let webM {
-        if placed.frame.codec.kind == .audio, trailing == nil { trailing = webM } else { end(webM, now: now) }
+      if placed.frame.codec.kind == .audio, trailing == nil {
+        trailing = webM
+        if let ogg { end(ogg, now: now) }
+      } else if let webM, let soundEnd, soundEnd < placed.position {
+        lateSound.append(LateSound(webM: webM, ogg: ogg, end: placed.position))
+      } else {
+        for file in [webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
       }
-      if let ogg { end(ogg, now: now) }
       (webM, ogg) = (nil, nil)
       segment.begin(at: placed.position)
       self.segment = segment
@@ -27,16 +31,19 @@ extension RecordingFiles {
 
   func beginWebM(at start: Duration) {
     let date = clock.nanosecondsSince2001(at: (intake.origin ?? clock.moment) + start)
-    webM = WebMFile(file: file(ending: WebMFile.ending), segment: segment?.number, start: start, date: date)
+    webM = WebMFile(
+      file: file(ending: WebMFile.ending, segment: segment?.number), segment: segment?.number, start: start, date: date)
   }
 
-  func beginOgg(at start: Duration, channels: Int) {
-    guard let writer = try? OggOpusWriter(serial: Int32.random(in: 1...Int32.max), channels: channels) else { return }
-    ogg = OggFile(file: file(ending: OggFile.ending), writer: writer, segment: segment?.number, start: start)
+  func newOgg(at start: Duration, channels: Int, segment: Int?) -> OggFile? {
+    guard let writer = try? OggOpusWriter(serial: Int32.random(in: 1...Int32.max), channels: channels) else {
+      return nil
+    }
+    return OggFile(
+      file: file(ending: OggFile.ending, segment: segment), writer: writer, segment: segment, start: start)
   }
 
-  private func file(ending: String) -> GrowingFile {
-    GrowingFile(
-      name: SafeName.file(base ?? "", segment: segment?.number, ending: ending), in: surroundings.folder)
+  private func file(ending: String, segment: Int?) -> GrowingFile {
+    GrowingFile(name: SafeName.file(base ?? "", segment: segment, ending: ending), in: surroundings.folder)
   }
 }

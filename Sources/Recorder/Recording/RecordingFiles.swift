@@ -28,6 +28,11 @@ final class RecordingFiles {
   /// A WebM of an earlier segment that goes on taking pictures until a keyframe comes, because the segment was ended while
   /// there was no video.
   var trailing: WebMFile?
+  /// Files of segments before that go on taking sound, because some of what lies before their end has not come yet; the oldest
+  /// first.
+  var lateSound: [LateSound] = []
+  /// Where the sound that came last ends; nil before the first.
+  private(set) var soundEnd: Duration?
   /// Files that are at their end but not yet wholly on the disk.
   var closing: [any MediaFile] = []
   /// What is left of files that are closed.
@@ -56,6 +61,18 @@ final class RecordingFiles {
   /// Goes up whenever the list of files changes.
   var changes = 0
 
+  /// Files that take sound until one frame lies behind their end.
+  struct LateSound {
+    let webM: WebMFile
+    /// Nil until sound comes for it.
+    var ogg: OggFile?
+    /// Where the next files begin.
+    let end: Duration
+  }
+
+  /// How long sound is waited for that lies before a cut: as long as pictures wait for it, if it is asked for again.
+  private static let longestSoundDelay = Timeline.recoveryPatience
+
   init(
     of participant: ParticipantID, intake: FrameIntake, clock: WallClock,
     surroundings: ParticipantRecording.Surroundings
@@ -69,7 +86,8 @@ final class RecordingFiles {
 
   /// All files that are not closed.
   var open: [any MediaFile] {
-    let files: [(any MediaFile)?] = [trailing, webM, ogg]
+    let late = lateSound.flatMap { late -> [(any MediaFile)?] in [late.webM, late.ogg] }
+    let files: [(any MediaFile)?] = [trailing] + late + [webM, ogg]
     return closing + files.compactMap(\.self)
   }
 
@@ -119,6 +137,12 @@ final class RecordingFiles {
   func finish(at end: Duration, now: ContinuousClock.Instant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
+    if ogg == nil, let last = lateSound.indices.last {
+      // No sound has come since the cut.
+      ogg = lateSound[last].ogg
+      lateSound[last].ogg = nil
+    }
+    while !lateSound.isEmpty { endLateSound(now: now) }
     if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackTally.shortestSilence {
       ogg.fill(to: end)
     }
@@ -145,6 +169,8 @@ final class RecordingFiles {
       segment?.begin(at: placed.position)
       if intake.firstTracks.contains(.video) { beginWebM(at: min(.zero, placed.position)) }
     }
+    let delay = placed.frame.codec.kind == .audio ? .zero : Self.longestSoundDelay
+    while let late = lateSound.first, placed.position - late.end >= delay { endLateSound(now: now) }
     cut(before: placed, now: now)
     switch placed.frame.codec {
     case .vp8:
@@ -156,12 +182,26 @@ final class RecordingFiles {
       if webM == nil { beginWebM(at: placed.position) }
     case .opus:
       guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
-      if ogg == nil { beginOgg(at: placed.position, channels: shape.channels) }
+      soundEnd = placed.position + Duration(opusTicks: Int64(shape.duration))
+      if let late = lateSound.first {
+        let ogg = late.ogg ?? newOgg(at: placed.position, channels: shape.channels, segment: late.webM.segment)
+        lateSound[0].ogg = ogg
+        if let ogg { add(placed, to: ogg, now: now) }
+        return add(placed, to: late.webM, now: now)
+      }
+      ogg = ogg ?? newOgg(at: placed.position, channels: shape.channels, segment: segment?.number)
       if let ogg { add(placed, to: ogg, now: now) }
     }
     // What lies before a camera's first picture is in the Ogg alone; what lies before a cut that it came too late for is
     // in no other WebM.
     if let webM, placed.position >= webM.start || (webM.segment ?? 1) > 1 { add(placed, to: webM, now: now) }
+  }
+
+  /// Ends the oldest files that took late sound.
+  private func endLateSound(now: ContinuousClock.Instant) {
+    let late = lateSound.removeFirst()
+    end(late.webM, now: now)
+    if let ogg = late.ogg { end(ogg, now: now) }
   }
 
   private func add(_ placed: PlacedFrame, to file: some MediaFile, now: ContinuousClock.Instant) {

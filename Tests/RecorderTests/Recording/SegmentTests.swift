@@ -81,6 +81,29 @@ struct SegmentTests {
     )
   }
 
+  @Test(
+    "sound that comes long after the keyframe beside it goes to the files that it belongs to",
+    arguments: [(3, 3, 2.6), (1, 7, 1.9)])
+  func lateSound(segment: Int, files: Int, from begin: Double) async throws {
+    let folder = TestFolder()
+    var script = Script()
+    // Held up on its way, and then all at once.
+    let delay = { (index: Int) in
+      let time = Double(index) / 50
+      return (begin..<3.4).contains(time) ? 3.4 - time + 0.0001 * Double(index - 90) : 0.01
+    }
+    script.add(try TestMedia.tone(7), codec: .opus, delay: delay)
+    script.add(try TestMedia.pictures(7, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(segment)))
+    #expect(line.files.count == files)
+    expectNoSeam(line, of: script)
+    expectEndToEnd(line.files, length: 7, tolerance: 0.04)
+    let oggs = manifest.files.filter { $0.kind == "ogg" }
+    expectEndToEnd(oggs, length: 7, tolerance: 0.03)
+  }
+
   @Test("by size: each file is about as large as it may be")
   func bySize() async throws {
     let folder = TestFolder()
