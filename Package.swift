@@ -98,8 +98,9 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Media", byteBuffer, sockets, logging,
-        arguments,
+        "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Codecs", "Media", byteBuffer,
+        sockets,
+        logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -122,7 +123,8 @@ let package = Package(
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
     tests(
-      of: "SkyRTC", [byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging], resources: [.copy("Fixtures")]),
+      of: "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
+      resources: [.copy("Fixtures")]),
     tests(of: "Codecs", ["Media", byteBuffer]),
     tests(
       of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL", byteBuffer, sockets],

@@ -17,6 +17,8 @@ final class PeerSwitchboard {
     var media = MediaSession.Configuration()
     var impairment: Impairment?
     var act: Act?
+    /// How many may go on with a call after they have left the room: as many as a room has when its server is lost.
+    var departedLimit = 256
     /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
     var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
   }
@@ -108,20 +110,18 @@ final class PeerSwitchboard {
     endOldestDeparted(now: now)
   }
 
-  /// How many may go on with a call after they have left the room: as many as a room has when its server is lost.
-  static let departedLimit = 256
-
   /// Somebody who comes and goes under new names must not leave calls behind without end.
   private func endOldestDeparted(now: ContinuousClock.Instant) {
     let departed = engines.values.filter { $0.leftRoom != nil && $0.isOpen }
-    guard departed.count > Self.departedLimit,
+    guard departed.count > configuration.departedLimit,
       let oldest = departed.min(by: { one, other in
         one.leftRoom.map { left in other.leftRoom.map { left < $0 } ?? false } ?? false
       })
     else { return }
     oldest.close(
       PeerEnding(
-        .closedByParticipant, "The participant left the room, as \(Self.departedLimit) others did after them."),
+        .closedByParticipant,
+        "The participant left the room, as \(configuration.departedLimit) others did after them."),
       now: now)
     touch(oldest)
   }

@@ -24,6 +24,11 @@ static inline vpx_codec_err_t chatbot_vp8_decoder_get_corrupted(vpx_codec_ctx_t 
   return vpx_codec_control(context, VP8D_GET_FRAME_CORRUPTED, corrupted);
 }
 
+// Width and height of the last decoded VP9 frame, also of one that is not shown.
+static inline vpx_codec_err_t chatbot_vp9_decoder_get_size(vpx_codec_ctx_t *context, int size[2]) {
+  return vpx_codec_control(context, VP9D_GET_FRAME_SIZE, size);
+}
+
 static inline vpx_codec_err_t chatbot_vp8_encoder_set_speed(vpx_codec_ctx_t *context, int speed) {
   return vpx_codec_control(context, VP8E_SET_CPUUSED, speed);
 }

@@ -53,7 +53,7 @@ struct JUnitSuite {
         }
       }
       markup.write(trusted: "\n    ")
-      markup.element("system-out", text: output)
+      markup.element("system-out", text: Self.body(output))
       markup.write(trusted: "\n  ")
     }
     markup.newLine()

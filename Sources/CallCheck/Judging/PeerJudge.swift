@@ -50,6 +50,7 @@ struct PeerJudge {
     }
     if case .gone(let cause, let sentence) = step {
       notes.departure = notes.departure ?? .init(time: tidy(time), cause: cause, sentence: sentence)
+      video.release()
       return
     }
     switch step {

@@ -24,6 +24,9 @@ struct PictureLikeness: Sendable {
     if size.width * size.height > painted.width * painted.height { painted = size }
   }
 
+  /// Gives up what pictures are painted on.
+  mutating func release() { painter = nil }
+
   /// Compares one picture; nothing happens if it has another shape than the painted one.
   mutating func compare(_ view: PictureView, with reading: PatternReading) {
     let size = view.size

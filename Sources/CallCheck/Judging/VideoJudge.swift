@@ -57,7 +57,7 @@ struct VideoJudge {
   /// - Parameter time: when it could be seen.
   mutating func take(_ frame: EncodedFrame, at time: Double) -> Outcome {
     if frame.isKeyframe { keyframes += 1 }
-    if decoded == 0 && !frame.isKeyframe {
+    if (decoded == 0 || decoder == nil) && !frame.isKeyframe {
       beforeKeyframe += 1
       return Outcome()
     }
@@ -71,6 +71,12 @@ struct VideoJudge {
       hasUndecodable = true
       return Outcome()
     }
+  }
+
+  /// The peer is gone: what is kept for its next picture is given up. Somebody who comes back begins with a keyframe.
+  mutating func release() {
+    decoder = nil
+    likeness.release()
   }
 
   /// Pictures came that will not be told; the next one is a keyframe.

@@ -77,7 +77,7 @@ extension Measurement {
         "pattern.marksMissing", .count, "Marks of the sound missing", better: .lower, noise: 1,
         meaning:
           "Marks of the pattern's sound, one a second, that should have been there between the first and the last."
-      ) { .value(Double($0.marksExpected - $0.marksFound), detail: " of \($0.marksExpected)") },
+      ) { .value(Double($0.marksExpected) - Double($0.marksFound), detail: " of \($0.marksExpected)") },
       quality(
         "pattern.psnr", .decibels, "Likeness (PSNR)", noise: 1, "Peak signal-to-noise ratio of the luma, the mean."
       ) {

@@ -1,3 +1,5 @@
+import Media
+
 /// A file of rules. It is a small part of YAML, which every reader of YAML reads in the same way:
 ///
 /// ```yaml
@@ -24,9 +26,15 @@ public enum RulesFile {
   /// The longest file that is read, in characters.
   public static let longest = 100_000
 
+  private static let longestRunOutsideASCII = 1_000
+
   /// Reads every rule of a file, in order.
   public static func rules(of text: String) throws(ParseError) -> RuleList {
     if text.utf8.count > longest { throw ParseError(line: nil, reason: "The rules have more than \(longest) bytes.") }
+    if text.utf8.hasRunOutsideASCII(over: longestRunOutsideASCII) {
+      throw ParseError(
+        line: nil, reason: "More than \(longestRunOutsideASCII) bytes of the rules in a row are not ASCII.")
+    }
     var rules = RuleList()
     var hasHeading = false
     var indentation: Int?

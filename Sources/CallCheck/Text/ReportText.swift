@@ -2,7 +2,7 @@
 enum ReportText {
   /// One line without control characters, cut to so many Unicode scalars.
   ///
-  /// Control characters, noncharacters and the signs that turn the direction of what follows are shown as U+FFFD.
+  /// What is not harmless is shown as U+FFFD.
   static func line(_ text: String, limit: Int = 120) -> String {
     var scalars = String.UnicodeScalarView()
     var count = 0
@@ -17,13 +17,12 @@ enum ReportText {
     return String(scalars)
   }
 
-  /// Whether a scalar moves nothing but itself.
+  /// Whether a scalar is no control character, no separator of lines, and no format character: of these some turn the direction
+  /// of what follows.
   static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0: false
-    // Line and paragraph separators; embeddings, overrides and isolates of writing direction.
-    case 0x2028...0x202E, 0x2066...0x2069: false
-    default: !scalar.properties.isNoncharacterCodePoint
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+    default: true
     }
   }
 }

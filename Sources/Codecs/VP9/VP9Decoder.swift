@@ -4,6 +4,8 @@ package import NIOCore
 /// One VP9 stream of profile 0 being decoded: what a file may hold that is then encoded anew.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+  /// Whether a frame was too large: what follows could build on it.
+  private var isSpoilt = false
 
   package init() throws(CodecFailure) {
     context = .allocate(capacity: 1)
@@ -28,16 +30,16 @@ package final class VP9Decoder {
   package func decode<Seen>(_ frame: ByteBuffer, _ look: (PictureView) -> Seen) throws(CodecFailure) -> Seen? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
+    if isSpoilt { throw CodecFailure(action, "a frame before it was too large") }
     try checkSize(of: frame, action)
     let code = frame.withUnsafeReadableBytes { bytes in
       vpx_codec_decode(
         context, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), nil, 0)
     }
+    try checkSizeOfLast(action)
     if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
     var place: vpx_codec_iter_t?
     guard let image = vpx_codec_get_frame(context, &place) else { return nil }
-    // A picture can also grow without a keyframe, twofold at most.
-    try check(width: image.pointee.d_w, height: image.pointee.d_h, action)
     guard let view = PictureView(image.pointee) else {
       throw CodecFailure(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
     }
@@ -53,6 +55,18 @@ package final class VP9Decoder {
         vpx_codec_vp9_dx(), bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), &about)
     }
     if code == VPX_CODEC_OK { try check(width: about.w, height: about.h, action) }
+  }
+
+  /// Refuses what has grown too large: a picture can do so without a keyframe, and without being shown.
+  private func checkSizeOfLast(_ action: String) throws(CodecFailure) {
+    var size: [Int32] = [0, 0]
+    guard chatbot_vp9_decoder_get_size(context, &size) == VPX_CODEC_OK else { return }
+    do {
+      try check(width: UInt32(clamping: size[0]), height: UInt32(clamping: size[1]), action)
+    } catch {
+      isSpoilt = true
+      throw error
+    }
   }
 
   private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecFailure) {

@@ -33,7 +33,16 @@ package struct StoredFile: Sendable {
     self.origin = origin
     remarks = survey.remarks
     period = Self.period(of: tracks.map { $0.start..<$0.end })
+    guard period >= Self.shortestPeriod else {
+      throw .unsupported("it lasts \(FileTime.text(period)) s, and a hundredth of a second is the least")
+    }
+    for track in tracks where Int64(track.frames) > period / (Int64(FileTime.rate) / 1000) {
+      throw .unsupported("its \(track.codec.kind) has more than 1000 frames a second")
+    }
   }
+
+  /// A shorter file would be opened again and again all the time: 10 ms, in units.
+  private static let shortestPeriod = Int64(FileTime.rate) / 100
 
   /// The track of a kind, if there is one.
   package func track(_ kind: MediaKind) -> StoredTrack? {

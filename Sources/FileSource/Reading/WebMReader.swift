@@ -46,8 +46,9 @@ final class WebMReader: ContainerReader {
   /// How exactly the file tells a track's times.
   func timing(of track: WebMTrack) -> ContainerTiming {
     let rounding = FileTime.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
-    let interval = track.frameInterval == 0 ? nil : FileTime.units(count: 1, ofNanoseconds: track.frameInterval)
-    return ContainerTiming(rounding: max(1, rounding), interval: interval)
+    let interval = FileTime.units(count: 1, ofNanoseconds: track.frameInterval)
+    return ContainerTiming(
+      rounding: max(1, rounding), interval: interval.flatMap { $0 < PictureTimeline.smallestStep ? nil : $0 })
   }
 
   func next() throws(MediaFile.Refusal) -> ContainerFrame? {

@@ -1,4 +1,5 @@
 import CWebM
+import Glibc
 import Media
 
 /// A track as a WebM file's header describes it.
@@ -7,7 +8,7 @@ struct WebMTrack: Hashable {
   var number: UInt64
   /// nil for subtitles and whatever else is neither heard nor seen, and for a track that does not tell.
   var kind: MediaKind?
-  /// For example `V_VP8`.
+  /// For example `V_VP8`; empty where what stands there is no codec's name.
   var codecID: String
   var codecPrivate: [UInt8]
   /// Nanoseconds between frames; 0 when the file does not tell.
@@ -22,7 +23,7 @@ struct WebMTrack: Hashable {
   init(_ track: cwebm_track) {
     number = track.number
     kind = [1: .video, 2: .audio][track.type]
-    codecID = String(cString: track.codec_id)
+    codecID = Self.codecID(track.codec_id)
     codecPrivate = Array(UnsafeBufferPointer(start: track.codec_private, count: track.codec_private_size))
     frameInterval = track.default_duration
     codecDelay = track.codec_delay
@@ -30,6 +31,16 @@ struct WebMTrack: Hashable {
     isEnabled = track.is_enabled
     isCompressed = track.is_compressed
     isEncrypted = track.is_encrypted
+  }
+
+  /// Longer than any codec's name is.
+  private static let longestCodecID = 64
+
+  /// A name of a codec is short and ASCII. Others are not made into text: to compare it could take minutes.
+  private static func codecID(_ text: UnsafePointer<CChar>) -> String {
+    let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, longestCodecID + 1))
+    guard bytes.count <= longestCodecID, !bytes.hasRunOutsideASCII(over: 0) else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   var codec: StoredCodec? { StoredCodec(matroska: codecID) }

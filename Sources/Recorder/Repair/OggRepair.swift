@@ -17,7 +17,10 @@ struct OggRepair {
     while last?.page.isLast != true {
       guard let page = try page(of: source, at: place), page.serial == first.serial, !page.isFirst else {
         // What is damaged in the middle stays as it is; players find the next page, too.
-        guard let next = try findPage(of: first.serial, in: source, after: place, searched: &searched) else { break }
+        let next = try findPage(in: source, after: place, searched: &searched) {
+          $0.serial == first.serial && !$0.isFirst
+        }
+        guard let next else { break }
         place = next
         continue
       }
@@ -31,11 +34,17 @@ struct OggRepair {
     let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
     if last.page.isLast {
       if last.end == source.size { return .whole(duration) }
-      if try findPage(of: nil, in: source, after: last.end - 1, searched: &searched) != nil {
+      if try findPage(in: source, after: last.end - 1, searched: &searched, where: { _ in true }) != nil {
         return .goesOnBehindItsEnd
       }
       return .mendable(RepairPlan(truncation: last.end, duration: duration))
     }
+    // Another recording may have been put behind it.
+    let another = try findPage(in: source, after: last.end - 1, searched: &searched) {
+      $0.serial != first.serial || $0.isFirst
+    }
+    if another != nil { return .goesOnBehindItsEnd }
+    if searched > RepairFinding.mostPlaces { return .tooDamaged }
     let end = FileWrite(offset: last.end, bytes: last.page.end.bytes)
     return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
@@ -50,7 +59,10 @@ struct OggRepair {
     var searched = 0
     while true {
       guard let page = try page(of: source, at: place), page.serial == first.serial else {
-        guard let next = try findPage(of: first.serial, in: source, after: place, searched: &searched) else { break }
+        let next = try findPage(in: source, after: place, searched: &searched) {
+          $0.serial == first.serial && !$0.isFirst
+        }
+        guard let next else { break }
         place = next
         continue
       }
@@ -80,22 +92,16 @@ struct OggRepair {
     return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))
   }
 
-  /// Where the next whole page lies.
+  /// Where the next whole page of a kind lies.
   ///
-  /// - Parameters:
-  ///   - serial: of which stream; nil for any.
-  ///   - searched: how many places looked like one so far.
+  /// - Parameter searched: how many places looked like a page so far.
   private static func findPage(
-    of serial: Int32?, in source: any ByteSource, after offset: Int64, searched: inout Int
+    in source: any ByteSource, after offset: Int64, searched: inout Int, where matches: (OggPage) -> Bool
   ) throws(Recorder.DiskError) -> Int64? {
     var search = ByteSearch(for: Array("OggS".utf8), in: source, from: offset + 1)
     while searched <= RepairFinding.mostPlaces, let place = try search.next() {
       searched += 1
-      if let page = try page(of: source, at: place), serial == nil || page.serial == serial,
-        !page.isFirst || serial == nil
-      {
-        return place
-      }
+      if let page = try page(of: source, at: place), matches(page) { return place }
     }
     return nil
   }

@@ -5,23 +5,22 @@ import NIOCore
 /// the cues and the duration. Reads the file once, from the beginning, and keeps nothing of it but the cues. What is damaged in
 /// the middle stays as it is, as long as a block or a cluster follows that can be read.
 struct WebMRepair {
-  /// More keyframes than a day of recording has; beyond them no cues are made.
-  private static let mostCues = 1_000_000
-
   /// In milliseconds; a cluster that lies further back says that what came before it was damaged.
   private static let longestStepBack: Int64 = 60_000
 
   private let source: any ByteSource
   private var place: Int64 = 0
-  private var cues: [WebMCues.Point] = []
+  private var cues = WebMCues()
   private var times: [UInt8: Int64] = [:]
   /// When the last picture ends, by the distance to the one before it.
   private var pictureLength: Int64 = 33
   private var end: Int64 = 0
   private var pictures = WrittenFrames()
   private var lastSound: (time: Int64, place: Int64, count: Int)?
-  /// Places that looked like a cluster behind damage.
+  /// Places that looked like a cluster behind damage, and clusters that lie further back than what came before them.
   private var searched = 0
+  /// Elements that were passed over although clusters have none such.
+  private var unknown = 0
   /// What makes the last cluster's size field say less, where that cluster is not there as a whole.
   private var correction: [FileWrite] = []
 
@@ -52,13 +51,13 @@ struct WebMRepair {
     }
     if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
     try readClusters(from: found.length)
-    if searched > RepairFinding.mostPlaces { return .tooDamaged }
+    if searched > RepairFinding.mostPlaces || unknown > Self.mostUnknown { return .tooDamaged }
     guard place > found.length else { return .refused("holds no frame") }
     try noteEndOfSound()
 
     var header = found.header
     let shown = header.known
-    let element = WebMCues.element(cues)
+    let element = cues.element
     header.cues = element.count > 0 ? place : nil
     header.duration = Double(end)
     var plan = RepairPlan(truncation: place, duration: .milliseconds(end))
@@ -76,9 +75,11 @@ struct WebMRepair {
   /// Reads all clusters that can be read, and moves behind the last one.
   private mutating func readClusters(from start: Int64) throws(Recorder.DiskError) {
     place = start
-    while true {
+    while searched <= RepairFinding.mostPlaces, unknown <= Self.mostUnknown {
+      let before = place
       if try readCluster() { continue }
-      guard let next = try findCluster(after: place) else { break }
+      // Where a damaged size leads too far, the next cluster follows at once.
+      guard let next = try findCluster(from: place > before ? place : place + 1) else { break }
       place = next
       correction = []
     }
@@ -97,9 +98,9 @@ struct WebMRepair {
     // Behind the last element that says what it is, and where reading goes on: other elements are passed over as readers do it,
     // but only what follows them shows that they are none of damage's making.
     var (end, next) = (first, first)
-    while next < declared, let element = try element(at: next, limit: declared) {
+    while next < declared, unknown <= Self.mostUnknown, let element = try element(at: next, limit: declared) {
       next = element.end
-      if element.isKnown { end = next }
+      if element.isKnown { end = next } else { unknown += 1 }
       if let block = element.block { note(block, cluster: (start, time)) }
     }
     if head.size == nil, try clusterHead(at: next) != nil { declared = next }
@@ -115,7 +116,8 @@ struct WebMRepair {
     }
     if end > first {
       place = end
-      correction = Self.sizeField(of: head, at: start, saying: end - content)
+      // One that says no size ends where the cues begin.
+      if head.size != nil { correction = Self.sizeField(of: head, at: start, saying: end - content) }
     }
     return false
   }
@@ -144,9 +146,13 @@ struct WebMRepair {
   /// How many elements are passed over in search of a cluster's time.
   private static let mostBeforeTime = 16
 
+  /// How many elements are passed over in all that are none of a cluster's: the same ones can be passed over once more for every
+  /// place that looks like a cluster.
+  private static let mostUnknown = 100_000
+
   /// Where the next cluster lies that can be one of this file's.
-  private mutating func findCluster(after offset: Int64) throws(Recorder.DiskError) -> Int64? {
-    var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset + 1)
+  private mutating func findCluster(from offset: Int64) throws(Recorder.DiskError) -> Int64? {
+    var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset)
     while searched <= RepairFinding.mostPlaces, let place = try search.next() {
       searched += 1
       if let cluster = try clusterHead(at: place), try element(at: cluster.first, limit: source.size)?.isKnown == true {
@@ -208,8 +214,8 @@ struct WebMRepair {
       if let last = times[block.number] { pictureLength = min(max(1, time - last), WebMWriter.longestCluster) }
       end = max(end, time + pictureLength)
       pictures.add(isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + pictureLength))
-      if block.isKeyframe, cues.count < Self.mostCues {
-        cues.append(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
+      if block.isKeyframe {
+        cues.add(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
       }
     } else {
       lastSound = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
@@ -218,9 +224,10 @@ struct WebMRepair {
   }
 
   private mutating func forgetTimes(after time: Int64) {
+    searched += 1
     (end, times, lastSound) = (time, [:], nil)
     pictures.end = min(pictures.end, .milliseconds(time))
-    cues.removeAll { $0.time > time }
+    cues.remove(after: time)
   }
 
   private mutating func noteEndOfSound() throws(Recorder.DiskError) {

@@ -17,7 +17,7 @@ struct WebMCues: Sendable {
   private var interval: Int64 = 0
 
   mutating func add(_ point: Point) {
-    if let last = points.last, point.time - last.time < interval { return }
+    if let last = points.last, point.time >= last.time, point.time - last.time < interval { return }
     points.append(point)
     guard points.count > Self.limit else { return }
     points = stride(from: 0, to: points.count, by: 2).map { points[$0] }
@@ -25,11 +25,13 @@ struct WebMCues: Sendable {
     interval = max(interval, span / Int64(points.count))
   }
 
-  /// The element; empty without points.
-  var element: EBMLBuilder { Self.element(points) }
+  /// Forgets those behind a time.
+  mutating func remove(after time: Int64) {
+    points.removeAll { $0.time > time }
+  }
 
-  /// The element for points that are known otherwise.
-  static func element(_ points: [Point]) -> EBMLBuilder {
+  /// The element; empty without points.
+  var element: EBMLBuilder {
     var element = EBMLBuilder()
     if points.isEmpty { return element }
     element.master(.cues) { all in

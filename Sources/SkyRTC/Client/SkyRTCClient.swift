@@ -26,13 +26,8 @@ public final class SkyRTCClient: Sendable {
   private let inbox: AsyncStream<Event>.Continuation
   /// Guarded because `send` is called from any thread and must keep the order of its calls.
   private let line = Mutex(Line())
-  private let warnings = Mutex(Warnings())
-
-  /// How many warnings about the server's messages may be given: one that sends nothing else must not fill a log.
-  private struct Warnings {
-    var bucket = TokenBucket(perSecond: 1, burst: 20, now: .now())
-    var leftOut = 0
-  }
+  /// About the server's messages: one that sends nothing else must not fill a log.
+  private let warnings = Mutex(LogLineBucket(perSecond: 1, burst: 20, now: .now()))
 
   private struct Line {
     var socket: WebSocketClient?
@@ -215,15 +210,7 @@ public final class SkyRTCClient: Sendable {
       case .ignored(let oddity): logger.debug("A message of the server is ignored: \(oddity)")
       }
     } catch {
-      let leftOut: Int? = warnings.withLock { warnings in
-        guard warnings.bucket.take(now: .now()) else {
-          warnings.leftOut += 1
-          return nil
-        }
-        defer { warnings.leftOut = 0 }
-        return warnings.leftOut
-      }
-      guard let leftOut else { return nil }
+      guard let leftOut = warnings.withLock({ $0.take(now: .now()) }) else { return nil }
       logger.warning(
         "A message of the server is ignored: \(error)",
         metadata: leftOut > 0 ? ["others ignored since the last warning": "\(leftOut)"] : nil)

@@ -4,7 +4,31 @@
 // wins. The side with the lower id is polite. All steps of one peer run one after another.
 
 const mostEarlyCandidates = 200;
+const mostWaitingSteps = 400;
 const mostRestarts = 3;
+
+/** Lets ten descriptions through at once, then one in half a second; of those that come faster the newest. */
+class DescriptionGate {
+  #tokens = 10;
+  #refilledAt = performance.now();
+  #waiting = null;
+  #timer = null;
+
+  pass(take) {
+    const now = performance.now();
+    this.#tokens = Math.min(10, this.#tokens + (now - this.#refilledAt) / 500);
+    this.#refilledAt = now;
+    if (this.#timer === null && this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return take();
+    }
+    this.#waiting = take;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.pass(this.#waiting);
+    }, 500);
+  }
+}
 
 export class Peer {
   pc = null;
@@ -14,6 +38,9 @@ export class Peer {
   #isPolite;
   #options;
   #steps = Promise.resolve();
+  #waitingSteps = 0;
+  #offers = new DescriptionGate();
+  #answers = new DescriptionGate();
   #early = [];
   #isIgnoringOffer = false;
   #hasYielded = false;
@@ -66,7 +93,21 @@ export class Peer {
 
   // What the other side does.
 
-  receivedOffer(description) {
+  receivedOffer(description) { this.#offers.pass(() => this.#takeOffer(description)); }
+
+  receivedAnswer(description) { this.#answers.pass(() => this.#takeAnswer(description)); }
+
+  receivedCandidate(candidate) {
+    if (this.#waitingSteps >= mostWaitingSteps) return;
+    this.#then(async () => {
+      if (this.pc?.remoteDescription) return this.#addCandidate(candidate);
+      if (this.#early.length < mostEarlyCandidates) this.#early.push(candidate);
+    });
+  }
+
+  // Steps.
+
+  #takeOffer(description) {
     this.#then(async () => {
       if (this.#isSomebodyNew(description)) this.#closeConnection();
       if (!this.pc) this.#open();
@@ -82,7 +123,7 @@ export class Peer {
     });
   }
 
-  receivedAnswer(description) {
+  #takeAnswer(description) {
     this.#then(async () => {
       // Some old clients send our own offer back.
       if (!this.pc || fingerprint(description.sdp) === fingerprint(this.pc.localDescription?.sdp)) return;
@@ -104,19 +145,12 @@ export class Peer {
     });
   }
 
-  receivedCandidate(candidate) {
-    this.#then(async () => {
-      if (this.pc?.remoteDescription) return this.#addCandidate(candidate);
-      if (this.#early.length < mostEarlyCandidates) this.#early.push(candidate);
-    });
-  }
-
-  // Steps.
-
   #then(step) {
+    this.#waitingSteps += 1;
     this.#steps = this.#steps
       .then(() => { if (!this.#isClosed) return step(); })
-      .catch((error) => { if (!this.#isClosed) console.warn(`Peer ${this.#id}: ${error}`); });
+      .catch((error) => { if (!this.#isClosed) console.warn(`Peer ${this.#id}: ${error}`); })
+      .finally(() => { this.#waitingSteps -= 1; });
   }
 
   async #offer() {

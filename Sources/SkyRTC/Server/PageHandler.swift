@@ -94,6 +94,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     ("Cache-Control", "no-cache"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(self), microphone=(self), autoplay=(self)"),
     (
       "Content-Security-Policy",

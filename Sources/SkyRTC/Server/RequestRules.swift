@@ -32,7 +32,7 @@ struct RequestRules: Sendable {
   }
 
   func refusal(of head: HTTPRequestHead) -> Refusal? {
-    for name in ["Host", "Origin", "Upgrade", "Connection"]
+    for name in ["Host", "Origin", "Upgrade", "Connection", "Sec-WebSocket-Version"]
     where head.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
       return Refusal(status: 400, reason: "The \(name) header is not ASCII.")
     }

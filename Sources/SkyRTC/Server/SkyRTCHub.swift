@@ -15,6 +15,8 @@ final class SkyRTCHub {
     var bytes: TokenBucket
     /// Each tells everybody in two rooms something.
     var joins: TokenBucket
+    /// Of others, on their way to this client.
+    var waitingSignals: WaitingSignals
     var unusableMessages = 0
     var joinTimer: Scheduled<Void>?
   }
@@ -26,7 +28,9 @@ final class SkyRTCHub {
   private var clients: [String: Client] = [:]
   private var channels: [ObjectIdentifier: any Channel] = [:]
   private var connections: ConnectionCount
-  private var refusals: TokenBucket
+  /// About connections and clients that go beyond a limit, and about signals that are left out.
+  private var warnings: LogLineBucket
+  private var signalWarnings: LogLineBucket
   private var isStopping = false
 
   init(limits: SkyRTCServer.Limits, logger: Logger, loop: any EventLoop) {
@@ -35,7 +39,8 @@ final class SkyRTCHub {
     self.loop = loop
     connections = ConnectionCount(
       maximum: limits.maximumConnections, maximumPerAddress: limits.maximumConnectionsPerAddress)
-    refusals = TokenBucket(perSecond: 1, burst: 20, now: loop.now)
+    warnings = LogLineBucket(perSecond: 1, burst: 20, now: loop.now)
+    signalWarnings = LogLineBucket(perSecond: 1, burst: 20, now: loop.now)
     rooms = Rooms(
       maximumNameCharacters: limits.maximumRoomNameCharacters, maximumUsers: limits.maximumUsersPerRoom,
       maximumRooms: limits.maximumRooms)
@@ -51,7 +56,7 @@ final class SkyRTCHub {
     if isStopping { return false }
     let address = channel.remoteAddress
     if let refusal = connections.open(address) {
-      if refusals.take(now: loop.now) { logger.warning("A connection was refused: \(refusal).") }
+      warn(within: &warnings, "A connection was refused: \(refusal).")
       return false
     }
     let key = ObjectIdentifier(channel)
@@ -79,7 +84,9 @@ final class SkyRTCHub {
       bytes: TokenBucket(
         perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes),
         now: loop.now),
-      joins: TokenBucket(perSecond: 2, burst: 20, now: loop.now))
+      joins: TokenBucket(
+        perSecond: limits.maximumJoinsPerSecond, burst: limits.maximumJoinBurst, now: loop.now),
+      waitingSignals: WaitingSignals(maximumBytes: limits.maximumOutgoingBytes))
     client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
       drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
     }
@@ -107,9 +114,7 @@ final class SkyRTCHub {
   /// Tells a client why, takes it out of its room at once, and closes it.
   private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
     guard let client = clients[id] else { return }
-    if refusals.take(now: loop.now) {
-      logger.warning("A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
-    }
+    warn(within: &warnings, "A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
     client.joinTimer?.cancel()
     deliver(rooms.leave(id))
     client.handler.close(code: code, reason: reason)
@@ -128,7 +133,7 @@ final class SkyRTCHub {
       switch try SkyRTCRequest(parsing: try Self.text(of: message)) {
       case .join(let room, let former):
         guard clients[name.id]?.joins.take(now: loop.now) == true else {
-          return drop(name.id, because: "Rooms were changed too often.")
+          return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) rooms a second were joined.")
         }
         join(room, former: former, name: name)
       case .signal(let signal, let target): relay(signal, from: name.id, to: target)
@@ -208,13 +213,43 @@ final class SkyRTCHub {
         because:
           "A message has \(text.utf8.count) bytes when it is relayed, but \(limits.maximumMessageBytes) are allowed.")
     }
-    clients[delivery.to]?.handler.send(.text(text))
+    pass(text, from: sender, to: delivery.to)
+  }
+
+  /// Sends a signal, unless too many of them wait for its receiver already: what participants send gets nobody dropped but
+  /// themselves.
+  private func pass(_ text: String, from sender: String, to receiver: String) {
+    let size = text.utf8.count + WebSocketHandler.frameOverhead
+    guard clients[receiver]?.waitingSignals.add(size, from: sender) == true, let client = clients[receiver] else {
+      return warn(
+        within: &signalWarnings, "A signal is left out, because its receiver reads too slowly.",
+        metadata: ["participant": "\(sender)", "receiver": "\(receiver)"])
+    }
+    let sent = loop.makePromise(of: Void.self)
+    // The receiver may have taken up a former id by then, or be gone and somebody else have this one.
+    let name = client.name
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      guard clients[name.id]?.name === name else { return }
+      clients[name.id]?.waitingSignals.remove(size, from: sender)
+    }
+    client.handler.send(.text(text), promise: sent)
   }
 
   private func deliver(_ deliveries: [Rooms.Delivery]) {
+    // Everybody in a room is told the same.
+    var last: (notice: SkyRTCNotice, text: String)?
     for delivery in deliveries {
-      clients[delivery.to]?.handler.send(.text(delivery.notice.text))
+      let text = if let last, last.notice == delivery.notice { last.text } else { delivery.notice.text }
+      last = (delivery.notice, text)
+      clients[delivery.to]?.handler.send(.text(text))
     }
+  }
+
+  private func warn(within bucket: inout LogLineBucket, _ sentence: String, metadata: Logger.Metadata = [:]) {
+    guard let leftOut = bucket.take(now: loop.now) else { return }
+    var metadata = metadata
+    if leftOut > 0 { metadata["warnings left out before"] = "\(leftOut)" }
+    logger.warning("\(sentence)", metadata: metadata)
   }
 
   // MARK: The end

@@ -47,8 +47,9 @@ extension SkyRTCServer {
 
     /// Bytes of a WebSocket message, and of each frame of it.
     public var maximumMessageBytes = 256 * 1024
-    /// Bytes that may wait for one slow client.
-    public var maximumOutgoingBytes = 1024 * 1024
+    /// Bytes that may wait for one slow client; it is dropped when it needs more. Signals of other participants have three quarters
+    /// of that, those of one a quarter; what exceeds it is left out.
+    public var maximumOutgoingBytes = 2 * 1024 * 1024
     /// Messages a second from one client in the long run.
     public var maximumMessagesPerSecond = 200
     /// Messages that one client may send at once after a pause: candidates for a full room come in a burst.
@@ -59,6 +60,9 @@ extension SkyRTCServer {
     /// Bytes a second of messages from one client in the long run, and at once after a pause.
     public var maximumBytesPerSecond = 1024 * 1024
     public var maximumByteBurst = 4 * 1024 * 1024
+    /// Rooms that one client joins a second in the long run, and at once after a pause.
+    public var maximumJoinsPerSecond = 2
+    public var maximumJoinBurst = 20
     /// Messages that are not of the protocol; they are ignored, but one more than this closes the connection.
     public var maximumUnusableMessages = 50
 

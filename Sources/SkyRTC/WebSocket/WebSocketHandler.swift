@@ -36,7 +36,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   }
 
   /// What a waiting frame costs besides its data, so that a flood of empty pings is bounded too.
-  private static let frameOverhead = 64
+  package static let frameOverhead = 64
 
   private let side: WebSocketSide
   private let limits: WebSocketLimits
@@ -47,6 +47,12 @@ package final class WebSocketHandler: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
   private var state = State.open
   private var waitingBytes = 0
+  /// Whether frames are on their way to the kernel, and the last one written since.
+  private var isFlushing = false
+  private var unflushed: EventLoopFuture<Void>?
+  /// Whether a pong is on its way, and what the next one is to say.
+  private var isPongWaiting = false
+  private var nextPong: ByteBuffer?
   /// When our close frame has left.
   private var goodbye: EventLoopFuture<Void>?
   private var context: ChannelHandlerContext?
@@ -95,6 +101,8 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   package func handlerRemoved(context: ChannelHandlerContext) {
     finish(.broken("The handler was removed."))
+    timer?.cancel()
+    timer = nil
     self.context = nil
   }
 
@@ -144,14 +152,32 @@ package final class WebSocketHandler: ChannelInboundHandler {
     case .message(let message):
       owner?.received(message)
     case .ping(let data):
-      write(.pong, data, context: context)
+      answerPing(data, context: context)
     case .close(let code, let reason):
       var echo = ByteBuffer()
       if let code { echo.writeInteger(code) }
       finish(.closedThere(code: code, reason: reason))
       goodbye = writeFrame(.connectionClose, echo, context: context)
       closeChannel(context: context)
+      // Who reads nothing does not take our frame either.
+      closeChannelLater(context: context)
     }
+  }
+
+  /// Of pings that come faster than pongs leave, the last one is answered (RFC 6455, 5.5.3).
+  private func answerPing(_ data: ByteBuffer, context: ChannelHandlerContext) {
+    guard !isPongWaiting else {
+      nextPong = data
+      return
+    }
+    isPongWaiting = true
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      isPongWaiting = false
+      guard case .open = state, let next = nextPong.take() else { return }
+      answerPing(next, context: context)
+    }
+    write(.pong, data, context: context, promise: sent)
   }
 
   private func violated(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
@@ -167,6 +193,11 @@ package final class WebSocketHandler: ChannelInboundHandler {
     var data = ByteBuffer(integer: code)
     data.writeString(reason.prefix(utf8Bytes: 123))
     goodbye = writeFrame(.connectionClose, data, context: context)
+    closeChannelLater(context: context)
+  }
+
+  /// Closes the channel after `closeTimeout`, whatever is still to be sent.
+  private func closeChannelLater(context: ChannelHandlerContext) {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.closeTimeout)) {
       context.close(promise: nil)
     }
@@ -219,7 +250,22 @@ package final class WebSocketHandler: ChannelInboundHandler {
   ) -> EventLoopFuture<Void> {
     let mask = side == .client ? WebSocketMaskingKey.random() : nil
     let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: data)
-    return context.writeAndFlush(wrapOutboundOut(frame))
+    let written = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(frame), promise: written)
+    if isFlushing { unflushed = written.futureResult } else { flush(upTo: written.futureResult, context: context) }
+    return written.futureResult
+  }
+
+  /// Has frames leave. Those that are written meanwhile leave together afterwards: with TLS each flush takes a buffer of at least
+  /// 16 KiB, however small its frames are.
+  private func flush(upTo last: EventLoopFuture<Void>, context: ChannelHandlerContext) {
+    isFlushing = true
+    unflushed = nil
+    last.assumeIsolated().whenComplete { [self] _ in
+      isFlushing = false
+      if let unflushed, self.context != nil { flush(upTo: unflushed, context: context) }
+    }
+    context.flush()
   }
 
   private func scheduleKeepalive(context: ChannelHandlerContext) {

@@ -1,12 +1,13 @@
 import CallCheck
+import Codecs
 import Media
 import NIOCore
 
 /// What waits for the judge, in order, and no more of it than this machine can bear.
 ///
 /// Pictures take time to decode. When more wait than the bounds allow, those of a peer that come then are left out, up to the next
-/// keyframe that finds room again, so that a broken picture is never looked at; how many is told in their place. Everything else is
-/// small and taken in no time, so it always waits its turn.
+/// keyframe that finds room again, so that a broken picture is never looked at; how many is told in their place. Sound waits its turn
+/// unless it is more than there was time for. Everything else is small and taken in no time.
 ///
 ///     waiting ──(its picture comes and the queue is full)──► leaving out
 ///        ▲                                                        │
@@ -45,6 +46,18 @@ struct JudgeQueue {
   private(set) var bytes = 0
   /// Peers whose pictures are left out now, with what was.
   private var leftOut: [ParticipantID: LeftOutPictures] = [:]
+  /// What of each peer's sound there was time for.
+  private var sounds: [ParticipantID: Sound] = [:]
+
+  private struct Sound {
+    var budget = SoundBudget()
+    var last: MediaTime?
+  }
+
+  /// How many peers' sound is remembered; then all begins anew.
+  private static let mostSounds = 1_000
+  /// A longer hole in sound costs no more than this: then the search for the pattern begins anew.
+  private static let longestHole = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {
     self.bounds = bounds
@@ -57,9 +70,23 @@ struct JudgeQueue {
     if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
       return add(picture: frame, of: peer, job, now: now)
     }
+    if case .event(.frame(let frame), let peer, _) = job, !hasTime(for: frame, of: peer) { return nil }
     if case .over = job { tellAllLeftOut(now: now) }
     put(job, now: now)
     return nil
+  }
+
+  /// Whether there was time for a packet of sound. To decode it takes time by its length, and to search it for the pattern by that
+  /// of the hole before it.
+  private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
+    if sounds.count >= Self.mostSounds { sounds.removeAll() }
+    var sound = sounds[peer, default: Sound()]
+    defer { sounds[peer] = sound }
+    let ticks = (try? OpusPacketShape(parsing: frame.payload))?.duration ?? 120
+    let step = sound.last.map { min(frame.time.duration(since: $0), Self.longestHole) } ?? .zero
+    guard sound.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrival) else { return false }
+    sound.last = frame.time
+    return true
   }
 
   private mutating func add(

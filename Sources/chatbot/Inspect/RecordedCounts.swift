@@ -37,7 +37,13 @@ struct RecordedCounts {
         let length = track.upperBound - track.lowerBound
         return length > 0 ? min(1, max(0, (time - track.lowerBound) / length)) : (time >= track.upperBound ? 1 : 0)
       }
-      return (steps.last { $0.time <= time }?.sum ?? 0) / whole
+      // They are in order, there can be many, and every second of the recording asks.
+      var (below, above) = (0, steps.count)
+      while below < above {
+        let middle = (below + above) / 2
+        if steps[middle].time <= time { below = middle + 1 } else { above = middle }
+      }
+      return below == 0 ? 0 : steps[below - 1].sum / whole
     }
   }
 

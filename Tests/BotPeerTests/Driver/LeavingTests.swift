@@ -28,6 +28,46 @@ struct LeavingTests {
     #expect(call.endings(of: "anna").isEmpty)
   }
 
+  @Test("of those who have left and go on sending, the ones who left first are given up when there are too many")
+  func tooManyGoOn() throws {
+    let call = SwitchboardCall(seed: 32) { $0.departedLimit = 2 }
+    let names = ["anna", "bert", "carl", "dora"]
+    for (index, name) in names.enumerated() {
+      try call.enter(name, host: UInt8(index + 1))
+      try call.connect(name)
+      call.play(name, seed: UInt64(index + 1), shape: .slim)
+    }
+    call.run(for: .seconds(1))
+    for name in ["bert", "anna", "carl"] {
+      call.participantLeft(name)
+      call.run(for: .milliseconds(100))
+    }
+    call.run(for: .seconds(5))
+    #expect(names.map { call.engine(of: $0)?.state } == [.connected, nil, .connected, .connected])
+    #expect(
+      call.endings(of: "bert").map(\.ending)
+        == [PeerEnding(.closedByParticipant, "The participant left the room, as 2 others did after them.")])
+  }
+
+  @Test("nothing but checks goes to somebody who answers none, however often they begin ICE anew")
+  func restartsWithoutAnswers() throws {
+    let call = SwitchboardCall(seed: 33, sending: [.audio, .video])
+    try call.enter("anna", host: 1)
+    try call.connect("anna")
+    let guest = try #require(call.guests[ParticipantID("anna")]?.engine)
+    guest.negotiator.restartICE()
+    let lines = guest.negotiator.createOffer().split(separator: "\r\n", omittingEmptySubsequences: false)
+    call.guests[ParticipantID("anna")]?.speaks = false
+    let engine = try #require(call.engine(of: "anna"))
+    #expect(engine.path != nil)
+    for round in 0..<9 {
+      let offer = lines.map { $0.hasPrefix("a=ice-ufrag:") ? "a=ice-ufrag:round\(round)" : String($0) }
+      call.signal(.offer(offer.joined(separator: "\r\n")), from: "anna")
+      call.run(for: .seconds(4))
+    }
+    #expect(engine.path == nil)
+  }
+
   @Test("one who closes the page without a goodbye is gone 2 s after the server said so")
   func silentLeave() throws {
     let call = try call()

@@ -71,6 +71,38 @@ struct ReportTests {
     #expect(events.map(\.arrival) == [now])
   }
 
+  @Test("of a hundred sender reports in a datagram one is told, and of those that go on coming one in 50 ms")
+  func floodOfReports() throws {
+    var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
+    let start = ContinuousClock.now
+    session.configure(Negotiated().bob, now: start)
+    session.transportBecameReady(now: start)
+    var clocks = 0
+    for step in 0..<100 {
+      let now = start + .milliseconds(10 * step)
+      var packet = ByteBuffer()
+      RTPPacket(
+        payloadType: 111, sequenceNumber: UInt16(step), timestamp: UInt32(step * 480), ssrc: 77,
+        payload: ByteBuffer(bytes: [0xFC, 1, 2])
+      )
+      .write(into: &packet)
+      session.receivedRTP(packet, now: now)
+      var reports = ByteBuffer()
+      RTCPPacket.write(
+        (0..<100).map { index in
+          .senderReport(
+            SenderReport(
+              ssrc: 77, ntpTime: NTPTime(seconds: UInt32(5 + step), fraction: UInt32(index)),
+              rtpTimestamp: UInt32(step * 480), packetCount: 0, octetCount: 0))
+        }, into: &reports)
+      session.receivedRTCP(reports, now: now)
+      clocks += session.poll(now: now, wallClock: NTPTime(value: 0)).count { output in
+        if case .event(.clock) = output { true } else { false }
+      }
+    }
+    #expect((5...21).contains(clocks))
+  }
+
   @Test("receiver reports tell the share that was lost, and nothing else does")
   func loss() throws {
     var media = Negotiated()

@@ -47,13 +47,16 @@ final class SwitchboardCall {
   private var handshakeTimers: [ObjectIdentifier: HandshakeTimer] = [:]
   private var generator: SeededGenerator
 
-  init(seed: UInt64 = 1, sending: Set<MediaKind> = []) {
+  init(
+    seed: UInt64 = 1, sending: Set<MediaKind> = [], adjust: (inout PeerSwitchboard.Configuration) -> Void = { _ in }
+  ) {
     start = .now
     now = start
     generator = SeededGenerator(seed: seed)
     var configuration = PeerSwitchboard.Configuration(sending: sending, isPolite: { _ in false })
     let seeds = SeedSource(generator.next())
     configuration.makeGenerator = { SeededGenerator(seed: seeds.next()) }
+    adjust(&configuration)
     switchboard = PeerSwitchboard(configuration)
     switchboard.localAddresses = [Self.botAddress]
   }

@@ -35,6 +35,16 @@ struct ComparisonTests {
     #expect(back.worse.isEmpty, "\(back.worse.map(\.sentence))")
   }
 
+  @Test("a baseline with absurd counts is compared like any other")
+  func absurd() throws {
+    let report = SampleReport.held
+    let text = try report.json
+    let changed = text.replacing(/"marksExpected" : \d+/, with: #""marksExpected" : -9223372036854775808"#)
+    #expect(changed != text)
+    let baseline = try CheckReport(parsing: Array(changed.utf8))
+    #expect(report.compared(with: baseline).worse.contains { $0.measurement == "pattern.marksMissing" })
+  }
+
   @Test("a baseline of something else is remarked on")
   func other() throws {
     let report = try MadeUpCall().report()

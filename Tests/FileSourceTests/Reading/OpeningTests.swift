@@ -41,6 +41,30 @@ struct OpeningTests {
     )
   }
 
+  @Test("a codec whose name is a heap of marks, without taking minutes", .timeLimit(.minutes(1)))
+  func marks() throws {
+    let name = String(repeating: "\u{301}\u{316}", count: 100_000)
+    let file =
+      WebMBuilder.header() + WebMBuilder.segment(WebMBuilder.info(), WebMBuilder.tracks(WebMBuilder.video(codec: name)))
+    #expect(
+      MediaFile.refusal(try folder.write(file, as: "marks.webm"))
+        == "cannot be played: its picture is of a codec that the file does not name, and only VP8 is played.")
+  }
+
+  @Test("more than a thousand frames a second, also when they are few")
+  func tooManyFrames() throws {
+    let blocks = (0..<100).flatMap {
+      WebMBuilder.block(track: 1, at: Int16($0), WebMBuilder.keyframe(), flags: 0x80)
+    }
+    let file =
+      WebMBuilder.header()
+      + WebMBuilder.segment(
+        WebMBuilder.info(timecodeScale: 200_000), WebMBuilder.tracks(WebMBuilder.video(interval: 1)),
+        WebMBuilder.cluster(at: 0, blocks))
+    let refusal = try #require(MediaFile.refusal(try folder.write(file, as: "fast.webm")))
+    #expect(refusal.hasSuffix("has more than 1000 frames a second."))
+  }
+
   @Test(
     "formats that ffmpeg makes, by their names",
     arguments: [

@@ -30,6 +30,16 @@ struct VerificationBudgetTests {
     #expect((20...50).contains(verified))
   }
 
+  @Test("of pictures of 16x16 some thousand a second are verified, and of ten thousand no more")
+  func small() {
+    var budget = VerificationBudget()
+    let verified = (0..<100_000).count { index in
+      budget.spend(on: PictureSize(width: 16, height: 16), now: start + .microseconds(index * 100))
+    }
+    print("measured: of 100,000 pictures of 16x16 in 10 s, \(verified) are verified")
+    #expect((10_000...42_000).contains(verified))
+  }
+
   @Test("what builds on a picture that was not verified is not verified either, and the next affordable keyframe is")
   func chain() throws {
     let check = FrameCheck()

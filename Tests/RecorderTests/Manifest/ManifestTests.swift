@@ -47,6 +47,34 @@ struct ManifestTests {
     #expect(throws: RecordingManifest.ReadingError.self) { try RecordingManifest(parsing: [0x7B]) }
   }
 
+  @Test("a manifest with a file twice, two tracks of one kind, or a long run of marks is refused")
+  func absurd() throws {
+    func reason(_ change: (inout RecordingManifest) -> Void) throws -> String? {
+      var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
+      change(&manifest)
+      let text = Array(try manifest.json.readableBytesView)
+      do {
+        _ = try RecordingManifest(parsing: text)
+        return nil
+      } catch { return error.reason }
+    }
+    let file = RecordingManifest.File(name: "a.webm", kind: "webm", start: 0, duration: 1, bytes: 1, complete: true)
+    #expect(try reason { $0.files = [file] } == nil)
+    #expect(try reason { $0.files = [file, file] } == "it lists a file twice")
+    let track = RecordingManifest.Track(codec: .opus)
+    #expect(try reason { $0.tracks = [track] } == nil)
+    #expect(try reason { $0.tracks = [track, track] } == "it has two tracks of one kind")
+    let marks = String(repeating: "\u{301}\u{316}", count: 50_000)
+    #expect(try reason { $0.user = "e\u{301}\u{4E2D}" } == nil)
+    #expect(try reason { $0.user = marks } == "more than 1000 bytes in a row are not ASCII")
+    let escapes = #"{"\#(String(repeating: #"\u0301\u0316"#, count: 50_000))":1}"#
+    #expect(throws: RecordingManifest.ReadingError(reason: "more than 1000 bytes in a row are not ASCII")) {
+      try RecordingManifest(parsing: Array(escapes.utf8))
+    }
+    // A backslash that is meant as one begins no escape.
+    #expect(!Array(String(repeating: #"\\u0301"#, count: 1_000).utf8).hasRunOutsideASCII(overInJSON: 10))
+  }
+
   @Test("two users with one name have files of their own")
   func sameName() async throws {
     let folder = TestFolder()

@@ -93,6 +93,52 @@ struct NothingLostTests {
     }
   }
 
+  @Test("a last cluster is kept when the size of the one before it is damaged, and says too much")
+  func damagedSize() async throws {
+    let whole = try #require(try await Unfinished.files(after: 4)["anna.webm"])
+    let last = try Self.lastCluster(of: whole)
+    let before = try Self.lastCluster(of: Array(whole[..<last]))
+    let head = try #require(EBMLHead(parsing: ByteBuffer(bytes: whole[before...])))
+    let size = try #require(head.size)
+    try #require(before + head.length + Int(size) == last)
+    var bytes = whole
+    let wrong = UInt64(size + 100) | 1 << UInt64(7 * head.sizeLength)
+    for index in 0..<head.sizeLength {
+      bytes[before + head.length - 1 - index] = UInt8(truncatingIfNeeded: wrong >> UInt64(8 * index))
+    }
+    let target = MemoryFile(bytes)
+    #expect(try target.repair())
+    let isKept = target.bytes.count > whole.count && Array(target.bytes[last..<whole.count]) == Array(whole[last...])
+    #expect(isKept)
+  }
+
+  @Test("an Ogg file that was never closed is left alone when another recording stands behind it")
+  func anotherBehindIt() async throws {
+    let first = try #require(try await Unfinished.files(after: 2)["anna.ogg"])
+    let second = try #require(try await Unfinished.files(after: 1)["anna.ogg"])
+    let target = MemoryFile(first + second)
+    #expect(try target.repair() == false)
+    #expect(target.steps == 0)
+  }
+
+  @Test("elements that nobody knows are not walked over again for each place that looks like a cluster")
+  func unknownElements() async throws {
+    let whole = try #require(try await Unfinished.files(after: 2)["anna.webm"])
+    let places = 300
+    let tail: [UInt8] = (0..<3_000).flatMap { _ in [0x82, 0x80] as [UInt8] }
+    var bytes = whole
+    let length = 19
+    for index in 0..<places {
+      let distance = UInt64((places - 1 - index) * length)
+      let size = withUnsafeBytes(of: (distance | 1 << 56).bigEndian) { Array($0) }
+      bytes += [0x1F, 0x43, 0xB6, 0x75, 0xFF, 0xE7, 0x81, 0x00, 0xEC, 0x80, 0x82] + size
+    }
+    let target = MemoryFile(bytes + tail)
+    _ = try target.examine()
+    print("measured: \(target.reads) reads of a file with \(places) false clusters")
+    #expect(target.reads < 150_000)
+  }
+
   @Test(
     "of thousands of damaged last clusters none has fewer frames after its repair, by libwebm and, of some, by ffprobe")
   func damagedLastClusters() async throws {

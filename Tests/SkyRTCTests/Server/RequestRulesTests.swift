@@ -31,7 +31,7 @@ struct RequestRulesTests {
     let marks = String(repeating: "\u{301}", count: 4_000) + String(repeating: "\u{316}", count: 4_000)
     #expect(Self.status(Self.request(host: "localhost\(marks)")) == 400)
     #expect(Self.status(Self.request(origin: "https://a\(marks)")) == 400)
-    for name in ["Upgrade", "Connection"] {
+    for name in ["Upgrade", "Connection", "Sec-WebSocket-Version"] {
       var head = Self.request()
       head.headers.replaceOrAdd(name: name, value: marks)
       #expect(Self.status(head) == 400)

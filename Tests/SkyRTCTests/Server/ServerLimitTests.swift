@@ -1,4 +1,6 @@
+import Media
 import NIOCore
+import NIOPosix
 import Testing
 
 @testable import SkyRTC
@@ -142,28 +144,108 @@ struct ServerLimitTests {
     }
   }
 
+  /// Somebody in the room of another participant who reads nothing from now on.
+  private func slowReader(
+    inRoomOf first: Participant, at address: SkyRTCServer.Address
+  ) async throws -> (RawConnection, id: String) {
+    let slow = try await RawConnection.connect(to: address.port, receiveBuffer: 65_536)
+    slow.send(RawConnection.upgrade)
+    slow.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
+    guard case .joined(let slowID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
+    try await slow.channel.setOption(.autoRead, value: false).get()
+    return (slow, slowID)
+  }
+
   @Test("a client that reads nothing is dropped when too much waits for it, and the others go on")
   func slowReader() async throws {
     var limits = SkyRTCServer.Limits()
-    limits.maximumOutgoingBytes = 512 * 1024
-    limits.maximumMessageBurst = 10_000
+    limits.maximumOutgoingBytes = 64 * 1024
+    (limits.maximumMessageBurst, limits.maximumFrameBurst, limits.maximumJoinBurst) = (1 << 30, 1 << 30, 1 << 30)
     limits.maximumByteBurst = 1 << 30
     try await withServer(limits: limits) { server, address in
       let (first, _) = try await Participant.joined("1", at: address)
-      let slow = try await RawConnection.connect(to: address.port)
-      slow.send(RawConnection.upgrade)
-      slow.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
-      guard case .joined(let slowID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
-      try await slow.channel.setOption(.autoRead, value: false).get()
-      let sdp = String(repeating: "x", count: 200_000)
-      var sent = 0
-      while await server.participants(in: "1").contains(slowID), sent < 500 {
-        try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text)
-        sent += 1
+      let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
+      // What the kernel has room for.
+      let sdp = String(repeating: "x", count: 10_000)
+      for _ in 0..<2_000 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      // Each change of the room is told to the one who reads nothing.
+      var changes = 0
+      while await server.participants(in: "1").contains(slowID), changes < 100_000 {
+        for room in (0..<200).map({ $0.isMultiple(of: 2) ? "2" : "1" }) {
+          first.send(.join(room: room, former: nil))
+          _ = try await first.next()
+          changes += 1
+        }
       }
-      #expect(try await first.next() == .left(slowID))
-      #expect(sent < 500)
+      #expect(changes < 100_000)
       await slow.close()
+      try await check(address)
+    }
+  }
+
+  @Test("signals get nobody dropped who reads too slowly: those that are too many for them are left out")
+  func signalsForSlowReader() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumMessageBurst = 10_000
+    limits.maximumByteBurst = 1 << 30
+    try await withServer(limits: limits) { server, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
+      let sdp = String(repeating: "x", count: 200_000)
+      for _ in 0..<100 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      let (second, secondID) = try await Participant.joined("1", at: address)
+      first.send(.signal(.mark("all was handled"), to: secondID))
+      while try await second.nextText()?.contains("all was handled") == false {}
+      second.send(.signal(.mark("from another"), to: slowID))
+      second.send(.signal(.mark("all was handled"), to: firstID))
+      while try await first.nextText()?.contains("all was handled") == false {}
+      #expect(await server.participants(in: "1").contains(slowID))
+      // It reads again, and has a part of what the first one sent, and all that the other did.
+      try await slow.channel.setOption(.autoRead, value: true).get()
+      let read = await slow.text(upTo: "from another")
+      #expect(read.contains("from another"))
+      #expect(read.utf8.count < 50 * sdp.utf8.count)
+      await slow.close()
+    }
+  }
+
+  @Test("a client that says goodbye and reads nothing is closed all the same")
+  func goodbyeOfSlowReader() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumConnections = 2
+    limits.maximumMessageBurst = 10_000
+    limits.maximumByteBurst = 1 << 30
+    limits.closeTimeout = .milliseconds(200)
+    try await withServer(limits: limits) { _, address in
+      let (first, _) = try await Participant.joined("1", at: address)
+      let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
+      let sdp = String(repeating: "x", count: 200_000)
+      for _ in 0..<100 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      slow.send([0x88, 0x80, 0, 0, 0, 0])
+      #expect(try await first.next() == .left(slowID))
+      // There is room for another connection as soon as this one is closed.
+      let deadline = ContinuousClock.now + .seconds(20)
+      var another: Participant?
+      while another == nil, ContinuousClock.now < deadline {
+        another = try? await Participant.connect(to: address)
+        try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: .milliseconds(20))
+      }
+      #expect(another != nil)
+      await another?.close()
+      await slow.close()
+    }
+  }
+
+  @Test("who changes the room too often is dropped")
+  func changesOfRoom() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumJoinBurst = 5
+    limits.maximumJoinsPerSecond = 1
+    try await withServer(limits: limits) { _, address in
+      let (first, _) = try await Participant.joined("0", at: address)
+      for room in 1..<30 { first.send(.join(room: "\(room)", former: nil)) }
+      #expect(
+        await first.socket.ended() == .closedThere(code: 1008, reason: "More than 1 rooms a second were joined."))
       try await check(address)
     }
   }

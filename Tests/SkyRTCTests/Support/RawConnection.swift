@@ -6,13 +6,15 @@ struct RawConnection {
   let channel: any Channel
   private let incoming: AsyncStream<ByteBuffer>
 
-  static func connect(to port: Int) async throws -> RawConnection {
+  /// - Parameter receiveBuffer: bytes that the kernel keeps for it, nil for as many as it likes.
+  static func connect(to port: Int, receiveBuffer: Int? = nil) async throws -> RawConnection {
     let (incoming, inbox) = AsyncStream.makeStream(of: ByteBuffer.self)
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Collector(inbox)) }
-      }
-      .connect(host: "127.0.0.1", port: port).get()
+    var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
+    let channel = try await bootstrap.channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Collector(inbox)) }
+    }
+    .connect(host: "127.0.0.1", port: port).get()
     return RawConnection(channel: channel, incoming: incoming)
   }
 
@@ -24,6 +26,16 @@ struct RawConnection {
   func everything() async -> [UInt8] {
     var all: [UInt8] = []
     for await part in incoming { all += part.readableBytesView }
+    return all
+  }
+
+  /// What comes until these characters, or until the end of the connection.
+  func text(upTo end: String) async -> String {
+    var all = ""
+    for await part in incoming {
+      all += String(decoding: part.readableBytesView, as: UTF8.self)
+      if all.hasSuffix(end) || all.suffix(10_000).contains(end) { break }
+    }
     return all
   }
 

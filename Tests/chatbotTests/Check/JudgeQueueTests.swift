@@ -52,6 +52,31 @@ struct JudgeQueueTests {
     #expect(queue.bytes == 0)
   }
 
+  /// A packet of 20 ms without sound.
+  private func sound(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
+    let frame = EncodedFrame(
+      owner: Self.anna, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
+      payload: ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), isKeyframe: true, arrival: instant(seconds))
+    return .event(.frame(frame), Self.anna, instant(seconds))
+  }
+
+  @Test("sound in time is taken whole, and of sound that is more than time has passed only what there was time for")
+  func soundInTime() {
+    var queue = JudgeQueue()
+    for number in 0..<3_000 { _ = queue.add(sound(number, ticks: 960, at: Double(number) / 50), now: instant(0)) }
+    #expect(numbers(&queue).count == 3_000)
+    // Ten times as many as there is time for, and others whose timestamps leave holes of a second.
+    for ticks in [960, 48_000] as [Int64] {
+      var flooded = JudgeQueue()
+      for number in 0..<5_000 {
+        _ = flooded.add(sound(number, ticks: ticks, at: Double(number) / 500), now: instant(0))
+      }
+      let taken = numbers(&flooded).count
+      print("measured: of 5,000 packets in 10 s, \(ticks) ticks apart, \(taken) are taken")
+      #expect(taken < 16 * 48_000 / Int(ticks) + 10)
+    }
+  }
+
   @Test("when too many bytes wait, pictures are left out up to the keyframe that finds the queue half empty")
   func bytes() {
     var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))

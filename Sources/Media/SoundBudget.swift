@@ -2,25 +2,27 @@
 ///
 /// Nobody speaks faster than time. Sound may come late and then all at once, but what came and what the recorder made in
 /// lost packets' places is never much longer than the time that it took to come, whatever numbers and timestamps say.
-struct SoundBudget: Sendable {
+package struct SoundBudget: Sendable {
   /// What a sender may be ahead from the first packet on, because the first ones took longer on their way than those after.
-  static let slack = Duration.seconds(1)
+  package static let slack = Duration.seconds(1)
   /// Of a longer silence no more is remembered; then the connection is over (RFC 7675, 5.1).
-  static let longestSilence = Duration.seconds(30)
+  package static let longestSilence = Duration.seconds(30)
   /// How far packets may be ahead of time before they are not taken any more.
-  static let largestLead = Duration.seconds(5)
+  package static let largestLead = Duration.seconds(5)
   /// How much faster than ours a sender's clock may run for ever.
-  static let tolerance = 0.01
+  package static let tolerance = 0.01
 
   /// Time that has passed and that no sound has filled; below zero when there was more sound than time.
-  private(set) var room = SoundBudget.slack
+  package private(set) var room = SoundBudget.slack
   private var last: ContinuousClock.Instant?
+
+  package init() {}
 
   /// A packet came.
   ///
   /// - Parameter length: how long it is heard.
   /// - Returns: whether there was time for it; otherwise it is to be left out.
-  mutating func take(_ length: Duration, arrival: ContinuousClock.Instant) -> Bool {
+  package mutating func take(_ length: Duration, arrival: ContinuousClock.Instant) -> Bool {
     if let last, arrival > last { room = min(Self.longestSilence, room + (arrival - last) * (1 + Self.tolerance)) }
     last = max(last ?? arrival, arrival)
     guard room - length >= .zero - Self.largestLead else { return false }
@@ -29,5 +31,5 @@ struct SoundBudget: Sendable {
   }
 
   /// The recorder has made so much sound.
-  mutating func spend(_ length: Duration) { room -= length }
+  package mutating func spend(_ length: Duration) { room -= length }
 }
