@@ -17,10 +17,11 @@ enum ReportText {
     return String(scalars)
   }
 
-  /// Whether a scalar is no control character, no separator of lines, and no format character: of these some turn the direction
-  /// of what follows.
+  /// Whether a scalar is no control character, no separator of lines, and no format character, of which some turn the direction of
+  /// what follows; but for the two that join letters or keep them apart.
   static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
+    return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
     default: true
     }

@@ -4,12 +4,16 @@ package import NIOCore
 /// One VP9 stream of profile 0 being decoded: what a file may hold that is then encoded anew.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
-  /// Whether a frame was too large: what follows could build on it.
+  /// Whether a frame was too large: what follows could build on it, up to the next keyframe.
   private var isSpoilt = false
 
   package init() throws(CodecFailure) {
     context = .allocate(capacity: 1)
     context.initialize(to: vpx_codec_ctx_t())
+    try start()
+  }
+
+  private func start() throws(CodecFailure) {
     var settings = vpx_codec_dec_cfg_t()
     settings.threads = 1
     let code = chatbot_vp9_decoder_init(context, &settings)
@@ -30,8 +34,13 @@ package final class VP9Decoder {
   package func decode<Seen>(_ frame: ByteBuffer, _ look: (PictureView) -> Seen) throws(CodecFailure) -> Seen? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
-    if isSpoilt { throw CodecFailure(action, "a frame before it was too large") }
-    try checkSize(of: frame, action)
+    let isKeyframe = try checkSize(of: frame, action)
+    if isSpoilt {
+      guard isKeyframe else { throw CodecFailure(action, "a frame before it was too large") }
+      vpx_codec_destroy(context)
+      try start()
+      isSpoilt = false
+    }
     let code = frame.withUnsafeReadableBytes { bytes in
       vpx_codec_decode(
         context, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), nil, 0)
@@ -47,14 +56,18 @@ package final class VP9Decoder {
   }
 
   /// Refuses a keyframe that is too large before anything is allocated for it.
-  private func checkSize(of frame: ByteBuffer, _ action: String) throws(CodecFailure) {
+  ///
+  /// - Returns: whether it is a keyframe.
+  private func checkSize(of frame: ByteBuffer, _ action: String) throws(CodecFailure) -> Bool {
     var about = vpx_codec_stream_info_t()
     about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
     let code = frame.withUnsafeReadableBytes { bytes in
       vpx_codec_peek_stream_info(
         vpx_codec_vp9_dx(), bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), &about)
     }
-    if code == VPX_CODEC_OK { try check(width: about.w, height: about.h, action) }
+    guard code == VPX_CODEC_OK else { return false }
+    try check(width: about.w, height: about.h, action)
+    return about.is_kf != 0
   }
 
   /// Refuses what has grown too large: a picture can do so without a keyframe, and without being shown.

@@ -29,6 +29,7 @@ public struct MediaFile: Sendable {
   public init(opening path: String) throws(OpeningError) {
     do {
       stored = try StoredFile(opening: path, accepting: StoredCodec.carried)
+      try stored.refuseWhatIsTooShort()
     } catch {
       throw OpeningError(path: path, reason: error)
     }

@@ -33,6 +33,10 @@ package struct StoredFile: Sendable {
     self.origin = origin
     remarks = survey.remarks
     period = Self.period(of: tracks.map { $0.start..<$0.end })
+  }
+
+  /// Refuses what would be played in so short rounds, or so fast, that nothing else could be done.
+  package func refuseWhatIsTooShort() throws(MediaFile.Refusal) {
     guard period >= Self.shortestPeriod else {
       throw .unsupported("it lasts \(FileTime.text(period)) s, and a hundredth of a second is the least")
     }

@@ -46,8 +46,10 @@ enum InputFile {
   }
 
   private static func stored(_ path: String) throws(InputRefusal) -> Found {
-    let stored = try refusing { () throws(MediaFile.Refusal) in
-      try StoredFile(opening: path, accepting: Set(StoredCodec.allCases))
+    let stored = try refusing { () throws(MediaFile.Refusal) -> StoredFile in
+      let stored = try StoredFile(opening: path, accepting: Set(StoredCodec.allCases))
+      try stored.refuseWhatIsTooShort()
+      return stored
     }
     var found = Found(remarks: stored.remarks)
     if let track = stored.track(.video) { found.pictures = try StoredPictures.check(stored, track) }

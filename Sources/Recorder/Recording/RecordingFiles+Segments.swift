@@ -16,7 +16,7 @@ extension RecordingFiles {
       if placed.frame.codec.kind == .audio, trailing == nil {
         trailing = webM
         if let ogg { end(ogg, now: now) }
-      } else if let webM, let soundEnd, soundEnd < placed.position {
+      } else if placed.frame.codec.kind == .video, let webM, let soundEnd, soundEnd < placed.position {
         lateSound.append(LateSound(webM: webM, ogg: ogg, end: placed.position))
       } else {
         for file in [webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }

@@ -137,8 +137,8 @@ final class RecordingFiles {
   func finish(at end: Duration, now: ContinuousClock.Instant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
-    if ogg == nil, let last = lateSound.indices.last {
-      // No sound has come since the cut.
+    if ogg == nil, let last = lateSound.lastIndex(where: { $0.ogg != nil }) {
+      // No sound has come since.
       ogg = lateSound[last].ogg
       lateSound[last].ogg = nil
     }

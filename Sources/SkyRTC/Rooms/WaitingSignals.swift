@@ -14,13 +14,12 @@ package struct WaitingSignals: Sendable {
 
   /// Counts a signal that is to be sent.
   ///
-  /// - Returns: false if it exceeds its sender's share, or that of all signals; it is not to be sent then. The first signal of a
-  ///   sender always has room in their share, however long it is.
+  /// - Returns: false if it exceeds its sender's share, or that of all signals; it is not to be sent then. The first one always
+  ///   has room in a share, however long it is.
   package mutating func add(_ bytes: Int, from sender: String) -> Bool {
     let waiting = bySender[sender, default: 0]
-    guard waiting == 0 || waiting + bytes <= maximumBytes / 4, total + bytes <= maximumBytes / 4 * 3 else {
-      return false
-    }
+    guard waiting == 0 || waiting + bytes <= maximumBytes / 4, total == 0 || total + bytes <= maximumBytes / 4 * 3
+    else { return false }
     bySender[sender] = waiting + bytes
     total += bytes
     return true

@@ -84,11 +84,12 @@ extension EndToEnd {
       let tracks = manifest["tracks"].list
       #expect(tracks.first { $0["kind"] == "video" }?["frames"].int == frames, "the manifest counts the same")
       // From the end of one to the beginning of the next, on the manifest's clock, there is what a busy browser leaves between two pictures.
+      // A player that is asked for a keyframe sends one at once, a tick of the media clock after its last picture.
       let starts = manifest["files"].list.filter { $0["kind"] == "webm" }.compactMap { $0["start"].double }.sorted()
       for (index, start) in starts.enumerated().dropFirst() {
         let last = starts[index - 1] + (webms[index - 1].video?.times.last ?? .nan)
         let next = start + (webms[index].video?.first ?? .nan)
-        #expect(next > last && next - last < 1, "\(next - last) s between two segments' pictures")
+        #expect(next >= last && next - last < 1, "\(next - last) s between two segments' pictures")
       }
     }
 

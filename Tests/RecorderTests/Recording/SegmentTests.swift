@@ -104,6 +104,25 @@ struct SegmentTests {
     expectEndToEnd(oggs, length: 7, tolerance: 0.03)
   }
 
+  @Test("while the camera is off and the microphone mostly silent, the files of a segment begin together")
+  func seldomSound() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    // From 2 s on a packet in 400 ms, as a sender of silence sends them.
+    let sound = try TestMedia.tone(14).enumerated().filter { $0.offset < 100 || $0.offset.isMultiple(of: 20) }
+    script.add(sound.map(\.element), codec: .opus)
+    script.add(try TestMedia.pictures(2, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(line.files.count == 5)
+    for file in line.files {
+      let ogg = try #require(manifest.files.first { $0.kind == "ogg" && $0.segment == file.segment })
+      #expect(abs(ogg.start - file.start) < 0.03 && ogg.duration < 4, "segment \(file.segment ?? 0)")
+    }
+    expectSame(line.blocks.flatMap { $0.payloads(.opus) } == script.payloads(.opus))
+  }
+
   @Test("by size: each file is about as large as it may be")
   func bySize() async throws {
     let folder = TestFolder()
