@@ -72,6 +72,8 @@ final class RecordingFiles {
 
   /// How long sound is waited for that lies before a cut: as long as pictures wait for it, if it is asked for again.
   private static let longestSoundDelay = Timeline.recoveryPatience
+  /// How many segments wait for sound at most: their files are open. Of small ones there can be many in that time.
+  private static let mostLateSegments = 4
 
   init(
     of participant: ParticipantID, intake: FrameIntake, clock: WallClock,
@@ -172,6 +174,7 @@ final class RecordingFiles {
     let delay = placed.frame.codec.kind == .audio ? .zero : Self.longestSoundDelay
     while let late = lateSound.first, placed.position - late.end >= delay { endLateSound(now: now) }
     cut(before: placed, now: now)
+    while lateSound.count > Self.mostLateSegments { endLateSound(now: now) }
     switch placed.frame.codec {
     case .vp8:
       if let trailing {

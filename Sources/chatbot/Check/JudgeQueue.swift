@@ -54,9 +54,9 @@ struct JudgeQueue {
     var last: MediaTime?
   }
 
-  /// How many peers' sound is remembered; then all begins anew.
+  /// How many peers' sound is remembered; when there are more, all of it is forgotten.
   private static let mostSounds = 1_000
-  /// A longer hole in sound costs no more than this: then the search for the pattern begins anew.
+  /// A longer hole in sound costs no more than this: the search for the pattern starts again after it.
   private static let longestHole = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {

@@ -49,7 +49,7 @@ struct LeavingTests {
         == [PeerEnding(.closedByParticipant, "The participant left the room, as 2 others did after them.")])
   }
 
-  @Test("nothing but checks goes to somebody who answers none, however often they begin ICE anew")
+  @Test("nothing but checks goes to somebody who answers none, however often they restart ICE")
   func restartsWithoutAnswers() throws {
     let call = SwitchboardCall(seed: 33, sending: [.audio, .video])
     try call.enter("anna", host: 1)
