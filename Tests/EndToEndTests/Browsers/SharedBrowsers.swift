@@ -25,7 +25,7 @@ actor SharedBrowsers {
       if running.isRunning { return running }
       await running.quit()
     }
-    let network = isIsolated ? try await isolatedNetwork() : Network.host()
+    let network = isIsolated ? try await isolatedNetwork() : await Network.host()
     let folder = try Self.folder(isIsolated ? "chromium-isolated" : "chromium")
     let launched = try await Chromium.launch(in: network, folder: folder)
     if isIsolated { isolatedChromium = launched } else { chromium = launched }

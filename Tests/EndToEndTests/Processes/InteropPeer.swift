@@ -76,7 +76,7 @@ final class InteropPeer: Sendable {
   ///
   /// - Parameter offers: whether it calls those who are there, as a newcomer does; otherwise it waits for an offer.
   init(_ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool) async throws {
-    let command = try await stack.command(in: scenario)
+    let command = scenario.network.prefix + (try await stack.command(in: scenario))
     errors = scenario.folder.appendingPathComponent("\(stack).log")
     _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
     client = try SkyRTCClient(url: server.address, room: room, on: scenario.network.loops)

@@ -37,7 +37,7 @@ actor Scenario {
     try? FileManager.default.removeItem(at: folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let network =
-      isolated ? try await SharedBrowsers.shared.isolatedNetwork() : Network.host()
+      isolated ? try await SharedBrowsers.shared.isolatedNetwork() : await Network.host()
     let scenario = Scenario(name: name, folder: folder, network: network)
     let begun = ContinuousClock.now
     do {

@@ -1,0 +1,33 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Which network programs and sockets are in.
+  @Suite("networks of tests") struct NetworkTests {
+    @Test("whatever thread starts it, a program is in the network that it was started for")
+    func programs() async throws {
+      guard Machine.hasFirefox else { return print("skipped: no network namespace can be made here") }
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("networks-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let isolated = try await Network.isolated(log: folder.appendingPathComponent("isolated.log"))
+      let host = await Network.host()
+      let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(getpid())/ns/net")
+      // Threads that begin in the isolated network.
+      for (name, network) in [("host", host), ("isolated", isolated)] {
+        let log = folder.appendingPathComponent("\(name).log")
+        let program = try await isolated.loops.next().submit {
+          try ChildProcess(name, network.prefix + ["readlink", "/proc/self/ns/net"], log: log)
+        }.get()
+        #expect(try await program.ending(within: .seconds(10)) == .exit(0))
+        let told = program.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect((told == own) == (name == "host"), "\(name): \(told), the test is in \(own)")
+      }
+      await isolated.close()
+      await host.close()
+    }
+  }
+}
