@@ -72,6 +72,7 @@ let package = Package(
     debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
     debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
+    .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
@@ -90,7 +91,7 @@ let package = Package(
       "CallCheck", ["Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
       resources: [.embedInCode("HTML/Page")]),
     module("BotPeer", ["Media", "RTP", "SDP", "ICE", "CDatagrams", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
-    module("Recorder", ["Media", "Codecs", "COgg", byteBuffer, sockets, logging]),
+    module("Recorder", ["Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
     module(
       "LiveSource",

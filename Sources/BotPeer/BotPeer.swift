@@ -17,7 +17,7 @@ internal import RTP
 ///
 /// Calls may be made from anywhere and return at once; all work is done on one event loop.
 public final class BotPeer: Sendable {
-  /// What happens to all participants; for one reader.
+  /// What happens to all participants, media too unless there is a ``Configuration/handler``; for one reader.
   public let events: ParticipantEvents
   /// The addresses that datagrams are taken at, for example `10.0.0.1:5000`.
   public let localAddresses: [String]
@@ -47,9 +47,18 @@ public final class BotPeer: Sendable {
       // Whoever sends nothing does not answer what comes, so nobody waits for it.
       let patience: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
       let (source, events) = EventSource.make(on: loop, patience: patience)
+      let emit: (ParticipantEvent) -> Void =
+        if let handler = configuration.handler {
+          { event in
+            handler(event)
+            if case .media = event.event { return }
+            source.add(event)
+          }
+        } else {
+          { source.add($0) }
+        }
       let driver = PeerDriver(
-        loop: loop, configuration: configuration, log: log, emit: { source.add($0) },
-        turnEnded: { source.yield(now: $0) })
+        loop: loop, configuration: configuration, log: log, emit: emit, turnEnded: { source.yield(now: $0) })
       source.keyframeNeeded = { [weak driver] in driver?.requestKeyframe(of: nil) }
       let boundDriver = NIOLoopBound(driver, eventLoop: loop)
       let boundSource = NIOLoopBound(source, eventLoop: loop)

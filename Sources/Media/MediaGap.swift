@@ -15,8 +15,10 @@ public struct MediaGap: Sendable, Hashable {
     case muted
     /// The connection was broken, or the sender began anew.
     case reconnect
-    /// What takes the frames, at last a disk, did not keep up, and the memory set aside for that was full.
+    /// The disk failed or was slow, and the memory set aside for that was full.
     case diskStalled
+    /// This machine had no time to take the frames, and the memory set aside for that was full.
+    case overloaded
   }
 
   public var reason: Reason

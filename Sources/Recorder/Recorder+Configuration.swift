@@ -1,4 +1,5 @@
 public import Media
+import NIOCore
 
 extension Recorder {
   /// What a recorder is set to.
@@ -7,7 +8,8 @@ extension Recorder {
     public var folder: String
     /// The room's name, for the manifest.
     public var room: String
-    /// Whether every frame is decoded as well, and those that cannot be are counted.
+    /// Whether every frame is decoded as well, and those that cannot be are counted. When there is no time for that, frames are
+    /// recorded all the same, and counted as unverified.
     public var verifies = true
     /// After how much a recording's next files begin; nil for one file each.
     public var segment: SegmentLimit?
@@ -18,6 +20,8 @@ extension Recorder {
     public var memoryLimit = 32 << 20
     /// Whether the recorder looks at the clock by itself. Tests that bring their own time look for it.
     package var looksAtClock = true
+    /// Threads that verify; as many as there are processors. Where time is brought, it is done at once.
+    var verificationThreads: Int { looksAtClock ? min(System.coreCount, 8) : 0 }
 
     public init(folder: String, room: String) {
       self.folder = folder
@@ -34,6 +38,8 @@ extension Recorder {
       case resumed
       /// Something will be missing from the files.
       case lost
+      /// Something will be missing from the files, because this machine has no time for it.
+      case overloaded
     }
 
     public let kind: Kind

@@ -8,7 +8,7 @@ import Synchronization
 /// For each participant there are up to three files in the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and
 /// `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on a thread of its own, because
 /// writing can block. Whoever brings something is never kept waiting: it goes into an inbox of bounded memory.
-public actor Recorder {
+public actor Recorder: MediaSink {
   /// How often it looks at the clock.
   static let tick = Duration.milliseconds(100)
 
@@ -24,6 +24,7 @@ public actor Recorder {
   private nonisolated let requestInput: AsyncStream<ParticipantID>.Continuation
   private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
   private nonisolated let inbox: Inbox
+  private nonisolated let monitor: DiskMonitor
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
   private nonisolated let looksAtClock: Bool
 
@@ -48,21 +49,30 @@ public actor Recorder {
   }
 
   init(_ configuration: Configuration, disk: any Disk) throws(DiskError) {
-    let folder = try Folder(path: configuration.folder, disk: disk)
+    let monitor = DiskMonitor()
+    let inbox = Inbox(limit: configuration.memoryLimit, disk: monitor)
+    let folder = try Folder(
+      path: configuration.folder,
+      disk: MonitoredDisk(disk: disk, monitor: monitor) { [looksAtClock = configuration.looksAtClock] in
+        looksAtClock ? .now : inbox.newest ?? .now
+      })
     let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
     let (requests, requestInput) = AsyncStream.makeStream(
       of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
     (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
-    inbox = Inbox(limit: configuration.memoryLimit)
+    self.inbox = inbox
+    self.monitor = monitor
     unplacedLimit = configuration.memoryLimit / 4
     looksAtClock = configuration.looksAtClock
     let report: (Problem) -> Void = { problemInput.yield($0) }
     surroundings = ParticipantRecording.Surroundings(
-      folder: folder, room: configuration.room, hold: configuration.hold, verifies: configuration.verifies,
+      folder: folder, room: configuration.room, hold: configuration.hold,
+      verification: configuration.verifies ? VerificationPool(threads: configuration.verificationThreads) : nil,
       segment: configuration.segment,
-      health: DiskHealth(folder: configuration.folder, memoryLimit: configuration.memoryLimit, report: report),
+      health: DiskHealth(
+        folder: configuration.folder, memoryLimit: configuration.memoryLimit, monitor: monitor, report: report),
       report: report, wantKeyframe: { requestInput.yield($0) })
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
@@ -134,13 +144,16 @@ public actor Recorder {
       timer.cancel()
       return summaries
     }
+    let isOfDisk = monitor.isCause(at: inbox.newest ?? now)
     let delay = (inbox.delay.roundedSeconds * 10).rounded() / 10
     let missing = delay > 0 ? " What came in the last \(delay) s of the call is not written." : ""
     for status in status() {
       let sentence =
-        "The recording of “\(status.participant)” could not be finished within \(limit): the disk does not answer."
+        "The recording of “\(status.participant)” could not be finished within \(limit): "
+        + (isOfDisk ? "the disk does not answer." : "this machine had no time.")
         + "\(missing) Its files can be read as far as they go; a repair completes them."
-      problemInput.yield(Problem(kind: .lost, participant: status.participant, sentence: sentence))
+      problemInput.yield(
+        Problem(kind: isOfDisk ? .lost : .overloaded, participant: status.participant, sentence: sentence))
     }
     endStreams()
     return []
@@ -165,7 +178,12 @@ public actor Recorder {
     for recording in recordings.values { recording.advance(now: now) }
     for recording in closing { recording.advance(now: now) }
     placeSurplus(now: now)
-    if let ending, now >= ending.deadline { for recording in closing { recording.giveUp(now: now) } }
+    if let ending, now >= ending.deadline {
+      for recording in closing {
+        recording.finishUnverified(now: now)
+        recording.giveUp(now: now)
+      }
+    }
     settle()
     newestStatus.withLock { status in
       status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
@@ -228,7 +246,7 @@ public actor Recorder {
     }
     closing.removeAll(where: \.isClosed)
     let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
-    if let hang = inbox.settle(elsewhere: held) { resume(from: hang.start, at: hang.end) }
+    if let hang = inbox.settle(elsewhere: held) { resume(after: hang) }
     guard let ending, closing.isEmpty else { return }
     hasFinished = true
     self.ending = nil
@@ -237,12 +255,15 @@ public actor Recorder {
     endStreams()
   }
 
-  /// The disk had not answered for so long that the user was told.
-  private func resume(from start: ContinuousClock.Instant, at end: ContinuousClock.Instant) {
+  /// Nothing had been done for so long that the user was told.
+  private func resume(after hang: Inbox.Hang) {
     let all = Array(recordings.values) + closing
-    for recording in all { recording.noteHang(from: start, until: end) }
+    if hang.isOfDisk { for recording in all { recording.noteHang(from: hang.start, until: hang.end) } }
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
-    let sentence = "The disk answers again after \(max(1, (end - start).milliseconds / 1_000)) s; recording goes on."
+    let seconds = max(1, (hang.end - hang.start).milliseconds / 1_000)
+    let sentence =
+      (hang.isOfDisk ? "The disk answers again" : "This machine has time to record again")
+      + " after \(seconds) s; recording goes on."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 

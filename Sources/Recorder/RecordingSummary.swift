@@ -22,9 +22,15 @@ public struct RecordingSummary: Sendable, Hashable {
   /// Why the end of a track is in no file (`RecordingManifest.Track.unwritten`), as a clause.
   public var unwrittenReason: String {
     switch obstacle?.code {
-    case nil: "the disk did not keep up"
+    case nil: isOverloaded ? "this machine did not keep up" : "the disk did not keep up"
     case ENOSPC, EDQUOT: "the disk is full"
     case let code?: "the disk failed (\(strerror(code).map { String(cString: $0) } ?? "unknown error"))"
+    }
+  }
+
+  private var isOverloaded: Bool {
+    manifest.tracks.contains { track in
+      track.unwrittenGap.map { track.gaps[$0].reason == MediaGap.Reason.overloaded.rawValue } ?? false
     }
   }
 

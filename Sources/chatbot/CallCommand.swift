@@ -25,7 +25,7 @@ struct CallCommand: AsyncParsableCommand {
       console.result("\(forgotten) earlier recordings are in the folder too; their manifests tell of them.")
     }
     for summary in recordings { console.result(RecordingReport(summary).text) }
-    if let problem = roster.recordingProblem { throw CallFailure(.disk, problem) }
+    if let problem = roster.recordingProblem { throw problem }
     guard !recordings.isEmpty else {
       throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
     }

@@ -29,8 +29,9 @@ final class DatagramSocket {
   /// By which the kernel knows it.
   let descriptor: Int32
   private let inbox = DatagramInbox()
+  private let outbox = DatagramOutbox()
   /// What has to be sent, but could not yet.
-  private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: TransportAddress)>()
+  private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: SocketName)>()
   private var isClosed = false
 
   /// How often datagrams are fetched before others have their turn.
@@ -107,25 +108,41 @@ final class DatagramSocket {
 
   // MARK: Sending
 
-  /// - Parameter isVital: whether it is sent even when much waits already: checks and handshakes are, media is not.
+  /// Takes a datagram to be sent with the next ``flush()``, or sooner when many wait; together they cost one system call.
+  ///
+  /// - Parameter isVital: whether it is kept when the kernel has no room: checks and handshakes are, media is not.
   func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
-    guard !isClosed, remote.family == address.family else { return }
-    if waiting.isEmpty, send(datagram, to: remote) { return }
-    if isVital, waiting.count < Self.longestWait {
-      waiting.append((datagram, remote))
-    } else {
-      datagramsDropped &+= 1
+    guard !isClosed, remote.family == address.family, datagram.readableBytes <= DatagramOutbox.longestDatagram else {
+      return
+    }
+    if outbox.isFull { flush() }
+    outbox.add(datagram, to: remote, isVital: isVital)
+  }
+
+  /// Sends what was written, and tries again to send what could not be sent before.
+  func flush() {
+    if isClosed || (outbox.count == 0 && waiting.isEmpty) { return }
+    while let first = waiting.first {
+      guard send(first.datagram, to: first.remote) else { return keepOutbox() }
+      waiting.removeFirst()
+    }
+    if outbox.send(from: descriptor) == .full { keepOutbox() }
+  }
+
+  /// The kernel has no room: what is vital waits for it.
+  private func keepOutbox() {
+    outbox.takeAll { datagram, remote, isVital in
+      if isVital, waiting.count < Self.longestWait {
+        waiting.append((datagram, remote))
+      } else {
+        datagramsDropped &+= 1
+      }
     }
   }
 
-  /// Tries again to send what could not be sent.
-  func flush() {
-    while !isClosed, let first = waiting.first, send(first.datagram, to: first.remote) { waiting.removeFirst() }
-  }
-
   /// Sends, or finds that it never will; false when the kernel has no room for it now.
-  private func send(_ datagram: ByteBuffer, to remote: TransportAddress) -> Bool {
-    var name = SocketName(remote)
+  private func send(_ datagram: ByteBuffer, to remote: SocketName) -> Bool {
+    var name = remote
     let count = datagram.withUnsafeReadableBytes { bytes in
       name.withSockAddr { sendto(descriptor, bytes.baseAddress, bytes.count, 0, $0, $1) }
     }

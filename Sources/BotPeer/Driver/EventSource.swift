@@ -104,7 +104,7 @@ final class EventSource {
 
   private func leaveOut(_ frame: EncodedFrame) {
     framesLeftOut[frame.owner, default: 0] += 1
-    var gap = (gaps[Track(of: frame)] ?? MediaGap(.diskStalled)).followed(by: frame.gap)
+    var gap = (gaps[Track(of: frame)] ?? MediaGap(.overloaded)).followed(by: frame.gap)
     gap.framesDropped += 1
     gaps[Track(of: frame)] = gap
   }

@@ -60,12 +60,17 @@ struct SocketName {
     }
   }
 
+  /// How many bytes of it the kernel reads.
+  var length: socklen_t {
+    let isV6 = storage.ss_family == sa_family_t(AF_INET6)
+    return socklen_t(isV6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
+  }
+
   /// Calls `body` with the address and its length.
   mutating func withSockAddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-    let isV6 = storage.ss_family == sa_family_t(AF_INET6)
-    let length = isV6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    let length = length
     return withUnsafePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 }

@@ -28,7 +28,8 @@ extension PeerEngine {
         handle(secure.handleTimeout(now: now), now: now)
         transmit(secure.takeDatagrams())
       }
-      carryOut(media.poll(now: now, wallClock: wallClock))
+      media.poll(now: now, wallClock: wallClock, into: &outputs)
+      carryOutOutputs()
     }
     if misbehaviour != nil { actions = staged(actions, now: now) }
     scheduleTurn()
@@ -94,9 +95,13 @@ extension PeerEngine {
     }
   }
 
-  func carryOut(_ outputs: [MediaSession.Output]) {
-    for output in outputs {
-      switch output {
+  /// Carries out what media has asked for.
+  func carryOutOutputs() {
+    for place in outputs.indices {
+      // Taken out of the list, a packet is nobody else's: it is encrypted where it lies.
+      var output = MediaSession.Output.keyframeRequested
+      swap(&output, &outputs[place])
+      switch consume output {
       case .rtp(let packet): transmitProtected(packet, isControl: false)
       case .rtcp(let packet): transmitProtected(packet, isControl: true)
       case .event(let event): emit(.media(event))
@@ -104,6 +109,7 @@ extension PeerEngine {
       case .targetBitrate(let target): emit(.targetBitrate(target.bitrate, fractionLost: target.fractionLost))
       }
     }
+    outputs.removeAll(keepingCapacity: true)
   }
 
   func transmit(_ datagrams: [ByteBuffer]) {
@@ -120,11 +126,10 @@ extension PeerEngine {
     for _ in 0..<2 { actions += goodbyes }
   }
 
-  private func transmitProtected(_ packet: ByteBuffer, isControl: Bool) {
+  private func transmitProtected(_ packet: consuming ByteBuffer, isControl: Bool) {
     guard let path else { return }
-    var datagram = packet
-    guard secure.session?.protect(&datagram, isControl: isControl) == true else { return }
-    actions.append(.transmit(datagram, from: path.local, to: path.remote))
+    guard secure.session?.protect(&packet, isControl: isControl) == true else { return }
+    actions.append(.transmit(packet, from: path.local, to: path.remote))
   }
 
   /// Says how far connecting came: the sentence that a person needs who looks for the fault.

@@ -70,6 +70,8 @@ package final class PeerEngine {
   var secure: SecureTransport
   var media: MediaSession
   var actions: [Action] = []
+  /// What media has asked for and is not carried out yet.
+  var outputs: [MediaSession.Output] = []
   /// Where datagrams leave and go; the chosen pair, or before there is one the pair on which the handshake came.
   var path: Path?
   /// Whether there was a path once whose other end does not answer any more.
@@ -275,7 +277,8 @@ package final class PeerEngine {
   func end(_ ending: PeerEnding, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     let goodbyes = actions.count
-    carryOut(media.close(now: now))
+    outputs = media.close(now: now)
+    carryOutOutputs()
     transmit(secure.close())
     repeatGoodbyes(from: goodbyes)
     connectingDeadline = nil

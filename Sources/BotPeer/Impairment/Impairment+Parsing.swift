@@ -18,8 +18,8 @@ extension Impairment {
     for part in text.split(separator: ";", omittingEmptySubsequences: false) {
       var rest = part.trimmed
       if let colon = rest.firstIndex(of: ":"), rest.first?.isNumber == true {
-        let next = try Quantity.time(ofStep: rest[..<colon].trimmed)
-        if next < time { throw .timesFall(earlier: Quantity.text(time), later: Quantity.text(next)) }
+        let next = try ImpairmentText.time(ofStep: rest[..<colon].trimmed)
+        if next < time { throw .timesFall(earlier: ImpairmentText.text(time), later: ImpairmentText.text(next)) }
         time = next
         rest = rest[rest.index(after: colon)...].trimmed
       }
@@ -28,7 +28,7 @@ extension Impairment {
       try draft.read(rest)
       for direction in Direction.allCases {
         guard let conditions = try draft.conditions(direction) else { continue }
-        if steps(direction).last?.time == time { throw .setTwice(direction, time: Quantity.text(time)) }
+        if steps(direction).last?.time == time { throw .setTwice(direction, time: ImpairmentText.text(time)) }
         append(Step(at: time, conditions), direction)
       }
     }
@@ -98,6 +98,6 @@ extension Impairment.Conditions {
     guard let burst else { return }
     if !isGiven(.loss) { throw .needs(.burst, .loss) }
     let most = Self.mostLoss(burst: burst)
-    if loss > most { throw .tooMuchLoss(Quantity.percent(loss), burst: Quantity.number(burst), most: most) }
+    if loss > most { throw .tooMuchLoss(ImpairmentText.percent(loss), burst: ImpairmentText.number(burst), most: most) }
   }
 }

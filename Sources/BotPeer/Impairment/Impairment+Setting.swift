@@ -1,3 +1,5 @@
+import Media
+
 extension Impairment {
   /// What can be set, as it is written.
   public enum Setting: String, Sendable, Hashable, CaseIterable {
@@ -59,17 +61,18 @@ extension Impairment {
     }
 
     private func span(_ text: Substring) throws(ParseError) -> Duration {
-      .nanoseconds(Int64((try value(text, ["ms": 1e6, "s": 1e9], 0...1e10)).rounded()))
+      .nanoseconds(Int64((try value(text, Quantity.times, 0...10) * 1e9).rounded()))
     }
 
     private func value(
       _ text: Substring, _ units: [String: Double], _ range: ClosedRange<Double>
     ) throws(ParseError) -> Double {
-      guard let quantity = Quantity(text) else { throw .notReadable(self, String(text)) }
-      guard let factor = units[quantity.unit.lowercased()] else {
-        throw quantity.unit.isEmpty ? .noUnit(self, String(text)) : .notReadable(self, String(text))
+      guard let quantity = Quantity(text.lowercased()), text.first?.isNumber == true else {
+        throw .notReadable(self, String(text))
       }
-      let value = quantity.number * factor
+      guard let value = quantity.value(in: units) else {
+        throw quantity.isBare ? .noUnit(self, String(text)) : .notReadable(self, String(text))
+      }
       guard range.contains(value) else { throw .outOfRange(self, String(text)) }
       return value
     }

@@ -16,7 +16,7 @@ package final class SRTPSession {
   /// packets old.
   private static let replayWindow: UInt = 4096
   /// The longest that protection makes a packet: 16 bytes of tag, 4 of index (RFC 7714, 13).
-  private static let trailerRoom = 64
+  static let trailerRoom = 64
 
   package init(keys: SRTPKeys) throws(SRTPError) {
     guard Self.libraryStatus == srtp_err_status_ok else {

@@ -11,8 +11,15 @@ extension MediaSession {
   ///
   /// - Parameter wallClock: for sender reports; only its first reading is used.
   package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
+    var outputs: [Output] = []
+    poll(now: now, wallClock: wallClock, into: &outputs)
+    return outputs
+  }
+
+  /// The same, appended to a list.
+  mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into outputs: inout [Output]) {
     let now = Moment(now)
-    guard !isClosed else { return [] }
+    guard !isClosed else { return }
     begin(now: now)
     defer { schedule() }
     clock?.read(wallClock, now: now)
@@ -21,7 +28,7 @@ extension MediaSession {
       guard let due = receiving[place].deadline, due <= now else { continue }
       receiving[place].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
     }
-    var outputs: [Output] = events.map { .event($0) }
+    for event in events { outputs.append(.event(event)) }
     events.removeAll(keepingCapacity: true)
     for place in sending.indices where isReady && sending[place].takeSourceKeyframeRequest(now: now) {
       keyframeWasRequested = true
@@ -30,14 +37,13 @@ extension MediaSession {
       keyframeWasRequested = false
       outputs.append(.keyframeRequested)
     }
-    guard isReady else { return outputs }
+    guard isReady else { return }
     addTransportFeedback(to: &feedback, now: now)
     addBitrateEstimate(to: &feedback, now: now)
     releasePackets(now: now, outputs: &outputs)
     tellTargetBitrate(to: &outputs, now: now)
     if let due = nextReport, due <= now { addReports(to: &outputs, now: now) }
     write(feedback, to: &outputs)
-    return outputs
   }
 
   /// Ends the session: the frames that still waited, the last counts, and a goodbye.

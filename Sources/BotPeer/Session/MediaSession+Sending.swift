@@ -156,7 +156,7 @@ extension MediaSession {
     congestion.sent(
       number: number, size: packet.byteCount, isRepeat: entry.priority == .retransmission, isFiller: isFiller, now: now)
     if wasProbing, !congestion.isProbing { pace(now: now) }
-    var datagram = ByteBuffer()
+    var datagram = ByteBufferAllocator().buffer(capacity: packet.byteCount + SRTPSession.trailerRoom)
     packet.write(into: &datagram)
     outputs.append(.rtp(datagram))
   }

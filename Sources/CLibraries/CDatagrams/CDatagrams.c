@@ -9,3 +9,7 @@ _Static_assert(offsetof(struct cdatagrams_message, length) == offsetof(struct mm
 int cdatagrams_receive(int socket, struct cdatagrams_message *messages, unsigned int count) {
   return recvmmsg(socket, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL);
 }
+
+int cdatagrams_send(int socket, struct cdatagrams_message *messages, unsigned int count) {
+  return sendmmsg(socket, (struct mmsghdr *)messages, count, MSG_DONTWAIT);
+}

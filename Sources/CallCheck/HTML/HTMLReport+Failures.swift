@@ -5,16 +5,25 @@ extension HTMLReport {
   /// What failed, by how much, when, and what else happened at that time.
   func failures(of parties: [ReportParty], into page: inout Markup) {
     let failed = parties.flatMap { party in party.results.filter { $0.outcome == .failed }.map { (party, $0) } }
-    let unmeasured = parties.map { ($0, $0.results.filter { $0.outcome == .notMeasured }) }.filter { !$0.1.isEmpty }
-    if failed.isEmpty && unmeasured.isEmpty { return }
+    let without = { (outcome: RuleResult.Outcome) in
+      parties.map { ($0, $0.results.filter { $0.outcome == outcome }) }.filter { !$0.1.isEmpty }
+    }
+    let (unmeasured, inconclusive) = (without(.notMeasured), without(.inconclusive))
+    if failed.isEmpty && unmeasured.isEmpty && inconclusive.isEmpty { return }
+    let title =
+      !failed.isEmpty ? "What failed" : unmeasured.isEmpty ? "What could not be judged" : "What could not be measured"
     page.element("section", ["class": "failures", "aria-labelledby": "failures"]) { page in
-      page.element("h2", ["id": "failures"], text: failed.isEmpty ? "What could not be measured" : "What failed")
+      page.element("h2", ["id": "failures"], text: title)
       for (party, result) in failed.prefix(Self.mostFailures) { failure(result, of: party, into: &page) }
       if failed.count > Self.mostFailures {
         page.element(
           "p", ["class": "soft"], text: "And \(failed.count - Self.mostFailures) more: see the tables below.")
       }
-      for (party, results) in unmeasured.prefix(Self.mostFailures) { self.unmeasured(results, of: party, into: &page) }
+      for (outcome, parties) in [(RuleResult.Outcome.notMeasured, unmeasured), (.inconclusive, inconclusive)] {
+        for (party, results) in parties.prefix(Self.mostFailures) {
+          self.unmeasured(results, as: outcome, of: party, into: &page)
+        }
+      }
     }
     page.newLine()
   }
@@ -105,13 +114,17 @@ extension HTMLReport {
     return "\(ReportFigure.short(share * 100, places)) %"
   }
 
-  private func unmeasured(_ results: [RuleResult], of party: ReportParty, into page: inout Markup) {
+  private func unmeasured(
+    _ results: [RuleResult], as outcome: RuleResult.Outcome, of party: ReportParty, into page: inout Markup
+  ) {
+    let what =
+      outcome == .inconclusive
+      ? "could not be judged, because this machine could not keep up" : "could not be measured, and so failed"
     page.newLine()
     page.element("article", ["class": "failure unmeasured"]) { page in
       page.element("div", ["class": "headline"]) { page in
-        Self.badge(.notMeasured, into: &page)
-        page.element(
-          "span", text: "\(ReportFigure.plural(results.count, "rule", "rules")) could not be measured, and so failed")
+        Self.badge(outcome, into: &page)
+        page.element("span", text: "\(ReportFigure.plural(results.count, "rule", "rules")) \(what)")
         page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
       }
       page.element("ul") { page in

@@ -8,7 +8,7 @@ extension HTMLReport {
       }
       page.newLine()
       page.element("h1") { page in
-        Self.badge(report.verdict == .held ? .held : .failed, into: &page)
+        Self.badge(report.verdict.outcome, into: &page)
         page.write(verdictWord)
       }
       page.newLine()
@@ -71,6 +71,7 @@ extension HTMLReport {
       case .held: "M7 12.5l3.4 3.4L17 9"
       case .failed: "M8.2 8.2l7.6 7.6M15.8 8.2l-7.6 7.6"
       case .notMeasured: "M8 12h8"
+      case .inconclusive: "M9.2 9.6a2.9 2.9 0 1 1 4.4 2.5c-1 .6-1.6 1.1-1.6 2.2M12 17.3v.2"
       }
     page.element(
       "svg", ["class": "badge \(outcome.rawValue)", "viewBox": "0 0 24 24", "role": "img", "aria-label": outcome.word]

@@ -76,7 +76,13 @@ public struct HTMLReport: Sendable {
     return report.subject == .call ? "room \(room)" : "recording \(room)"
   }
 
-  var verdictWord: String { report.verdict == .held ? "Passed" : "Failed" }
+  var verdictWord: String {
+    switch report.verdict {
+    case .held: "Passed"
+    case .failed: "Failed"
+    case .inconclusive: "Inconclusive"
+    }
+  }
 
   /// The name by which parts of the page are found.
   static func anchor(_ party: ReportParty) -> String { party.index.map { "peer-\($0)" } ?? "room" }

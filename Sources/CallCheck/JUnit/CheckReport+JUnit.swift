@@ -60,6 +60,7 @@ extension CheckReport {
       case .failed: found.problem = .init(kind: .failure, type: "failed", sentence: result.sentence, text: text)
       case .notMeasured:
         found.problem = .init(kind: .failure, type: "notMeasured", sentence: result.sentence, text: text)
+      case .inconclusive: found.skipped = result.sentence
       }
       suite.cases.append(found)
     }

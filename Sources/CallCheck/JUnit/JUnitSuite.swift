@@ -11,6 +11,8 @@ struct JUnitSuite {
   struct Case {
     var name: String
     var problem: Problem?
+    /// Why it was not judged; nil when it was.
+    var skipped: String?
     var output: String?
   }
 
@@ -38,7 +40,8 @@ struct JUnitSuite {
       "testsuite",
       [
         "name": name, "tests": "\(cases.count)", "failures": "\(cases.count { $0.problem?.kind == .failure })",
-        "errors": "\(cases.count { $0.problem?.kind == .error })", "skipped": "0", "time": time, "timestamp": timestamp,
+        "errors": "\(cases.count { $0.problem?.kind == .error })", "skipped": "\(cases.count { $0.skipped != nil })",
+        "time": time, "timestamp": timestamp,
       ]
     ) { markup in
       markup.write(trusted: "\n    ")
@@ -65,6 +68,9 @@ struct JUnitSuite {
       let text = Self.body("\(problem.sentence)\n\(problem.text)")
       markup.element(
         problem.kind == .failure ? "failure" : "error", ["message": message, "type": problem.type], text: text)
+    }
+    if let skipped = found.skipped {
+      markup.empty("skipped", ["message": ReportText.line(skipped, limit: 1000)])
     }
     if let output = found.output { markup.element("system-out", text: Self.body(output)) }
   }

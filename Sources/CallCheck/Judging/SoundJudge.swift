@@ -142,7 +142,7 @@ struct SoundJudge {
     if hasUndecodable { return hole }
     guard let gap else { return 0 }
     if gap.packetsLost > 0 { return min(hole, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
-    return gap.reason == .lost || gap.reason == .diskStalled ? hole : 0
+    return [.lost, .diskStalled, .overloaded].contains(gap.reason) ? hole : 0
   }
 
   private static func isSilence(_ reason: MediaGap.Reason) -> Bool {

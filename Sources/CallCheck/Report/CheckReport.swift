@@ -19,7 +19,8 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var duration: Double
   /// When as many peers as expected had begun to send media; nil when that never happened.
   public var mediaFrom: Double?
-  /// `held` when every rule held, else `failed`.
+  /// `held` when every rule held; `failed` when one failed or could not be measured; else `inconclusive`: this machine could not
+  /// keep up.
   public var verdict: Verdict
   /// The verdict as a sentence, for example "1 of 9 rules failed for 1 of 2 peers."
   public var summary: String
@@ -55,6 +56,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public enum Verdict: String, Sendable, Hashable, Codable {
     case held
     case failed
+    case inconclusive
   }
 
   /// A rule as it was given, and why a rule of the program's own is there.

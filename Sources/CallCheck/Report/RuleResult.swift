@@ -23,6 +23,8 @@ public struct RuleResult: Sendable, Hashable, Codable {
     case failed
     /// It counts as failed, too.
     case notMeasured
+    /// This machine could not keep up, so that nothing is known: the rule has neither held nor failed.
+    case inconclusive
   }
 
   /// Whether the rule held.

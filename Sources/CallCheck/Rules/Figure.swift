@@ -5,6 +5,8 @@ enum Figure: Sendable, Hashable {
   case value(Double, detail: String)
   /// Why there is none, as a clause: "no picture was decoded".
   case missing(String)
+  /// Why this machine could not tell, as a clause.
+  case inconclusive(String)
 
   static func value(_ value: Double) -> Figure { .value(value, detail: "") }
 

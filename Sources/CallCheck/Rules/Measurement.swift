@@ -41,7 +41,7 @@ public struct Measurement: Sendable {
   func figure(of peer: PeerReport, in room: CheckReport.RoomReport) -> Figure {
     switch source {
     case .room(let value): value(room)
-    case .peer(let value): absence(of: peer).map { .missing($0) } ?? value(peer)
+    case .peer(let value): absence(of: peer).map { .inconclusive($0) } ?? value(peer)
     }
   }
 

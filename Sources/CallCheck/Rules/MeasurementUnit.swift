@@ -1,3 +1,5 @@
+import Media
+
 /// What a measurement is counted in, how a rule writes it, and how a person reads it.
 public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   /// Seconds.
@@ -45,20 +47,17 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The units that a rule may write, with what one of each is in the measurement's own unit. The empty one is a bare number.
-  var factors: [(name: String, factor: Double)] {
+  /// The units that a rule may write, with what one of each is in the measurement's own unit, in lower case but for times. The empty
+  /// one is a bare number.
+  var factors: [String: Double] {
     switch self {
-    case .time: [("ms", 0.001), ("s", 1), ("min", 60), ("m", 60), ("h", 3_600)]
-    case .share: [("%", 0.01), ("", 1)]
-    case .bitrate:
-      [
-        ("bit", 1), ("kbit", 1e3), ("Mbit", 1e6), ("bit/s", 1), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("k", 1e3),
-        ("M", 1e6),
-      ]
-    case .pictureRate: [("", 1), ("fps", 1)]
-    case .level, .decibels: [("dB", 1), ("dBFS", 1)]
-    case .count, .score: [("", 1)]
-    case .pixels: [("", 1), ("px", 1)]
+    case .time: Quantity.times
+    case .share: ["%": 0.01, "": 1]
+    case .bitrate: Quantity.bitrates
+    case .pictureRate: ["": 1, "fps": 1]
+    case .level, .decibels: ["db": 1, "dbfs": 1]
+    case .count, .score: ["": 1]
+    case .pixels: ["": 1, "px": 1]
     }
   }
 

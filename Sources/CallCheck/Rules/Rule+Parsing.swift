@@ -1,3 +1,5 @@
+import Media
+
 extension Rule {
   /// Why a text is no rule.
   public enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -65,19 +67,22 @@ extension Rule {
   }
 
   private static func limit(_ text: String, of measurement: Measurement) throws(ParseError) -> Double {
-    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-" || $0 == "+") }
-    let unit = String(text.dropFirst(digits.count)).trimmed
-    guard let number = Double(digits), number.isFinite, abs(number) <= 1e12 else {
+    let kind = measurement.unit
+    guard let quantity = Quantity(kind == .time ? text : text.lowercased()) else {
       throw .noNumber(text, of: measurement.name)
     }
-    let kind = measurement.unit
-    if unit.isEmpty, number != 0, !kind.factors.contains(where: { $0.name.isEmpty }) {
+    var factors = kind.factors
+    // Nothing is nothing in every unit.
+    if quantity.isBare, quantity.isZero { factors[""] = 1 }
+    if quantity.isBare, factors[""] == nil {
       throw .unitNeeded(text, example: kind.example, of: measurement.name)
     }
-    guard let factor = unit.isEmpty ? 1 : kind.factors.first(where: { $0.name == unit })?.factor else {
-      throw .unknownUnit(unit, example: kind.example, of: measurement.name)
+    if let unknown = quantity.unit(notIn: factors) {
+      throw .unknownUnit(unknown, example: kind.example, of: measurement.name)
     }
-    let limit = number * factor
+    guard let limit = quantity.value(in: factors), abs(limit) <= 1e15 else {
+      throw .noNumber(text, of: measurement.name)
+    }
     if kind == .level, limit > 0 { throw .aboveFullScale(text, of: measurement.name) }
     if kind == .share || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
     return limit

@@ -40,7 +40,7 @@ private struct VerdictTable {
   }
 
   private var verdict: [String] {
-    let mark = mark(report.verdict == .held ? .held : .failed)
+    let mark = mark(report.verdict.outcome)
     let indent = TerminalText.width(mark.plain) + 1
     var lines = text.lines(report.summary, columns: width - indent)
     if let first = lines.first { lines[0] = styled(first, .bold) }
@@ -100,6 +100,7 @@ private struct VerdictTable {
     case .held: (plain, style) = (text.isUnicode ? outcome.mark : "ok", .green)
     case .failed: (plain, style) = (text.isUnicode ? outcome.mark : "FAIL", .red)
     case .notMeasured: (plain, style) = (text.isUnicode ? outcome.mark : "--", .red)
+    case .inconclusive: (plain, style) = (text.isUnicode ? outcome.mark : "?", .yellow)
     }
     return (plain, styled(plain, style))
   }
@@ -109,6 +110,7 @@ private struct VerdictTable {
     case bold = "1"
     case red = "31"
     case green = "32"
+    case yellow = "33"
   }
 
   private func styled(_ text: String, _ style: Style) -> String {

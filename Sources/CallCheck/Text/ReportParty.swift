@@ -49,6 +49,7 @@ extension RuleResult.Outcome {
     case .held: "held"
     case .failed: "failed"
     case .notMeasured: "not measured"
+    case .inconclusive: "inconclusive"
     }
   }
 
@@ -57,6 +58,18 @@ extension RuleResult.Outcome {
     case .held: "\u{2713}"
     case .failed: "\u{2717}"
     case .notMeasured: "\u{2013}"
+    case .inconclusive: "?"
+    }
+  }
+}
+
+extension CheckReport.Verdict {
+  /// The outcome that it is shown as.
+  var outcome: RuleResult.Outcome {
+    switch self {
+    case .held: .held
+    case .failed: .failed
+    case .inconclusive: .inconclusive
     }
   }
 }

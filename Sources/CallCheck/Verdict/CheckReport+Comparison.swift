@@ -59,7 +59,10 @@ extension CheckReport {
         guard let place else { return candidate.peer == nil }
         return others.indices.contains(place) && candidate.peer == others[place].id
       }
-      guard let other, other.holds != result.holds else { continue }
+      guard let other, other.holds != result.holds, other.outcome != .inconclusive, result.outcome != .inconclusive
+      else {
+        continue
+      }
       let change = CheckComparison.Failure(rule: result.rule, peer: result.peer)
       if result.holds { comparison.mended.append(change) } else { comparison.newFailures.append(change) }
     }

@@ -35,6 +35,9 @@ struct RuleJudgement {
       if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
     case .missing(let reason):
       result.sentence = "\(measurement.title) could not be measured: \(reason)."
+    case .inconclusive(let reason):
+      result.outcome = .inconclusive
+      result.sentence = "\(measurement.title) could not be judged: \(reason)."
     }
     return result
   }
@@ -53,8 +56,17 @@ struct RuleJudgement {
   static func verdict(
     of results: [RuleResult], rules: Int, peers: Int, failure: String?, diagnosis: String?
   ) -> (CheckReport.Verdict, String) {
-    let bad = results.filter { !$0.holds }
+    let bad = results.filter { !$0.holds && $0.outcome != .inconclusive }
+    let unknown = results.filter { $0.outcome == .inconclusive }
     if let failure { return (.failed, diagnosis ?? failure) }
+    if bad.isEmpty, !unknown.isEmpty {
+      let concerned = Set(unknown.compactMap(\.peer)).count
+      return (
+        .inconclusive,
+        "\(Set(unknown.map(\.rule)).count) of \(rules) rules could not be judged for \(concerned) of \(peers) "
+          + "\(peers == 1 ? "peer" : "peers"), because this machine could not keep up; no other rule failed."
+      )
+    }
     if bad.isEmpty, !results.isEmpty || diagnosis == nil {
       let what = rules == 1 ? "The rule held" : "All \(rules) rules held"
       if let diagnosis { return (.held, "\(what): \(diagnosis.asClause).") }

@@ -13,16 +13,15 @@ final class FrameIntake {
   private var tallies: [MediaKind: TrackTally] = [:]
   private var statistics: [MediaKind: StatisticsSum] = [:]
   private var ending = TrackEnding()
-  /// When the first frame of each track was decoded.
-  private var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
 
   /// When the first frame came that can be recorded; nil before.
   private(set) var firstArrival: ContinuousClock.Instant?
   /// When the last frame or sender report came.
   private var lastSign: ContinuousClock.Instant?
 
-  init(hold: Duration, verifies: Bool) {
-    check = verifies ? FrameCheck() : nil
+  /// - Parameter verification: where frames are decoded to verify them; nil for nowhere.
+  init(hold: Duration, verification: VerificationPool?) {
+    check = verification.map(FrameCheck.init)
     timeline = Timeline(hold: hold)
   }
 
@@ -78,9 +77,7 @@ final class FrameIntake {
   private func pass(
     _ frame: EncodedFrame, length: Duration? = nil, repair: SoundRepair.Kind? = nil, now: ContinuousClock.Instant
   ) {
-    if check?.examine(frame) == true {
-      firstDecoded[frame.codec.kind] = firstDecoded[frame.codec.kind] ?? now
-    }
+    check?.examine(frame, now: now)
     firstArrival = firstArrival ?? frame.arrival
     timeline.add(frame, length: length, repair: repair, now: now)
   }
@@ -123,7 +120,12 @@ extension FrameIntake {
   /// Bytes of the frames that wait for their places.
   var heldBytes: Int { timeline.heldBytes }
   /// Frames that did not decode; nil when nothing is verified.
-  var decodeErrors: UInt64? { check.map { $0.audioErrors + $0.videoErrors } }
+  var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
+  /// Whether everything that is to be verified has been.
+  var isVerified: Bool { check?.isIdle ?? true }
+
+  /// What has not been verified will not be.
+  func endVerification() { check?.giveUp() }
 
   /// How the tracks were aligned, for the manifest.
   var alignment: RecordingManifest.Alignment {
@@ -155,16 +157,19 @@ extension FrameIntake {
     let refusal = kind == .video ? gate.openGap : soundGate.openGap
     var lastGaps = ending.gaps(
       of: kind, refusal: refusal, statistics: statistics[kind]?.total, packetsInGaps: tally.packetsInGaps)
-    let leftOut = lastGaps.firstIndex { $0.reason == .diskStalled }.map { lastGaps.remove(at: $0) }
+    let leftOut = lastGaps.firstIndex { [.diskStalled, .overloaded].contains($0.reason) }.map {
+      lastGaps.remove(at: $0)
+    }
     let leftOutUntil = origin.flatMap { origin in ending.leftOutUntil(kind).map { $0 - origin } }
     var track = tally.entry(
       written: written, lastGaps: lastGaps, leftOut: leftOut, leftOutUntil: leftOutUntil, isHeldUp: isHeldUp)
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? gate.refused : soundGate.refused
-    track.decodeErrors = check.map { kind == .video ? $0.videoErrors : $0.audioErrors }
-    if kind == .video { track.unverified = check?.unverified }
-    track.firstDecoded = firstDecoded[kind].map(clock.text)
-    if kind == .video, let check, let size = check.lastSize {
+    let verified = check?.counts
+    track.decodeErrors = verified.map { $0.errors[kind] ?? 0 }
+    track.unverified = verified.map { $0.unverified[kind] ?? 0 }
+    track.firstDecoded = verified?.firstDecoded[kind].map(clock.text)
+    if kind == .video, let size = verified?.lastSize {
       track.lastDecodedSize = .init(time: track.start + track.duration, width: size.width, height: size.height)
     }
     if kind == .audio {

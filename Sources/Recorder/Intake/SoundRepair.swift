@@ -75,7 +75,7 @@ struct SoundRepair: Sendable {
   /// The hole's length comes from the media times, and is never more than the lost packets can have filled: a silence that
   /// the sender left out, or a timestamp that is not to be believed, is not sound to be invented.
   private func plan(before frame: EncodedFrame, shape: OpusPacketShape, limit: Duration) -> Plan? {
-    guard let gap = frame.gap, gap.packetsLost > 0, gap.reason != .reconnect, gap.reason != .diskStalled,
+    guard let gap = frame.gap, gap.packetsLost > 0, ![.reconnect, .diskStalled, .overloaded].contains(gap.reason),
       let last = recent.last, frame.time.rate == last.frame.time.rate
     else { return nil }
     let length = last.shape.duration

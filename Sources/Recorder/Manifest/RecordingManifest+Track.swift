@@ -17,7 +17,8 @@ extension RecordingManifest {
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
-    /// Video: frames that were written and not decoded, because they would have cost too much; absent when verification was off.
+    /// Frames that were written and not decoded, because they would have cost too much or this machine had no time; absent when
+    /// verification was off.
     public var unverified: UInt64?
     /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when verification was off.
     public var firstDecoded: String?

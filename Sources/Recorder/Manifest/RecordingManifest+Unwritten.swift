@@ -7,12 +7,14 @@ extension RecordingManifest.Track {
   /// Where its last frame ends, in seconds from the recording's start.
   public var end: Double { ((start + duration) * 1_000).rounded() / 1_000 }
 
-  /// Of the gap behind its last frame that came because the disk took no more: its place among the gaps.
+  /// Of the gap behind its last frame that came because the disk took no more, or this machine had no time: its place among the
+  /// gaps.
   var unwrittenGap: Int? {
-    let reason = MediaGap.Reason.diskStalled.rawValue
-    return gaps.lastIndex { $0.reason == reason && $0.start >= end - Self.rounding && $0.duration > 0 }
+    let reasons = [MediaGap.Reason.diskStalled, .overloaded].map(\.rawValue)
+    return gaps.lastIndex { reasons.contains($0.reason) && $0.start >= end - Self.rounding && $0.duration > 0 }
   }
 
-  /// Seconds at its end that came and are in no file, because the disk did not take them; 0 when all is there.
+  /// Seconds at its end that came and are in no file, because the disk did not take them or this machine had no time; 0 when all is
+  /// there.
   public var unwritten: Double { unwrittenGap.map { gaps[$0].duration } ?? 0 }
 }

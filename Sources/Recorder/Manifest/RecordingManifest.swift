@@ -27,6 +27,8 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var tracks: [Track] = []
   /// What the disk cost; absent when it took everything in time.
   public var disk: Disk?
+  /// What this machine had no time to record; absent when it had.
+  public var overload: Overload?
   /// Whether the recording was finished by a repair; absent when it was not.
   public var repaired: Bool?
   /// What went wrong, one sentence each.

@@ -17,6 +17,8 @@ struct OggOpusWriter {
   private var lastFirstByte: UInt8?
   /// The last page that was given.
   private var lastPage: OggPage?
+  /// The last page of each write that may not be on the disk, and of the one before: where it ends, and the page.
+  private var lastPages = CircularBuffer<(end: Int64, page: OggPage)>()
   /// Bytes of packets that no write holds yet.
   private(set) var unwrittenBytes = 0
   /// Where the next page goes.
@@ -93,6 +95,24 @@ struct OggOpusWriter {
     return append(lastPage.map { [$0.end.bytes] } ?? [])
   }
 
+  /// Bytes that it takes to end the stream behind what is given: a page without packets.
+  static let closingSize = Int64(OggPage.headerLength)
+
+  /// Ends the stream where the disk has taken no more of it.
+  ///
+  /// - Parameter size: what of the file is on the disk, which is whole writes.
+  mutating func finish(at size: Int64) -> [FileWrite] {
+    guard let (end, page) = lastPages.last(where: { $0.end <= size }), !page.isLast else { return [] }
+    return [FileWrite(offset: end, bytes: page.end.bytes)]
+  }
+
+  /// Takes note that so much of the file is on the disk.
+  mutating func forgetPages(before size: Int64) {
+    while lastPages.count > 1, lastPages[lastPages.index(after: lastPages.startIndex)].end <= size {
+      lastPages.removeFirst()
+    }
+  }
+
   /// The most of a gap that lies on one page, in ticks of 48 kHz: a reader should not have to wait for longer (RFC 7845, 3).
   private static let longestGapOnPage: Int64 = 48_000
 
@@ -126,6 +146,7 @@ struct OggOpusWriter {
     for page in pages { bytes.writeImmutableBuffer(page) }
     end += Int64(bytes.readableBytes)
     lastPage = OggPage(parsing: last)
+    if let lastPage { lastPages.append((end, lastPage)) }
     writtenGranule = max(writtenGranule, lastPage?.granule ?? 0)
     unwrittenBytes = waiting?.readableBytes ?? 0
     return [FileWrite(offset: offset, bytes: bytes)]

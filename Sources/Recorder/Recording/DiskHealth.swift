@@ -8,20 +8,25 @@ final class DiskHealth {
 
   private let folder: String
   private let memoryLimit: Int
+  private let monitor: DiskMonitor
   private let report: (Recorder.Problem) -> Void
   /// The files that could not be made or written at the last try.
   private var failing: Set<String> = []
   private var since: ContinuousClock.Instant?
 
-  init(folder: String, memoryLimit: Int, report: @escaping (Recorder.Problem) -> Void) {
+  init(
+    folder: String, memoryLimit: Int, monitor: DiskMonitor, report: @escaping (Recorder.Problem) -> Void
+  ) {
     self.folder = folder
     self.memoryLimit = memoryLimit
+    self.monitor = monitor
     self.report = report
   }
 
   /// A file could not be made or written, and will be tried again.
   func failed(_ file: String, of participant: ParticipantID, error: Recorder.DiskError, now: ContinuousClock.Instant) {
     failing.insert(file)
+    monitor.setFailing(true)
     guard since == nil else { return }
     since = now
     let room = memoryLimit >> 20
@@ -33,13 +38,16 @@ final class DiskHealth {
 
   /// A file is given up.
   func forget(_ file: String) {
-    if failing.remove(file) != nil, failing.isEmpty { since = nil }
+    guard failing.remove(file) != nil, failing.isEmpty else { return }
+    monitor.setFailing(false)
+    since = nil
   }
 
   /// A file was written to the end of its line.
   func settled(_ file: String, of participant: ParticipantID, now: ContinuousClock.Instant) {
     if failing.isEmpty { return }
     guard failing.remove(file) != nil, failing.isEmpty, let since else { return }
+    monitor.setFailing(false)
     self.since = nil
     let seconds = max(1, (now - since).milliseconds / 1_000)
     report(

@@ -5,7 +5,7 @@ import Synchronization
 /// What a recorder is still to do, in order, and the door through which it comes: nobody who brings something ever waits.
 ///
 /// It keeps count of all memory that waiting frames take, here and further on towards the disk. When that nears the limit
-/// because the disk does not keep up, pictures are turned away at this door, each participant's up to a keyframe that comes
+/// because the disk or this machine does not keep up, pictures are turned away at this door, each participant's up to a keyframe that comes
 /// when there is room again; a quarter of the memory is left for sound, which is turned away only when that is full, too.
 /// The next frame that goes through says how many are missing before it.
 final class Inbox: Sendable {
@@ -24,6 +24,14 @@ final class Inbox: Sendable {
     let now: ContinuousClock.Instant
   }
 
+  /// A time in which the recorder's thread did nothing of what had come.
+  struct Hang: Sendable {
+    let start: ContinuousClock.Instant
+    let end: ContinuousClock.Instant
+    /// Whether the disk was why, and not this machine.
+    let isOfDisk: Bool
+  }
+
   /// What is to be done by who put something in.
   struct Outcome: Sendable {
     /// Whether the recorder's thread has to be woken.
@@ -40,7 +48,7 @@ final class Inbox: Sendable {
 
   /// One participant's track that is being turned away.
   private struct Shedding: Sendable {
-    var leftOut = LeftOut()
+    var leftOut: LeftOut
     var lastRequest: ContinuousClock.Instant?
   }
 
@@ -64,7 +72,11 @@ final class Inbox: Sendable {
     var newest: ContinuousClock.Instant?
     /// Whether the user was told that the thread is stuck, and that memory is full.
     var isStuck = false
+    /// Whether the disk is why it is stuck.
+    var isStuckByDisk = false
     var isFull = false
+    /// Whether the disk was named as the reason.
+    var isFullByDisk = false
     var peak = 0
   }
 
@@ -72,16 +84,23 @@ final class Inbox: Sendable {
   /// Bytes that are left until the recorder's thread looks at the clock the next time: to be woken for each frame would cost
   /// more than to write it. With more it is woken.
   private let batch: Int
+  private let disk: DiskMonitor
   private let state = Mutex(State())
 
-  /// - Parameter limit: bytes of frames that may wait for the disk, here and elsewhere.
-  init(limit: Int) {
+  /// - Parameters:
+  ///   - limit: bytes of frames that may wait for the disk, here and elsewhere.
+  ///   - disk: knows whether it is the disk that they wait for.
+  init(limit: Int, disk: DiskMonitor) {
     self.limit = limit
+    self.disk = disk
     batch = min(limit / 16, 2 << 20)
   }
 
   /// The most bytes that ever waited.
   var peak: Int { state.withLock { $0.peak } }
+
+  /// When the newest thing came; nil before.
+  var newest: ContinuousClock.Instant? { state.withLock { $0.newest } }
 
   /// For how long nothing has been done of what came; zero when everything has.
   var delay: Duration {
@@ -138,18 +157,21 @@ final class Inbox: Sendable {
       state.elsewhere += state.bytes
       state.bytes = 0
       state.isWoken = false
-      state.busySince = entries.isEmpty ? nil : state.newest
+      // Who was told that nothing is done is told since when.
+      if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
       return entries
     }
   }
 
   /// Takes note of what now waits elsewhere, when all that was taken out has been done.
   ///
-  /// - Returns: from when to when the thread was stuck, if the user was told that it is.
-  func settle(elsewhere: Int) -> (start: ContinuousClock.Instant, end: ContinuousClock.Instant)? {
+  /// - Returns: how the thread was stuck, if the user was told that it is.
+  func settle(elsewhere: Int) -> Hang? {
     state.withLock { state in
-      var hang: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
-      if state.isStuck, let since = state.busySince, let newest = state.newest { hang = (since, newest) }
+      var hang: Hang?
+      if state.isStuck, let since = state.busySince, let newest = state.newest {
+        hang = Hang(start: since, end: newest, isOfDisk: state.isStuckByDisk)
+      }
       state.isStuck = false
       state.elsewhere = elsewhere
       state.peak = max(state.peak, state.bytes + elsewhere)
@@ -178,8 +200,11 @@ final class Inbox: Sendable {
     guard isAdmitted else {
       var outcome = Outcome()
       // Later ones of the track only wait for a keyframe, or for the same memory.
-      if shedding == nil { outcome.problem = full(participant, state: &state) }
-      shedding = shedding ?? Shedding()
+      if shedding == nil {
+        let isOfDisk = disk.isCause(at: now)
+        outcome.problem = full(participant, isOfDisk: isOfDisk, state: &state)
+        shedding = Shedding(leftOut: LeftOut(isOfDisk ? .diskStalled : .overloaded))
+      }
       shedding?.leftOut.add(frame)
       let isDue = shedding?.lastRequest.map { now - $0 >= Self.requestInterval } ?? true
       if track.kind == .video, used <= limit / 2, isDue {
@@ -225,14 +250,15 @@ final class Inbox: Sendable {
 
   // MARK: What the user is told
 
-  private func full(_ participant: ParticipantID, state: inout State) -> Recorder.Problem? {
-    if state.isFull { return nil }
+  private func full(_ participant: ParticipantID, isOfDisk: Bool, state: inout State) -> Recorder.Problem? {
+    if state.isFull, state.isFullByDisk || !isOfDisk { return nil }
     state.isFull = true
+    state.isFullByDisk = isOfDisk
     return Recorder.Problem(
-      kind: .lost, participant: participant,
+      kind: isOfDisk ? .lost : .overloaded, participant: participant,
       sentence:
-        "The disk does not keep up, and the \(limit >> 20) MiB of memory for what waits are full: pictures, and then "
-        + "sound, are left out until there is room again.")
+        "\(isOfDisk ? "The disk" : "This machine") does not keep up, and the \(limit >> 20) MiB of memory for what waits "
+        + "are full: pictures, and then sound, are left out until there is room again.")
   }
 
   private func stuck(
@@ -240,10 +266,12 @@ final class Inbox: Sendable {
   ) -> Recorder.Problem? {
     guard !state.isStuck, let since = state.busySince, now - since >= Self.patience else { return nil }
     state.isStuck = true
+    state.isStuckByDisk = disk.isCause(at: now)
+    let seconds = (now - since).milliseconds / 1_000
     return Recorder.Problem(
       kind: .stalled, participant: participant,
-      sentence:
-        "The disk has not answered for \((now - since).milliseconds / 1_000) s; what is recorded meanwhile waits in "
-        + "memory, up to \(limit >> 20) MiB.")
+      sentence: (state.isStuckByDisk
+        ? "The disk has not answered for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
+        + " what is recorded meanwhile waits in memory, up to \(limit >> 20) MiB.")
   }
 }

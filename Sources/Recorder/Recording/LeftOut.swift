@@ -4,10 +4,16 @@ import Media
 struct LeftOut: Sendable, Hashable {
   /// Frames that were turned away.
   private(set) var frames = 0
+  /// `diskStalled` or `overloaded`.
+  var reason: MediaGap.Reason { lostBefore.reason }
   /// When the last of them came.
   private(set) var last: ContinuousClock.Instant?
   /// Packets and frames that had been lost before they came here, as those frames' gaps tell.
-  private(set) var lostBefore = MediaGap(.diskStalled)
+  private(set) var lostBefore: MediaGap
+
+  init(_ reason: MediaGap.Reason) {
+    lostBefore = MediaGap(reason)
+  }
 
   /// A frame is turned away.
   mutating func add(_ frame: EncodedFrame) {

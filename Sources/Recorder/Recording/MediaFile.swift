@@ -30,6 +30,10 @@ protocol MediaFile: AnyObject {
   func flush(now: ContinuousClock.Instant)
   /// Puts the rest into line, and the end.
   func finish()
+  /// What closes the file as it is on the disk, when that takes no more frames.
+  ///
+  /// - Returns: what is to be written, the last part of it when the first lies on the disk.
+  func ending() -> (first: [FileWrite], last: [FileWrite])
 }
 
 extension MediaFile {
@@ -41,7 +45,7 @@ extension MediaFile {
   var entry: RecordingManifest.File {
     RecordingManifest.File(
       name: file.name, kind: Self.ending, start: start.roundedSeconds,
-      duration: (file.isComplete ? duration : storedDuration).roundedSeconds,
+      duration: (file.isComplete && file.framesEnd == nil ? duration : storedDuration).roundedSeconds,
       bytes: file.size, complete: file.isComplete, segment: segment)
   }
 

@@ -32,14 +32,15 @@ final class OggFile: MediaFile {
     self.start = start
     self.writer = writer
     heads = self.writer.start()
+    file.closingSize = OggOpusWriter.closingSize
   }
 
   var duration: Duration { writer.duration }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .audio }
-  var stored: WrittenFrames { packets.stored(size: file.size) }
-  var storedDuration: Duration { packets.duration(size: file.size) }
-  var unstoredFrames: UInt64 { packets.missing(size: file.size) }
+  var stored: WrittenFrames { packets.stored(size: file.framesEnd ?? file.size) }
+  var storedDuration: Duration { packets.duration(size: file.framesEnd ?? file.size) }
+  var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
 
   func add(_ placed: PlacedFrame) {
     guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
@@ -74,8 +75,11 @@ final class OggFile: MediaFile {
     if heads.isEmpty { file.putEnd() }
   }
 
+  func ending() -> (first: [FileWrite], last: [FileWrite]) { (writer.finish(at: file.size), []) }
+
   private func put(_ writes: [FileWrite]) {
     if writes.isEmpty { return }
+    writer.forgetPages(before: file.size)
     // A page that is full leaves more behind than the packet that waits for its successor.
     while let first = waiting.first, first.end <= writer.writtenGranule { given = waiting.removeFirst().mark }
     let length = Duration(opusTicks: max(0, writer.writtenGranule - Int64(OpusHeader.preSkip)))

@@ -8,7 +8,8 @@ final class ParticipantRecording {
     let folder: Folder
     let room: String
     let hold: Duration
-    let verifies: Bool
+    /// Where frames are decoded to verify them; nil for nowhere.
+    let verification: VerificationPool?
     let segment: SegmentLimit?
     let health: DiskHealth
     /// Told each problem as it arises.
@@ -22,6 +23,8 @@ final class ParticipantRecording {
   /// How long what comes may be taken in before it is seen what of it can be written: longer than the recorder takes from one
   /// look at the clock to the next, so that this is for what comes late and all at once.
   private static let longestPause = Recorder.tick * 2
+  /// How long an ended recording waits for the verification of its last frames.
+  private static let longestVerification = Duration.seconds(2)
 
   let participant: ParticipantID
   private let name: String?
@@ -37,6 +40,8 @@ final class ParticipantRecording {
   private var claimDue: ContinuousClock.Instant?
   private var hasGivenUp = false
   private var ending: LeaveReason?
+  /// Until when the verification of the last frames is waited for.
+  private var verificationEnd: ContinuousClock.Instant?
   /// Where the call ended; nil while it goes on.
   private var callEnd: Duration?
   /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
@@ -49,7 +54,7 @@ final class ParticipantRecording {
     self.name = name
     self.clock = clock
     self.surroundings = surroundings
-    intake = FrameIntake(hold: surroundings.hold, verifies: surroundings.verifies)
+    intake = FrameIntake(hold: surroundings.hold, verification: surroundings.verification)
     files = RecordingFiles(of: participant, intake: intake, clock: clock, surroundings: surroundings)
   }
 
@@ -57,7 +62,9 @@ final class ParticipantRecording {
   ///
   /// - Parameter leftOut: frames of its track that were left out before it, because the memory was full.
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
-    if case .frame(let frame) = event { files.countDropped(frame.codec.kind, UInt64(max(0, leftOut))) }
+    if case .frame(let frame) = event, leftOut > 0 {
+      files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
+    }
     intake.receive(event, leftOut: leftOut, now: now)
     if lastAdvance.map({ now - $0 >= Self.longestPause }) ?? true { advance(now: now) }
   }
@@ -90,27 +97,39 @@ final class ParticipantRecording {
     if ending != nil { return }
     ending = reason
     files.stallTime.end = now
-    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.frames))) }
+    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.frames)), because: last.reason) }
     intake.end(leftOut: leftOut)
+    verificationEnd = now + Self.longestVerification
     advance(now: now, everything: true)
   }
 
-  /// Leaves an ended recording as it is on the disk.
+  /// Ends an ended recording without the verification of its last frames, if that is all that it waits for.
+  func finishUnverified(now: ContinuousClock.Instant) {
+    if isClosed { return }
+    verificationEnd = now
+    advance(now: now)
+  }
+
+  /// Closes an ended recording with what of it is on the disk.
   func giveUp(now: ContinuousClock.Instant) {
     if isClosed { return }
+    intake.endVerification()
     files.abandon(now: now)
     for key in [claimKey, manifestKey] { surroundings.health.forget(key) }
+    let isWhole = !files.entries.isEmpty && files.entries.allSatisfy(\.complete)
     let unwritten = intake.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
     let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
     let sentence =
       "The recording of “\(participant)” could not be finished: the disk did not take \(rest) of it. "
-      + "Its files can be read as far as they go; a repair completes them."
+      + (isWhole
+        ? "Its files are closed, and end before that."
+        : "Its files can be read as far as they go; a repair completes them.")
     files.note(sentence)
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
     // A disk that takes not even that has been told of.
-    if let last = try? manifest(isFinished: false, now: now).json { try? manifestFile?.replace(last, isLast: true) }
+    if let last = try? manifest(isFinished: isWhole, now: now).json { try? manifestFile?.replace(last, isLast: true) }
     isClosed = true
-    summarise(isFinished: false, now: now)
+    summarise(isFinished: isWhole, now: now)
   }
 
   /// The disk gave no answer for a while.
@@ -140,6 +159,10 @@ final class ParticipantRecording {
   private func close(at end: Duration, now: ContinuousClock.Instant) {
     files.finish(at: end, now: now)
     guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
+    if !intake.isVerified {
+      if let verificationEnd, now < verificationEnd { return }
+      intake.endVerification()
+    }
     if files.base != nil {
       if let manifestDue, manifestFailed, now < manifestDue { return }
       guard storeManifest(now: now, isLast: true) else { return }
@@ -213,6 +236,7 @@ final class ParticipantRecording {
       clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
     manifest.duration = manifest.tracks.map(\.end).max() ?? 0
     manifest.disk = files.cost(now: now)
+    manifest.overload = files.overload == RecordingManifest.Overload() ? nil : files.overload
     manifest.problems = files.problems
     return manifest
   }

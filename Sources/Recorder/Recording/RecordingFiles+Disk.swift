@@ -77,11 +77,16 @@ extension RecordingFiles {
     return disk == RecordingManifest.Disk() ? nil : disk
   }
 
-  /// Leaves all files as they are on the disk.
+  /// Closes all files as they are on the disk, if it takes what that needs.
   func abandon(now: ContinuousClock.Instant) {
     isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
       countDropped(file.countedKind, file.unstoredFrames)
+      if file.file.exists {
+        let ending = file.ending()
+        // If not, it is left as it is.
+        try? file.file.close(with: ending.first, last: ending.last)
+      }
       keep(file)
       file.file.abandon()
       surroundings.health.forget(file.file.name)
@@ -102,10 +107,12 @@ extension RecordingFiles {
   }
 
   /// Counts frames that will be in no file.
-  func countDropped(_ kind: MediaKind, _ count: UInt64) {
-    switch kind {
-    case .video: disk.picturesDropped += count
-    case .audio: disk.packetsDropped += count
+  func countDropped(_ kind: MediaKind, _ count: UInt64, because reason: MediaGap.Reason = .diskStalled) {
+    switch (reason, kind) {
+    case (.overloaded, .video): overload.picturesDropped += count
+    case (.overloaded, .audio): overload.packetsDropped += count
+    case (_, .video): disk.picturesDropped += count
+    case (_, .audio): disk.packetsDropped += count
     }
   }
 

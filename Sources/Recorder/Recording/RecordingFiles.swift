@@ -52,7 +52,9 @@ final class RecordingFiles {
   var problems: [String] = []
   /// How often the disk took nothing, and what that cost.
   var disk = RecordingManifest.Disk()
-  /// For how long.
+  /// What this machine had no time for.
+  var overload = RecordingManifest.Overload()
+  /// For how long the disk took nothing.
   var stallTime = StallTime()
   /// Whether files were left without what was still to be written to them.
   var isGivenUp = false

@@ -34,9 +34,9 @@ final class WebMFile: MediaFile {
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .video }
-  var stored: WrittenFrames { pictures.stored(size: file.size) }
-  var storedDuration: Duration { pictures.duration(size: file.size) }
-  var unstoredFrames: UInt64 { pictures.missing(size: file.size) }
+  var stored: WrittenFrames { pictures.stored(size: file.framesEnd ?? file.size) }
+  var storedDuration: Duration { pictures.duration(size: file.framesEnd ?? file.size) }
+  var unstoredFrames: UInt64 { pictures.missing(size: file.framesEnd ?? file.size) }
 
   func add(_ placed: PlacedFrame) {
     let frame = placed.frame
@@ -76,11 +76,16 @@ final class WebMFile: MediaFile {
     put(writer.endCluster())
     guard hasBegun else { return }
     let writes = writer.finish()
-    file.put(Array(writes.dropLast()))
+    file.put(Array(writes.dropLast()), isClosing: true)
     // The last one says that the file is whole.
     file.putBarrier()
-    file.put(writes.suffix(1))
+    file.put(writes.suffix(1), isClosing: true)
     file.putEnd()
+  }
+
+  func ending() -> (first: [FileWrite], last: [FileWrite]) {
+    let writes = writer.finish(at: file.size, duration: storedDuration.milliseconds)
+    return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
   private func note(_ placed: PlacedFrame) {
@@ -94,6 +99,7 @@ final class WebMFile: MediaFile {
   ///   - duration: how long the file plays with them; nil for all that came.
   private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
     if writes.isEmpty { return }
+    file.closingSize = writer.closingSize
     pictures.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true

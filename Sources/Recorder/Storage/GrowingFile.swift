@@ -6,7 +6,8 @@ import NIOCore
 /// cannot be written stays in line, in its order, and is tried again by the next `store()`.
 final class GrowingFile {
   private enum Step {
-    case write(FileWrite)
+    /// - Parameter room: bytes behind it that there must be room for.
+    case write(FileWrite, room: Int64)
     case sync
     case close
   }
@@ -19,8 +20,12 @@ final class GrowingFile {
   private(set) var waitingBytes = 0
   /// Bytes that are written and good.
   private(set) var size: Int64 = 0
-  /// Whether it was closed with all that belongs into it.
+  /// Whether it was closed in good order.
   private(set) var isComplete = false
+  /// Bytes that it takes to close the file: there is room for them before anything else is written.
+  var closingSize: Int64 = 0
+  /// Where the frames end; nil as long as all that was put into line can still be written.
+  private(set) var framesEnd: Int64?
 
   init(name: String, in folder: Folder) {
     self.name = name
@@ -31,10 +36,12 @@ final class GrowingFile {
   var isWaiting: Bool { !steps.isEmpty }
 
   /// Puts writes into line.
-  func put(_ writes: [FileWrite]) {
+  ///
+  /// - Parameter isClosing: whether they need no room behind them to close the file, because they do that.
+  func put(_ writes: [FileWrite], isClosing: Bool = false) {
     for write in writes {
       waitingBytes += write.bytes.readableBytes
-      steps.append(.write(write))
+      steps.append(.write(write, room: isClosing ? 0 : closingSize))
     }
   }
 
@@ -49,8 +56,8 @@ final class GrowingFile {
     if output == nil, isWaiting, size == 0 { try create() }
     while let step = steps.first, let output {
       switch step {
-      case .write(let write):
-        try output.write(write)
+      case .write(let write, let room):
+        try output.write(write, leaving: room)
         size = output.size
         waitingBytes -= write.bytes.readableBytes
       case .sync: try output.sync()
@@ -62,6 +69,26 @@ final class GrowingFile {
       }
       steps.removeFirst()
     }
+  }
+
+  /// Closes the file without what stands in line.
+  ///
+  /// - Parameters:
+  ///   - writes: what closes a file of which so much is on the disk; nothing if it is closed already.
+  ///   - last: what may only be written when all of that lies on the disk.
+  func close(with writes: [FileWrite], last: [FileWrite]) throws(Recorder.DiskError) {
+    guard let output else { return }
+    framesEnd = size
+    for write in writes { try output.write(write) }
+    try output.sync()
+    for write in last { try output.write(write) }
+    try output.sync()
+    size = output.size
+    try? output.close()
+    self.output = nil
+    steps.removeAll()
+    waitingBytes = 0
+    isComplete = true
   }
 
   /// Lets the file be as it is on the disk, and forgets what was still to be written.
@@ -77,7 +104,7 @@ final class GrowingFile {
     var count = 0
     var bytes = 0
     for step in steps {
-      guard case .write(let write) = step, write.offset <= Int64(content.writerIndex) else { break }
+      guard case .write(let write, _) = step, write.offset <= Int64(content.writerIndex) else { break }
       content.setBuffer(write.bytes, at: Int(write.offset))
       content.moveWriterIndex(to: max(content.writerIndex, Int(write.offset) + write.bytes.readableBytes))
       count += 1
@@ -85,6 +112,8 @@ final class GrowingFile {
     }
     output = try folder.create(name, containing: content)
     size = Int64(content.readableBytes)
+    // What is there is there; what comes next asks for the room again.
+    try? output?.reserve(size + closingSize)
     waitingBytes -= bytes
     steps.removeFirst(count)
   }

@@ -6,6 +6,8 @@ final class OutputFile {
   let path: String
   /// Bytes that are written and good.
   private(set) var size: Int64 = 0
+  /// Bytes that there is room for, written or not.
+  private var reserved: Int64 = 0
   private let disk: any Disk
   private var descriptor: Disk.Handle
 
@@ -25,12 +27,16 @@ final class OutputFile {
   func named(_ name: String, path: String) -> OutputFile {
     let file = OutputFile(descriptor: descriptor, name: name, path: path, disk: disk)
     file.size = size
+    file.reserved = reserved
     descriptor = -1
     return file
   }
 
   /// Writes all bytes or throws; then the file is as long as it was before.
-  func write(_ write: FileWrite) throws(Recorder.DiskError) {
+  ///
+  /// - Parameter room: bytes behind them that there must be room for as well.
+  func write(_ write: FileWrite, leaving room: Int64 = 0) throws(Recorder.DiskError) {
+    if room > 0 { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0
     let total = write.bytes.readableBytes
     do throws(SystemError) {
@@ -41,10 +47,26 @@ final class OutputFile {
         }
       }
     } catch {
-      if write.offset + Int64(done) > size { try? disk.truncate(descriptor, to: size) }
+      if write.offset + Int64(done) > size {
+        try? disk.truncate(descriptor, to: size)
+        let lost = reserved
+        reserved = size
+        try? reserve(lost)
+      }
       throw Recorder.DiskError("write to", path, code: error.code)
     }
     size = max(size, write.offset + Int64(total))
+  }
+
+  /// Makes sure that the file can grow to a size.
+  func reserve(_ size: Int64) throws(Recorder.DiskError) {
+    if size <= reserved { return }
+    do {
+      try disk.reserve(size, of: descriptor)
+      reserved = size
+    } catch {
+      throw Recorder.DiskError("write to", path, code: error.code)
+    }
   }
 
   /// Waits until all that was written lies on the disk.
@@ -59,6 +81,7 @@ final class OutputFile {
   /// Closes the file.
   func close() throws(Recorder.DiskError) {
     guard descriptor >= 0 else { return }
+    if reserved > size { try? disk.truncate(descriptor, to: size) }
     let closing = descriptor
     // After an error, too, nothing is left to be closed (close(2)).
     descriptor = -1

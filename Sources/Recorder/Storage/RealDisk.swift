@@ -1,3 +1,4 @@
+import CFiles
 import Glibc
 
 /// The file system of this machine.
@@ -45,6 +46,16 @@ struct RealDisk: Disk {
       if written > 0 { return written }
       if written == 0 { throw SystemError(code: EIO) }
       if errno != EINTR { throw .last }
+    }
+  }
+
+  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
+    while cfiles_reserve(file, size) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EOPNOTSUPP, ENOSYS, EINVAL, ENODEV, ESPIPE: return
+      default: throw .last
+      }
     }
   }
 

@@ -30,6 +30,17 @@ struct WebMCues: Sendable {
     points.removeAll { $0.time > time }
   }
 
+  /// The most bytes that the element can have, with one more point.
+  var longestElement: Int64 { Int64(points.count + 1) * Self.longestPoint + 12 }
+
+  /// A point's id, size and three elements of at most 8 bytes with theirs.
+  private static let longestPoint: Int64 = 32
+
+  /// Forgets those of clusters behind a place, in bytes from the segment's start.
+  mutating func remove(from place: Int64) {
+    points.removeAll { $0.cluster >= place }
+  }
+
   /// The element; empty without points.
   var element: EBMLBuilder {
     var element = EBMLBuilder()

@@ -31,6 +31,8 @@ struct WebMWriter: Sendable {
   private var lastPictureLength: Int64 = 33
   /// Bytes of frames that no write holds yet.
   var unwrittenBytes: Int { cluster?.blocks.count ?? 0 }
+  /// Bytes that ``finish()`` adds to the file at most, besides the last cluster.
+  var closingSize: Int64 { cues.longestElement }
   /// When the last frame ends, in milliseconds.
   private(set) var duration: Int64 = 0
 
@@ -115,6 +117,23 @@ struct WebMWriter: Sendable {
     header.fileSize = end
     writes.append(FileWrite(offset: 0, bytes: header.bytes))
     return writes
+  }
+
+  /// Ends the file where the disk has taken no more of it.
+  ///
+  /// - Parameters:
+  ///   - size: what of the file is on the disk: nothing behind it is.
+  ///   - duration: how long that plays, in milliseconds.
+  /// - Returns: what is to be written in place of everything else; the last write only when the others are on the disk.
+  mutating func finish(at size: Int64, duration: Int64) -> [FileWrite] {
+    // Cues that are on the disk already are written again, as they were.
+    let end = min(size, header.cues ?? size)
+    cluster = nil
+    self.end = end
+    self.duration = duration
+    cues.remove(from: end - WebMHeader.segmentStart)
+    (header.cues, header.fileSize) = (nil, nil)
+    return finish()
   }
 
   /// The header twice: with what is new still hidden, and then shown.

@@ -7,14 +7,34 @@ import SkyRTC
 
 /// What comes from users, and what goes to them.
 extension Call {
-  /// Carries what the peer brings to the server, the recorder and the camera, until the peer has been closed and all is
+  /// Takes media straight to those that it is for, on the thread that it came on: nothing here may wait.
+  func handler(recorder: Recorder?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
+    let known: [(any MediaSink)?] = [recorder, loopback]
+    let sinks = known.compactMap(\.self)
+    return { [observer] happening in
+      let participant = happening.participant
+      observer?.happened(happening.event, with: participant, at: happening.time)
+      switch happening.event {
+      case .stateChanged(.connecting):
+        let clock = WallClock.read()
+        recorder?.begin(participant, now: clock.moment, wallClock: clock.secondsSince1970)
+      case .media(let event):
+        for sink in sinks { sink.receive(event, of: participant, now: happening.time) }
+      case .ended(let ending):
+        recorder?.end(participant, reason: LeaveReason(ending.cause), now: happening.time)
+      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .problem:
+        break
+      }
+    }
+  }
+
+  /// Carries what happens with participants to the server, the camera and the log, until the peer has been closed and all is
   /// handed over.
   func followPeer(_ parts: Parts) async {
     var lines = ViewerLines()
     for await happening in parts.peer.events {
       let participant = happening.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
-      observer?.happened(happening.event, with: participant, at: happening.time)
       switch happening.event {
       case .signal(.offer(let sdp)):
         parts.client.sendOffer(sdp, to: participant.text)
@@ -24,19 +44,14 @@ extension Call {
         parts.client.sendCandidate(
           trickled.candidate, mid: trickled.mid, index: trickled.mLineIndex, to: participant.text)
       case .stateChanged(let state):
-        if state == .connecting {
-          _ = parts.roster.begin(participant)
-          let clock = WallClock.read()
-          parts.recorder?.begin(participant, now: clock.moment, wallClock: clock.secondsSince1970)
-        }
+        if state == .connecting { _ = parts.roster.begin(participant) }
         if state == .connected { parts.roster.connected() }
         // How it ended is told by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
         log.debug("user \(milestone.rawValue)", metadata: user)
-      case .media(let event):
-        if case .frame(let frame) = event { parts.loopback?.give(back: frame, to: participant) }
-        parts.recorder?.receive(event, of: participant, now: .now)
+      case .media:
+        break
       case .keyframeRequested:
         log.debug("keyframe requested", metadata: user)
         parts.source?.requestKeyframe()
@@ -49,7 +64,6 @@ extension Call {
       case .ended(let ending):
         let isToBeCalledAgain = parts.roster.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
-        parts.recorder?.end(participant, reason: LeaveReason(ending.cause), now: .now)
         lines.remove(participant)
         follow(lines, parts)
         if isToBeCalledAgain, parts.roster.begin(participant) { parts.peer.offer(to: participant) }

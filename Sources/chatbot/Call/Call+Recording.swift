@@ -41,9 +41,9 @@ extension Call {
       switch problem.kind {
       case .stalled: log.warning("\(problem)", metadata: user)
       case .resumed: log.notice("\(problem)", metadata: user)
-      case .lost:
+      case .lost, .overloaded:
         log.error("\(problem)", metadata: user)
-        parts.roster.recordingFailed(problem.sentence)
+        parts.roster.recordingFailed(CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))
       }
     }
   }

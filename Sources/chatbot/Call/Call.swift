@@ -50,10 +50,12 @@ struct Call {
     let source = try openSource()
     let recorder = try openRecorder()
     let roster = Roster()
-    let peer = try await startPeer(source: source, roster: roster)
+    let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
+    let peer = try await startPeer(
+      source: source, roster: roster, handler: handler(recorder: recorder, loopback: loopback))
+    loopback?.start(peer)
     let connection = try await connect(peer)
     interruption.beginOrderly()
-    let loopback = plan.loopback ? Loopback(peer: peer, delay: plan.delay) : nil
     let parts = Parts(
       client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback, roster: roster)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
@@ -103,8 +105,11 @@ struct Call {
     }
   }
 
-  private func startPeer(source: (any FrameSource)?, roster: Roster) async throws -> BotPeer {
+  private func startPeer(
+    source: (any FrameSource)?, roster: Roster, handler: @escaping @Sendable (ParticipantEvent) -> Void
+  ) async throws -> BotPeer {
     var configuration = plan.reach.peerConfiguration
+    configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot make a keyframe; an encoder can, and so can whoever looks into a mirror.
     configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay

@@ -1,17 +1,26 @@
 import BotPeer
 import Media
 import NIOCore
+import Synchronization
 
 /// Sends back to each user what came from them, as it came: a mirror, for who tests a camera, and an echo.
 ///
 /// Nothing is encoded anew. What is lost on the way here is asked for here, what is lost on the way back is sent again from
 /// here; only the wish for a keyframe goes through.
-struct Loopback: Sendable {
-  let peer: BotPeer
+final class Loopback: MediaSink {
   /// How long everything is kept back.
-  let delay: Duration
+  private let delay: Duration
+  private let peer = Mutex<BotPeer?>(nil)
 
-  func give(back frame: EncodedFrame, to participant: ParticipantID) {
+  init(delay: Duration) {
+    self.delay = delay
+  }
+
+  /// Sends by this peer from now on.
+  func start(_ peer: BotPeer) { self.peer.withLock { $0 = peer } }
+
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard case .frame(let frame) = event, let peer = peer.withLock({ $0 }) else { return }
     guard delay > .zero else { return peer.send(frame, to: participant) }
     MediaThread.loop.scheduleTask(in: TimeAmount(delay)) { peer.send(frame, to: participant) }
   }

@@ -14,7 +14,7 @@ final class Roster: Sendable {
     var toBeCalledAgain: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
-    var recordingProblem: String?
+    var recordingProblem: CallFailure?
   }
 
   private let state = Mutex(State())
@@ -81,12 +81,16 @@ final class Roster: Sendable {
     }
   }
 
-  func recordingFailed(_ sentence: String) {
-    state.withLock { $0.recordingProblem = $0.recordingProblem ?? sentence }
+  func recordingFailed(_ failure: CallFailure) {
+    state.withLock { state in
+      // A disk needs somebody to look after it, whatever else there was.
+      if let known = state.recordingProblem, known.code == .disk || failure.code != .disk { return }
+      state.recordingProblem = failure
+    }
   }
 
   /// The first thing that went wrong with a recording.
-  var recordingProblem: String? { state.withLock { $0.recordingProblem } }
+  var recordingProblem: CallFailure? { state.withLock { $0.recordingProblem } }
 
   /// What was recorded, in the order in which it ended: the newest of what is too much to be kept for a report at the end.
   var recordings: [RecordingSummary] { state.withLock { $0.recordings } }

@@ -74,7 +74,7 @@ struct Check {
     do {
       let roster = try await Call(plan: plan, console: console, log: log, observer: desk).run()
       recordings = roster.recordings
-      if options.record != nil, let sentence = roster.recordingProblem { problem = CallFailure(.disk, sentence) }
+      if options.record != nil { problem = roster.recordingProblem }
     } catch let failure as CallFailure {
       desk.failed(failure.sentence)
       problem = failure

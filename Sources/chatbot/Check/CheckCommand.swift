@@ -24,7 +24,11 @@ struct CheckCommand: AsyncParsableCommand {
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
     try await UsageErrors.told(for: Self.self, on: console) {
       let report = try await Check(options: options, console: console, log: log).run()
-      if report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
+      switch report.verdict {
+      case .held: break
+      case .failed: throw ExitCodes.ruleFailed.exitCode
+      case .inconclusive: throw ExitCodes.inconclusive.exitCode
+      }
     }
   }
 }

@@ -14,6 +14,8 @@ final class CheckDesk: CallObserver {
   private let limits: Limits
   private let log: Logger
   private let acts = Mutex(Acts())
+  /// Peers whose pictures are left out and of whom the log has not told yet: who tells what happens must not wait for a log.
+  private let late = Mutex<[ParticipantID]>([])
   /// Told now and then how things stand.
   private let shown: @Sendable (CheckStatus) -> Void
 
@@ -49,6 +51,7 @@ final class CheckDesk: CallObserver {
     let judge = CallJudge(options)
     var end: ContinuousClock.Instant?
     func takeAll() {
+      tellLate()
       while let job = queue.withLock({ $0.next() }) {
         switch job {
         case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
@@ -67,11 +70,17 @@ final class CheckDesk: CallObserver {
   }
 
   private func put(_ job: JudgeQueue.Job) {
-    let late = queue.withLock { $0.add(job, now: .now) }
+    if let peer = queue.withLock({ $0.add(job, now: .now) }) { late.withLock { $0.append(peer) } }
     ringer.yield()
-    if let late {
+  }
+
+  private func tellLate() {
+    for peer in late.withLock({ peers in
+      defer { peers = [] }
+      return peers
+    }) {
       log.warning(
-        "Decoding does not keep up; pictures are left out until the next keyframe.", metadata: ["user": "\(late)"])
+        "Decoding does not keep up; pictures are left out until the next keyframe.", metadata: ["user": "\(peer)"])
     }
   }
 

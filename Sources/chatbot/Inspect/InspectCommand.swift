@@ -57,7 +57,11 @@ struct InspectCommand: AsyncParsableCommand {
       let outcome = try inspection.run()
       try inspection.tell(outcome)
       if !outcome.problems.isEmpty { throw ExitCodes.fileNotPlayable.exitCode }
-      if outcome.report.verdict == .failed { throw ExitCodes.ruleFailed.exitCode }
+      switch outcome.report.verdict {
+      case .held: break
+      case .failed: throw ExitCodes.ruleFailed.exitCode
+      case .inconclusive: throw ExitCodes.inconclusive.exitCode
+      }
     }
   }
 }

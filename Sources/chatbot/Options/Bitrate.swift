@@ -1,4 +1,6 @@
-/// A bitrate as it is written on the command line: `300k`, `2M`, `2.5M`, or a plain number of bits a second.
+import Media
+
+/// A bitrate as it is written on the command line: `300k`, `500kbit`, `2M`, `2.5M`, or a plain number of bits a second.
 struct Bitrate: Sendable, Hashable, CustomStringConvertible {
   let bitsPerSecond: Int
 
@@ -9,22 +11,12 @@ struct Bitrate: Sendable, Hashable, CustomStringConvertible {
     self.bitsPerSecond = bitsPerSecond
   }
 
-  /// Reads a number with `k`, `M` or nothing behind it; `bit/s` or `b/s` may follow.
+  /// Reads a number with `k`, `M`, `G` or nothing behind it; `bit`, `bit/s`, `b/s` or `bps` may follow.
   init(_ text: String) throws(ParseError) {
-    var rest = text.lowercased()
-    for ending in ["bit/s", "b/s", "bps", "bit"] where rest.hasSuffix(ending) {
-      rest.removeLast(ending.count)
-      break
-    }
-    var factor = 1.0
-    if let last = rest.last, let known = ["k": 1e3, "m": 1e6][last] {
-      factor = known
-      rest.removeLast()
-    }
-    guard !rest.isEmpty, rest.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(rest) else {
-      throw .noBitrate
-    }
-    let bits = (number * factor).rounded()
+    guard let quantity = Quantity(text.lowercased()), text.first?.isNumber == true,
+      let value = quantity.value(in: Quantity.bitrates.merging(["": 1]) { $1 })
+    else { throw .noBitrate }
+    let bits = value.rounded()
     guard bits >= Double(Self.range.lowerBound), bits <= Double(Self.range.upperBound) else { throw .outOfRange }
     bitsPerSecond = Int(bits)
   }

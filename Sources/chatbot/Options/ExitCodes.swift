@@ -6,6 +6,8 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   case fine = 0
   /// `check`, `inspect`: a rule does not hold, or could not be measured.
   case ruleFailed = 1
+  /// `check`: no rule failed, but some could not be judged, because this machine could not keep up.
+  case inconclusive = 2
   /// The command line cannot be understood (EX_USAGE). The argument parser's own code.
   case usage = 64
   /// `--record` was given, and at the end there was no recording (EX_DATAERR).
@@ -17,6 +19,8 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   case serverNotReached = 69
   /// Something that nobody foresaw (EX_SOFTWARE).
   case unexpected = 70
+  /// This machine had no time to record all that came (EX_OSERR).
+  case overloaded = 71
   /// A recording could not be written in full: no folder, no right, no room (EX_CANTCREAT).
   case disk = 73
   /// `load`: at the end there were publishers who had been connected to nobody (EX_TEMPFAIL).
@@ -30,11 +34,13 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     switch self {
     case .fine: "all went well"
     case .ruleFailed: "check, inspect: a rule does not hold"
+    case .inconclusive: "check: this machine could not keep up, and no rule that it could judge failed"
     case .usage: "the command line cannot be understood"
     case .nothingRecorded: "call: nothing was recorded"
     case .fileNotPlayable: "the file cannot be played or inspected, or repair left one alone"
     case .serverNotReached: "the server was not reached, or could not be started"
     case .unexpected: "something that nobody foresaw"
+    case .overloaded: "call: this machine had no time to record all that came"
     case .disk: "the disk: a recording or a report could not be written, or a file not be repaired"
     case .notConnected: "load: not every publisher was connected to somebody"
     }

@@ -1,4 +1,6 @@
-/// A length of time as it is written on the command line: `90`, `90s`, `10m`, `1h`, `250ms`.
+import Media
+
+/// A length of time as it is written on the command line: `90`, `90s`, `1.5s`, `10min`, `5m30s`, `1h`, `250ms`.
 struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   /// Never below zero.
   let milliseconds: Int64
@@ -14,21 +16,15 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
     self.milliseconds = max(0, milliseconds)
   }
 
-  /// Reads a whole number with a unit: h, m, s or ms; without one it counts seconds.
+  /// Reads numbers with units, h, m or min, s, ms; a bare number counts seconds.
   init(_ text: String) throws(ParseError) {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let name = text.dropFirst(digits.count)
     if text.first == "-", text.dropFirst().first?.isNumber == true { throw .belowZero(text) }
-    guard !digits.isEmpty else { throw .noNumber(text) }
-    guard let unit = Self.units.first(where: { $0.name == (name.isEmpty ? "s" : name) }) else {
-      throw .unknownUnit(String(name))
-    }
-    guard
-      let count = Int64(digits),
-      case let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds), !overflow,
-      milliseconds <= Self.mostHours * 3_600_000
-    else { throw .tooLong(text) }
-    self.milliseconds = milliseconds
+    guard let quantity = Quantity(text), text.first?.isNumber == true else { throw .noNumber(text) }
+    let units = Quantity.times.merging(["": 1]) { $1 }
+    if let unknown = quantity.unit(notIn: units) { throw .unknownUnit(unknown) }
+    guard let seconds = quantity.value(in: units) else { throw .noNumber(text) }
+    guard seconds <= Double(Self.mostHours * 3_600) else { throw .tooLong(text) }
+    milliseconds = Int64((seconds * 1_000).rounded())
   }
 
   var duration: Duration { .milliseconds(milliseconds) }
@@ -50,9 +46,10 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
       switch self {
-      case .noNumber: "A length of time is a whole number with a unit, like 90, 90s, 10m, 1h or 250ms."
+      case .noNumber: "A length of time is a number with a unit, like 90, 90s, 1.5s, 10m, 5m30s, 1h or 250ms."
       case .belowZero(let text): "A length of time is not below zero, as \(text) is."
-      case .unknownUnit(let name): "\"\(name)\" is no unit of time here; there are h, m, s and ms, like 10m or 250ms."
+      case .unknownUnit(let name):
+        "\"\(name)\" is no unit of time here; there are h, m or min, s and ms, like 10m or 250ms."
       case .tooLong: "More than \(TimeSpan.mostHours) hours cannot be waited for."
       }
     }

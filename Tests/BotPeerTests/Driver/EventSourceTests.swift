@@ -73,8 +73,8 @@ struct EventSourceTests {
     #expect(frames.map(\.codec) == [.opus, .opus, .vp8, .vp8])
     #expect(
       frames.map(\.gap) == [
-        MediaGap(.diskStalled, packetsLost: 3, framesDropped: 3), nil,
-        MediaGap(.diskStalled, packetsLost: 3, framesDropped: 4, delay: .seconds(1)), nil,
+        MediaGap(.overloaded, packetsLost: 3, framesDropped: 3), nil,
+        MediaGap(.overloaded, packetsLost: 3, framesDropped: 4, delay: .seconds(1)), nil,
       ])
   }
 
@@ -115,7 +115,7 @@ struct EventSourceTests {
           Self.frame(.opus, of: other),
         ]))
     #expect(frames.map(\.owner) == [Self.owner, other])
-    #expect(frames.map(\.gap) == [nil, MediaGap(.diskStalled, framesDropped: 1)])
+    #expect(frames.map(\.gap) == [nil, MediaGap(.overloaded, framesDropped: 1)])
   }
 }
 

@@ -58,13 +58,31 @@ struct LeftOutTests {
     let report = try report { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) }
     #expect(report.results.count == rules.count)
     #expect(report.failedRules == Array(rules.prefix(7)))
-    #expect(report.verdict == .failed)
+    #expect(report.verdict == .inconclusive)
+    #expect(
+      report.summary
+        == "7 of 13 rules could not be judged for 1 of 1 peer, because this machine could not keep up; no other rule failed."
+    )
     for result in report.results where !result.holds {
-      #expect(result.outcome == .notMeasured)
+      #expect(result.outcome == .inconclusive)
       #expect(
         result.sentence.hasSuffix(
-          " could not be measured: this machine could not decode all that came: 30 pictures were left out."))
+          " could not be judged: this machine could not decode all that came: 30 pictures were left out."))
     }
+    #expect(report.junit.contains(#"failures="0" errors="0" skipped="7""#))
+    let skipped = ParsedXML.elements(of: report.junit).filter { $0.name == "skipped" }
+    #expect(skipped.count == 7)
+    let page = HTMLReport(report).text
+    #expect(page.contains("Inconclusive") && page.contains("7 rules could not be judged"))
+    #expect(report.table(width: 200).contains("inconclusive"))
+  }
+
+  @Test("do not excuse a rule that fails on what was measured")
+  func failedNevertheless() throws {
+    let rules = ["video.fps >= 1", "peers == 7"]
+    let report = try report { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) }
+    #expect(report.verdict == .failed)
+    #expect(report.results.map(\.outcome) == [.inconclusive, .failed])
   }
 
   @Test("before the first picture that was seen make that one late, too")
@@ -78,7 +96,7 @@ struct LeftOutTests {
       judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
     }
     let report = judge.report(at: MadeUpCall.instant(2))
-    #expect(report.result("video.firstFrame <= 5s")?.outcome == .notMeasured)
+    #expect(report.result("video.firstFrame <= 5s")?.outcome == .inconclusive)
   }
 
   @Test("leave the bitrate and the keyframes as they came, and the hole is told as this machine's")

@@ -42,7 +42,7 @@ struct RuleTests {
       ("video.firstFrame <= 2", "video.firstFrame needs a unit: write 500ms or 2s instead of 2"),
       ("video.bitrate >= 300", "needs a unit: write 300kbit or 2Mbit"), ("audio.level > -30", "write -30dB"),
       ("video.firstFrame <= 2parsec", "\"parsec\" is no unit of video.firstFrame"), ("loss <= 2", "between 0 and 1"),
-      ("loss <= 200%", "between 0 and 1"), ("video.fps >= 1e9", "\"e9\" is no unit"), ("video.fps >= 0x10", "no unit"),
+      ("loss <= 200%", "between 0 and 1"), ("video.fps >= 1e9", "\"e\" is no unit"), ("video.fps >= 0x10", "no unit"),
       ("video.fps >= inf", "no number"), ("video.fps >= 24 fps or more", "no unit"), ("", "needs >="),
     ])
   func refused(text: String, reason: String) {

@@ -74,7 +74,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a disk that stays full is told of by the exit code, and what was written stays good")
+    @Test("a disk that stays full is told of by the exit code, and what was written is closed with duration and cues")
     func fullAtTheEnd() async throws {
       try await Scenario.run("14b the disk stays full") { scenario in
         let disk = try await scenario.smallDisk(megabytes: 8)
@@ -92,8 +92,14 @@ extension EndToEndWithoutBrowsers {
         await scenario.note("measured: ended after \(end.after.inSeconds) s with \(end.ending)")
         #expect(end.ending == .exit(BadInputTests.Code.disk))
         let description = try #require(folder.files("json").first)
-        let start = try #require(
-          JSON(parsing: String(contentsOf: description, encoding: .utf8)).date("start"), "the manifest is whole")
+        let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
+        let start = try #require(manifest.date("start"), "the manifest is whole")
+        #expect(manifest["finished"] == true && manifest["files"].list.allSatisfy { $0["complete"] == true })
+        #expect(manifest["disk"]["picturesDropped"].int ?? 0 > 0)
+        for file in folder.files("webm") {
+          let about = try ExternalTool.run("mkvinfo", ["-a", file.path]).output
+          #expect(about.contains("+ Cues") && about.contains("+ Duration"), "\(about)")
+        }
         for file in folder.files("webm") + folder.files("ogg") {
           let recording = try Recording(file)
           #expect(try recording.decodingErrors() == "")

@@ -13,7 +13,7 @@ struct IntakeCostTests {
     let seconds = 300
     let tone = try TestMedia.tone(1)
     let pictures = try TestMedia.pictures(1)
-    let intake = FrameIntake(hold: .seconds(3), verifies: false)
+    let intake = FrameIntake(hold: .seconds(3), verification: nil)
     var placed = 0
     let owner = ParticipantID("anna")
     let spent = ProcessorTime.measure {

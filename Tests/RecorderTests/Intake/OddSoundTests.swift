@@ -10,7 +10,7 @@ struct OddSoundTests {
   private func record(_ packets: [(ticks: Int64, payload: ByteBuffer)]) throws
     -> (track: RecordingManifest.Track, placed: [PlacedFrame])
   {
-    let intake = FrameIntake(hold: .seconds(3), verifies: true)
+    let intake = FrameIntake(hold: .seconds(3), verification: VerificationPool(threads: 0))
     var placed: [PlacedFrame] = []
     for packet in packets {
       let arrival = Script.beginning + .seconds(Double(packet.ticks) / 48_000)

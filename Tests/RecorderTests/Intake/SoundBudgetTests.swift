@@ -59,7 +59,7 @@ struct SoundBudgetTests {
 
   @Test("what comes late and all at once is taken whole, and its holes are filled", arguments: [0.4, 3, 20])
   func burst(delay: Double) throws {
-    let intake = FrameIntake(hold: .zero, verifies: false)
+    let intake = FrameIntake(hold: .zero, verification: nil)
     let pieces = try SpokenSound.packets(24, correctsErrors: true)
     let held = 50..<(50 + Int(delay * 50))
     for (index, piece) in pieces.enumerated() where !held.contains(index) || index % 10 != 0 {

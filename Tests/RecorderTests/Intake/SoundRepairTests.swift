@@ -37,7 +37,7 @@ struct SoundRepairTests {
   private func record(
     _ pieces: [TestMedia.Piece], lost: Set<Int>, reason: MediaGap.Reason = .lost, counted: Int? = nil
   ) throws -> Result {
-    let intake = FrameIntake(hold: .seconds(3), verifies: true)
+    let intake = FrameIntake(hold: .seconds(3), verification: VerificationPool(threads: 0))
     var result = Result()
     var missing = 0
     for (index, piece) in pieces.enumerated() {
@@ -157,7 +157,7 @@ struct SoundRepairTests {
 
   @Test(
     "nothing is invented where no packet was lost",
-    arguments: [MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .reconnect])
+    arguments: [MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .overloaded, .reconnect])
   func nothingLost(reason: MediaGap.Reason) throws {
     let pieces = try SpokenSound.packets(2, correctsErrors: true)
     let result = try record(pieces, lost: Set(60..<70), reason: reason, counted: 0)

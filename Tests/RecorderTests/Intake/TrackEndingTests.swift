@@ -52,7 +52,7 @@ struct TrackEndingTests {
   @Test("gaps add up to what was lost, whatever was lost, came too late, or was refused", arguments: 1...30)
   func sums(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let intake = FrameIntake(hold: .zero, verifies: false)
+    let intake = FrameIntake(hold: .zero, verification: nil)
     let pieces = try TestMedia.pictures(1, keyframeEvery: 10)
     var statistics = TrackStatistics()
     var open = MediaGap(.lost)

@@ -37,7 +37,9 @@ struct FullToTheEndTests {
     await folder.play([script], to: recorder, from: 2)
     let summary = try #require(try await finishInVain(recorder, at: Script.beginning + .seconds(6)).first)
     let manifest = summary.manifest
-    #expect(!manifest.finished && manifest.left == .stopped)
+    // A full disk has kept room for that.
+    #expect(manifest.finished == (fault == .full) && manifest.left == .stopped)
+    #expect(manifest.files.allSatisfy { $0.complete == (fault == .full) })
     #expect(summary.obstacle?.code == fault.code)
     try folder.store(disk.files)
     #expect(try RecordingManifest(parsing: folder.bytes("anna.json")) == manifest)
@@ -70,11 +72,59 @@ struct FullToTheEndTests {
     let sentence = await recorder.allProblems().last?.sentence ?? ""
     #expect(sentence.contains("did not take the last \(longest) s of it"), "\(sentence)")
 
-    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    if fault == .full { try expectClosed(manifest, in: folder) }
+    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(reports.count { $0.isWhole } == reports.count)
     let repaired = try RecordingManifest(parsing: folder.bytes("anna.json"))
-    #expect(repaired.finished && repaired.repaired == true && repaired.duration < 2.1)
+    #expect(repaired.finished && repaired.duration < 2.1)
+    #expect(repaired.repaired == (fault == .broken ? true : nil))
     #expect(repaired.tracks == manifest.tracks && repaired.disk == manifest.disk)
     print("measured: a disk that takes nothing for the last 4 s of 6: \(longest) s are told to be missing")
+  }
+
+  /// Expects the files to be closed, with all that other programs look for.
+  private func expectClosed(_ manifest: RecordingManifest, in folder: TestFolder) throws {
+    for file in manifest.files {
+      let path = "\(folder.path)/\(file.name)"
+      for report in Recorder.repair(path) {
+        guard case .whole = report.outcome else { Issue.record("\(report)"); continue }
+      }
+      let reader = Reader(path: path)
+      #expect(try reader.complaints() == "")
+      #expect(try abs(reader.probe().format.seconds - file.duration) < 0.06)
+      if file.kind == "webm" {
+        let about = try reader.mkvinfo("-a", "-v")
+        #expect(about.contains("+ Cues") && about.contains("+ Duration"), "\(about)")
+      } else {
+        let about = try reader.opusinfo()
+        #expect(!about.contains("WARNING") && !about.contains("ERROR") && !about.contains("exit code"), "\(about)")
+      }
+    }
+  }
+
+  @Test("a disk that really is full until the end has room for closing the files", .enabled(if: SmallDisk.canBeMounted))
+  func reallyFull() async throws {
+    let disk = try SmallDisk()
+    guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
+    let script = try SmallCall.script(6)
+    let folder = TestFolder()
+    var configuration = Recorder.Configuration(folder: "\(disk.path)/out", room: "100")
+    configuration.looksAtClock = false
+    let recorder = try Recorder(configuration)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 2)
+    _ = try ExternalTool.run("dd", ["if=/dev/zero", "of=\(disk.path)/filler", "bs=4096"])
+    await folder.play([script], to: recorder, from: 2)
+    let summary = try #require(try await finishInVain(recorder, at: Script.beginning + .seconds(6)).first)
+    var files: [String: [UInt8]] = [:]
+    for name in ["anna.webm", "anna.ogg", "anna.json"] {
+      files[name] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(disk.path)/out/\(name)")))
+    }
+    try folder.store(files)
+    let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    #expect(manifest == summary.manifest && manifest.finished && manifest.files.count == 2)
+    #expect(manifest.tracks.allSatisfy { $0.unwritten > 3 })
+    try expectClosed(manifest, in: folder)
   }
 
   @Test(

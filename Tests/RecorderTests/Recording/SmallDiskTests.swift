@@ -6,7 +6,7 @@ import Testing
 @testable import Recorder
 
 /// A file system of 2 MiB that is really there.
-private final class SmallDisk {
+final class SmallDisk {
   static var canBeMounted: Bool { geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/mount") }
 
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("small-disk-\(UUID().uuidString)").path

@@ -29,6 +29,8 @@ final class ScriptedDisk: Disk {
   private struct State {
     var image = Image()
     var handles: [CInt: Int] = [:]
+    /// Bytes that there is room for in files, by inode.
+    var reserved: [Int: Int] = [:]
     var nextHandle: CInt = 3
     var nextInode = 1
     var log: [Entry] = []
@@ -40,6 +42,12 @@ final class ScriptedDisk: Disk {
     var isHanging = false
     var hasHung = false
 
+    /// Bytes that a file takes of the disk.
+    func space(of inode: Int) -> Int { max(image.inodes[inode]?.count ?? 0, reserved[inode] ?? 0) }
+
+    /// Bytes that no file takes.
+    var room: Int { max(0, capacity - image.inodes.keys.reduce(0) { $0 + space(of: $1) }) }
+
     func isSpared(_ handle: CInt) -> Bool {
       guard sparesManifests, let inode = handles[handle] else { return false }
       return image.names.contains { $0.value == inode && $0.key.contains(".json") }
@@ -50,7 +58,10 @@ final class ScriptedDisk: Disk {
       log.append(Entry(time: time, change: change))
       // What no name leads to and nobody has open is gone.
       let used = Set(image.names.values).union(handles.values)
-      for inode in image.inodes.keys where !used.contains(inode) { image.inodes[inode] = nil }
+      for inode in image.inodes.keys where !used.contains(inode) {
+        image.inodes[inode] = nil
+        reserved[inode] = nil
+      }
     }
   }
 
@@ -180,9 +191,8 @@ final class ScriptedDisk: Disk {
     }
     return try change(state.withLock { $0.isSpared(file) } ? nil : .write) { (state: inout State) throws(SystemError) in
       guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
-      let growth = max(0, Int(offset) + bytes.count - (state.image.inodes[inode]?.count ?? 0))
-      let room = max(0, state.capacity - state.image.inodes.values.reduce(0) { $0 + $1.count })
-      let count = min(state.isSpared(file) ? bytes.count : bytes.count - max(0, growth - room), state.mostAtOnce)
+      let growth = max(0, Int(offset) + bytes.count - state.space(of: inode))
+      let count = min(state.isSpared(file) ? bytes.count : bytes.count - max(0, growth - state.room), state.mostAtOnce)
       if count <= 0 { throw SystemError(code: ENOSPC) }
       state.note(.write(inode: inode, offset: offset, bytes: Array(bytes.prefix(count))))
       return count
@@ -192,7 +202,16 @@ final class ScriptedDisk: Disk {
   func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
     try change(nil) { (state: inout State) throws(SystemError) in
       guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
+      state.reserved[inode] = nil
       state.note(.truncate(inode: inode, size: size))
+    }
+  }
+
+  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
+    try change(nil) { (state: inout State) throws(SystemError) in
+      guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
+      guard Int(size) - state.space(of: inode) <= state.room else { throw SystemError(code: ENOSPC) }
+      state.reserved[inode] = max(Int(size), state.reserved[inode] ?? 0)
     }
   }
 

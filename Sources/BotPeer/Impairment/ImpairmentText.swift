@@ -1,38 +1,17 @@
-/// A number with a unit, as it is written in an impairment.
-struct Quantity {
-  var number: Double
-  /// As written; empty if there is none.
-  var unit: String
+import Media
 
-  /// Reads a number without a sign, digits with at most one point among them, and what follows it.
-  init?(_ text: Substring) {
-    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    guard digits.first?.isNumber == true, digits.last?.isNumber == true, let number = Double(digits) else { return nil }
-    self.number = number
-    unit = String(text.dropFirst(digits.count).trimmed)
-  }
-
-  /// What one of a unit is in bits a second.
-  static let bitrates: [String: Double] = {
-    var units: [String: Double] = [:]
-    for (prefix, factor) in ["": 1, "k": 1e3, "m": 1e6, "g": 1e9] {
-      for name in ["bit", "bit/s", "bps"] { units[prefix + name] = factor }
-      // As bitrates are written elsewhere on the command line; a bare number says nothing.
-      if !prefix.isEmpty { units[prefix] = factor }
-    }
-    return units
-  }()
-
+/// How times, shares and bitrates are read and written in an impairment.
+enum ImpairmentText {
   /// The time that a step begins with.
   static func time(ofStep text: Substring) throws(Impairment.ParseError) -> Duration {
-    guard let quantity = Quantity(text), let factor = ["ms": 1e6, "s": 1e9, "m": 6e10, "h": 3.6e12][quantity.unit]
-    else { throw .badTime(String(text)) }
-    let nanoseconds = (quantity.number * factor).rounded()
-    guard nanoseconds <= 3.6e12 * 24 * 7 else { throw .badTime(String(text)) }
-    return .nanoseconds(Int64(nanoseconds))
+    guard let seconds = Quantity(text)?.value(in: Quantity.times), (0...longestScript).contains(seconds) else {
+      throw .badTime(String(text))
+    }
+    return .nanoseconds(Int64((seconds * 1e9).rounded()))
   }
 
-  // MARK: Writing
+  /// A week, in seconds.
+  private static let longestScript = 3_600.0 * 24 * 7
 
   /// A time in the largest unit in which it is a whole number, else in milliseconds.
   static func text(_ time: Duration) -> String {

@@ -1,0 +1,9 @@
+/* Room for a file before it is written: fallocate(2), which Glibc's module does not show to Swift. */
+
+#ifndef CFILES_H
+#define CFILES_H
+
+/* Reserves room for the first `size` bytes of a file, which stays as long as it is. Gives 0, or -1 and errno. */
+int cfiles_reserve(int file, long long size);
+
+#endif

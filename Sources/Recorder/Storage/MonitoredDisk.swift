@@ -1,0 +1,53 @@
+/// A disk of whose calls a monitor is told.
+struct MonitoredDisk: Disk {
+  let disk: any Disk
+  let monitor: DiskMonitor
+  /// The time of what came last.
+  let now: @Sendable () -> ContinuousClock.Instant
+
+  func openFolder(_ path: String) throws(Recorder.DiskError) -> Handle { try disk.openFolder(path) }
+
+  func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
+    try monitored { () throws(SystemError) in try disk.create(name, in: folder) }
+  }
+
+  func link(_ name: String, as other: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.link(name, as: other, in: folder) }
+  }
+
+  func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.rename(name, to: other, in: folder) }
+  }
+
+  func remove(_ name: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.remove(name, in: folder) }
+  }
+
+  func contains(_ name: String, in folder: Handle) -> Bool { disk.contains(name, in: folder) }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int {
+    try monitored { () throws(SystemError) in try disk.write(bytes, at: offset, of: file) }
+  }
+
+  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.reserve(size, of: file) }
+  }
+
+  func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.truncate(file, to: size) }
+  }
+
+  func sync(_ handle: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.sync(handle) }
+  }
+
+  func close(_ handle: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.close(handle) }
+  }
+
+  private func monitored<Result>(_ call: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+    monitor.callBegan(at: now())
+    defer { monitor.callEnded(at: now()) }
+    return try call()
+  }
+}

@@ -1,0 +1,163 @@
+import Codecs
+import Media
+import NIOCore
+import Synchronization
+
+/// Decodes one participant's frames, to know whether they can be: all of them in order, as long as the participant's pictures keep to
+/// a budget and the pool has time.
+///
+/// ```
+///               the budget or the room is exceeded            a keyframe that there is budget and room for
+///   decoding ──────────────────────────────────────► leaving out ─────────────────────────────────────────► decoding
+/// ```
+///
+/// Sound is left out packet by packet. Nothing waits here: who brings a frame goes on at once.
+final class FrameCheck: Sendable {
+  /// What is known so far.
+  struct Counts: Sendable {
+    /// Frames that could not be decoded.
+    var errors: [MediaKind: UInt64] = [:]
+    /// Frames that were not decoded: because they cost too much, because there was no time, or because they build on one that was
+    /// not.
+    var unverified: [MediaKind: UInt64] = [:]
+    /// When the first frame of each track had been decoded.
+    var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
+    /// The size of the last picture that was decoded.
+    var lastSize: PictureSize?
+  }
+
+  private struct State {
+    var queue = CircularBuffer<EncodedFrame>()
+    var bytes = 0
+    /// Whether the pool has been asked for a turn, or has given one.
+    var isScheduled = false
+    var budget = VerificationBudget()
+    /// Whether only a keyframe can be decoded next.
+    var needsKeyframe = false
+    /// The size of the last keyframe.
+    var size: PictureSize?
+    var counts = Counts()
+  }
+
+  private struct Decoders {
+    var picture: VP8Decoder?
+    var sound: OpusDecoder?
+
+    /// - Returns: the picture's size; nil for sound, and for a picture that is not to be shown.
+    mutating func decode(_ frame: EncodedFrame) throws(CodecFailure) -> PictureSize? {
+      switch frame.codec {
+      case .vp8:
+        if picture == nil { picture = try VP8Decoder() }
+        return try picture?.decode(frame.payload)
+      case .opus:
+        if sound == nil { sound = try OpusDecoder() }
+        _ = try sound?.decode(frame.payload)
+        return nil
+      }
+    }
+  }
+
+  private let pool: VerificationPool
+  private let state = Mutex(State())
+  private let decoders = Mutex(Decoders())
+
+  init(_ pool: VerificationPool) {
+    self.pool = pool
+    pool.participantBegan()
+  }
+
+  deinit {
+    giveUp()
+    pool.participantEnded()
+  }
+
+  // MARK: Frames
+
+  /// Takes the next frame of a track in decoding order.
+  func examine(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+    let isToBeScheduled = state.withLock { state in
+      guard take(frame, state: &state) else {
+        state.counts.unverified[frame.codec.kind, default: 0] += 1
+        return false
+      }
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if isToBeScheduled { pool.schedule(self, now: now) }
+  }
+
+  /// Puts a frame into the queue, if it can be decoded and there is budget and room for it.
+  private func take(_ frame: EncodedFrame, state: inout State) -> Bool {
+    let isPicture = frame.codec.kind == .video
+    if isPicture {
+      if frame.isKeyframe { state.size = frame.size ?? state.size }
+      if state.needsKeyframe && !frame.isKeyframe { return false }
+      state.needsKeyframe = state.size.map { !state.budget.spend(on: $0, now: frame.arrival) } ?? false
+      if state.needsKeyframe { return false }
+    }
+    let cost = Inbox.cost(of: frame)
+    guard pool.reserve(cost, of: state.bytes) else {
+      if isPicture { state.needsKeyframe = true }
+      return false
+    }
+    state.queue.append(frame)
+    state.bytes += cost
+    return true
+  }
+
+  /// Decodes what waits. Called by the pool.
+  ///
+  /// - Parameter turn: for how long at least; nil for all of it.
+  /// - Returns: whether more waits.
+  func decode(for turn: Duration?, now: () -> ContinuousClock.Instant) -> Bool {
+    let end = turn.map { ContinuousClock.now + $0 }
+    return decoders.withLock { decoders in
+      while let frame = next() {
+        let kind = frame.codec.kind
+        do {
+          let size = try decoders.decode(frame)
+          let moment = now()
+          state.withLock { state in
+            state.counts.firstDecoded[kind] = state.counts.firstDecoded[kind] ?? moment
+            state.counts.lastSize = size ?? state.counts.lastSize
+          }
+        } catch {
+          state.withLock { $0.counts.errors[kind, default: 0] += 1 }
+        }
+        if let end, ContinuousClock.now >= end { return true }
+      }
+      return false
+    }
+  }
+
+  private func next() -> EncodedFrame? {
+    state.withLock { state in
+      guard let frame = state.queue.popFirst() else {
+        state.isScheduled = false
+        return nil
+      }
+      let cost = Inbox.cost(of: frame)
+      state.bytes -= cost
+      pool.release(cost)
+      return frame
+    }
+  }
+
+  // MARK: What is known
+
+  var counts: Counts { state.withLock { $0.counts } }
+
+  /// Whether all that was taken has been decoded.
+  var isIdle: Bool { state.withLock { !$0.isScheduled } }
+
+  /// What still waits will not be decoded.
+  func giveUp() {
+    state.withLock { state in
+      for frame in state.queue { state.counts.unverified[frame.codec.kind, default: 0] += 1 }
+      pool.release(state.bytes)
+      state.queue.removeAll()
+      state.bytes = 0
+      state.needsKeyframe = true
+    }
+  }
+}

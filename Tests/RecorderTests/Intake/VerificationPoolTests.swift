@@ -1,0 +1,80 @@
+import Media
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Recorder
+
+/// Verification on threads of its own.
+@Suite("A pool that verifies", .timeLimit(.minutes(2)))
+struct VerificationPoolTests {
+  private let start = ContinuousClock.now
+
+  private func frames(_ pieces: [TestMedia.Piece], of name: String, codec: Codec = .vp8) -> [EncodedFrame] {
+    pieces.map { piece in
+      EncodedFrame(
+        owner: ParticipantID(name), codec: codec, time: MediaTime(ticks: piece.ticks, rate: codec.clockRate),
+        payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size,
+        arrival: start + .seconds(Double(piece.ticks) / Double(codec.clockRate)))
+    }
+  }
+
+  private func waitUntil(_ condition: () -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !condition(), ContinuousClock.now < deadline { await Task.yield() }
+  }
+
+  @Test("what many participants send is all decoded, each one's in order")
+  func everything() async throws {
+    let pool = VerificationPool(threads: 2)
+    let pictures = try TestMedia.pictures(4, size: PictureSize(width: 64, height: 48), keyframeEvery: 30)
+    let sound = try TestMedia.tone(4)
+    let checks = (0..<10).map { _ in FrameCheck(pool) }
+    for index in 0..<200 {
+      for (number, check) in checks.enumerated() {
+        if index < pictures.count { check.examine(frames([pictures[index]], of: "\(number)")[0], now: start) }
+        check.examine(frames([sound[index]], of: "\(number)", codec: .opus)[0], now: start)
+      }
+    }
+    try await waitUntil { checks.allSatisfy(\.isIdle) }
+    for check in checks {
+      // A picture that is decoded before the one that it builds on is an error.
+      #expect(check.counts.errors.isEmpty)
+      #expect(check.counts.unverified.isEmpty)
+      #expect(check.counts.lastSize == PictureSize(width: 64, height: 48))
+    }
+    #expect(pool.waitingBytes == 0)
+  }
+
+  @Test("one who sends more than there is time for has a share of what waits, and the others lose nothing")
+  func share() async throws {
+    let pool = VerificationPool(threads: 1, bounds: .init(all: 1 << 20, leastShare: 64 << 10))
+    let (greedy, modest) = (FrameCheck(pool), FrameCheck(pool))
+    let pictures = try TestMedia.pictures(2, size: PictureSize(width: 64, height: 48), keyframeEvery: 30)
+    // Keyframes whose payload is long and takes no time: what counts is that they wait.
+    var large = frames([pictures[0]], of: "greedy")[0]
+    large.payload.writeRepeatingByte(0, count: 100_000)
+    for index in 0..<60 {
+      for _ in 0..<20 { greedy.examine(large, now: start) }
+      modest.examine(frames([pictures[index]], of: "modest")[0], now: start)
+      #expect(pool.waitingBytes <= 1 << 20)
+    }
+    try await waitUntil { greedy.isIdle && modest.isIdle }
+    let left = greedy.counts.unverified[.video] ?? 0
+    print("measured: of 1,200 large pictures \(left) are not verified")
+    #expect(modest.counts.unverified.isEmpty && modest.counts.errors.isEmpty)
+  }
+
+  @Test("what is given up is counted, and the next keyframe goes on")
+  func givenUp() async throws {
+    let pool = VerificationPool(threads: 0)
+    let check = FrameCheck(pool)
+    let pictures = try frames(
+      TestMedia.pictures(2, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), of: "a")
+    for frame in pictures.prefix(10) { check.examine(frame, now: start) }
+    check.giveUp()
+    for frame in pictures.dropFirst(10) { check.examine(frame, now: start) }
+    #expect(check.counts.unverified[.video] == 20)
+    #expect(check.counts.errors.isEmpty && check.isIdle)
+  }
+}
