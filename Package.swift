@@ -76,10 +76,15 @@ let package = Package(
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
-    module("Media", [byteBuffer]),
-    module("RTP", [byteBuffer]),
+    module("Bitstream", [byteBuffer]),
+    module("Media", ["Bitstream", byteBuffer]),
+    module("RTP", ["Bitstream", byteBuffer]),
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
+    module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
+    module(
+      "PeerEngine",
+      ["Bitstream", "Media", "RTP", "SDP", "ICE", "NetworkEmulation", "COpenSSL", "CSRTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
     module(
@@ -88,20 +93,20 @@ let package = Package(
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module(
-      "CallCheck", ["Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
+      "CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
       resources: [.embedInCode("HTML/Page")]),
-    module("BotPeer", ["Media", "RTP", "SDP", "ICE", "CDatagrams", "COpenSSL", "CSRTP", byteBuffer, sockets, logging]),
-    module("Recorder", ["Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
-    module("FileSource", ["Media", "CWebM", "COgg", byteBuffer, logging]),
+    module(
+      "BotPeer", ["PeerEngine", "NetworkEmulation", "Media", "RTP", "ICE", "CDatagrams", byteBuffer, sockets, logging]),
+    module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+    module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module(
       "LiveSource",
       ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Codecs", "Media", byteBuffer,
-        sockets,
-        logging, arguments,
+        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Codecs", "Media",
+        byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -114,32 +119,38 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "RTP", "Recorder", "SDP",
-        "SkyRTC",
+        "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
+        "Recorder", "SDP", "SkyRTC",
         byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
-    tests(of: "RTP", [byteBuffer], resources: [.copy("Fixtures")]),
+    tests(of: "Bitstream", ["COpus", byteBuffer]),
+    tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
     tests(
       of: "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
-    tests(of: "Codecs", ["Media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(
-      of: "BotPeer", ["Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL", byteBuffer, sockets],
+      of: "BotPeer",
+      [
+        "PeerEngine", "NetworkEmulation", "Bitstream", "Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL",
+        byteBuffer,
+        sockets,
+      ],
       resources: [.copy("Fixtures")]),
-    tests(of: "Recorder", ["Media", "Codecs", "CWebM", byteBuffer]),
+    tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(of: "CallCheck", ["Media", "Codecs", "Pattern", byteBuffer]),
-    tests(of: "FileSource", ["Media", byteBuffer]),
-    tests(of: "LiveSource", ["Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
     tests(
       of: "chatbot",
       [
-        "Media", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Pattern", "RTP", "Recorder",
-        "SDP",
+        "Media", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "NetworkEmulation", "Pattern",
+        "PeerEngine", "RTP", "Recorder", "SDP",
         byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),

@@ -2,6 +2,8 @@ internal import ICE
 public import Logging
 public import Media
 public import NIOCore
+@_exported public import NetworkEmulation
+@_exported public import PeerEngine
 internal import RTP
 
 /// A WebRTC participant without a person: connects to any number of others, receives what they send and sends frames to all.

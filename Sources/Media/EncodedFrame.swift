@@ -1,14 +1,21 @@
+package import Bitstream
 public import NIOCore
 
 /// One encoded picture or one packet of sound: the currency between peer, recorder and file.
 public struct EncodedFrame: Sendable, Hashable {
   /// Who sent it.
   public var owner: ParticipantID
-  public var codec: Codec
+  public var codec: Codec {
+    didSet { opus = Self.opus(of: payload, codec) }
+  }
   /// When it is to be shown or heard, in ticks of the codec's clock.
   public var time: MediaTime
   /// The bitstream: a whole VP8 frame (RFC 6386) or a whole Opus packet (RFC 6716, 3). Never altered on its way.
-  public var payload: ByteBuffer
+  public var payload: ByteBuffer {
+    didSet { opus = Self.opus(of: payload, codec) }
+  }
+  /// What a packet of Opus says of itself, read once; nil for what is none.
+  package private(set) var opus: OpusPacket?
   /// Whether it can be decoded without an earlier frame. Always true of Opus.
   public var isKeyframe: Bool
   /// A VP8 keyframe's picture size; nil for every other frame.
@@ -32,10 +39,26 @@ public struct EncodedFrame: Sendable, Hashable {
       arrived: Moment(arrival), gap: gap)
   }
 
+  private static func opus(of payload: ByteBuffer, _ codec: Codec) -> OpusPacket? {
+    codec == .opus ? try? OpusPacket(parsing: payload) : nil
+  }
+
   package init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: PictureSize? = nil, arrived: Moment, gap: MediaGap? = nil
   ) {
+    self.init(
+      owner: owner, codec: codec, time: time, payload: payload, opus: Self.opus(of: payload, codec),
+      isKeyframe: isKeyframe,
+      size: size, arrived: arrived, gap: gap)
+  }
+
+  /// A frame whose payload has been read already.
+  package init(
+    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?, isKeyframe: Bool,
+    size: PictureSize? = nil, arrived: Moment, gap: MediaGap? = nil
+  ) {
+    self.opus = opus
     self.owner = owner
     self.codec = codec
     self.time = time

@@ -1,3 +1,4 @@
+import Bitstream
 import Foundation
 import NIOCore
 import Testing
@@ -33,23 +34,23 @@ struct OpusTests {
     var settings = OpusEncoder.Settings()
     settings.channels = channels
     let packet = try OpusEncoder(settings).encode(tone(ticks, channels: channels))
-    let shape = try OpusPacketShape(parsing: packet)
+    let shape = try OpusPacket(parsing: packet)
     #expect(shape.duration == ticks)
     #expect(shape.channels == channels)
-    #expect(!shape.isSilent)
+    #expect(!shape.isEmpty)
   }
 
   @Test("a packet of six empty frames lasts 120 ms and is silent")
   func emptyFrames() throws {
-    let shape = try OpusPacketShape(parsing: ByteBuffer(bytes: [31 << 3 | 3, 6]))
+    let shape = try OpusPacket(parsing: ByteBuffer(bytes: [31 << 3 | 3, 6]))
     #expect(shape.duration == 5_760)
     #expect(shape.frames == 6)
-    #expect(shape.isSilent)
+    #expect(shape.isEmpty)
   }
 
   @Test("bytes that are no packet are refused with a sentence", arguments: [[], [0x03], [0x03, 0x00], [0x01, 1]])
   func malformed(bytes: [UInt8]) {
-    #expect(throws: CodecFailure.self) { try OpusPacketShape(parsing: ByteBuffer(bytes: bytes)) }
+    #expect(throws: ParseError.self) { try OpusPacket(parsing: ByteBuffer(bytes: bytes)) }
     #expect(throws: CodecFailure.self) { try OpusDecoder().decode(ByteBuffer(bytes: bytes)) }
   }
 
@@ -73,7 +74,7 @@ struct OpusTests {
   @Test(
     "a packet tells whether it carries a copy of the one before", arguments: [480, 960, 1_920, 2_880], [1, 2])
   func copies(ticks: Int, channels: Int) throws {
-    func packets(_ change: (inout OpusEncoder.Settings) -> Void) throws -> [OpusPacketShape] {
+    func packets(_ change: (inout OpusEncoder.Settings) -> Void) throws -> [OpusPacket] {
       var settings = OpusEncoder.Settings()
       settings.channels = channels
       settings.bitrate = 24_000 * channels
@@ -81,7 +82,7 @@ struct OpusTests {
       change(&settings)
       let encoder = try OpusEncoder(settings)
       return try (0..<20).map { index in
-        try OpusPacketShape(parsing: encoder.encode(tone(ticks, from: index * ticks, channels: channels)))
+        try OpusPacket(parsing: encoder.encode(tone(ticks, from: index * ticks, channels: channels)))
       }
     }
     let with = try packets {
@@ -114,7 +115,7 @@ struct OpusTests {
   @Test("packets are encoded in all lengths", arguments: OpusEncoder.packetLengths)
   func lengths(ticks: Int) throws {
     let packet = try OpusEncoder().encode(tone(ticks))
-    #expect(try OpusPacketShape(parsing: packet).duration == ticks)
+    #expect(try OpusPacket(parsing: packet).duration == ticks)
   }
 
   @Test("concealed sound fades")
@@ -157,7 +158,7 @@ struct OpusTests {
     func copies(_ range: Range<Int>) throws -> Int {
       try range.filter { index in
         let packet = try encoder.encode(tone(960, from: index * 960, channels: 1))
-        return try OpusPacketShape(parsing: packet).carriesCopy
+        return try OpusPacket(parsing: packet).carriesCopy
       }.count
     }
     #expect(try copies(0..<20) == 0)

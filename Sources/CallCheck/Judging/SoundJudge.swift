@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import Pattern
@@ -60,7 +61,7 @@ struct SoundJudge {
 
   mutating func take(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
     var outcome = Outcome()
-    guard let shape = try? OpusPacketShape(parsing: frame.payload), let decoder = readyDecoder else {
+    guard let shape = frame.opus, let decoder = readyDecoder else {
       decodeErrors += 1
       hasUndecodable = true
       return outcome
@@ -94,7 +95,7 @@ struct SoundJudge {
   ///
   /// - Returns: what the decoder made up.
   private mutating func fill(
-    from last: Packet, to frame: EncodedFrame, shape: OpusPacketShape, heard: Double, with decoder: OpusDecoder
+    from last: Packet, to frame: EncodedFrame, shape: OpusPacket, heard: Double, with decoder: OpusDecoder
   ) -> [(ticks: Int64, sound: Sound)] {
     let wait = heard - last.heardEnd
     let (hole, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
@@ -150,7 +151,7 @@ struct SoundJudge {
   }
 
   private mutating func conceal(
-    _ ticks: Int64, before next: EncodedFrame, shape: OpusPacketShape, unit: Int, with decoder: OpusDecoder
+    _ ticks: Int64, before next: EncodedFrame, shape: OpusPacket, unit: Int, with decoder: OpusDecoder
   ) -> [Sound] {
     // The decoder works in steps of 2.5 ms, and in packets of at most 120 ms.
     let whole = min(Int(clamping: ticks), Self.longestConcealment) / 120 * 120

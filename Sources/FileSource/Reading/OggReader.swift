@@ -1,3 +1,4 @@
+import Bitstream
 import COgg
 import Media
 import NIOCore
@@ -173,7 +174,7 @@ final class OggReader: ContainerReader {
     var page = page
     var packets: [(payload: ByteBuffer, length: Int64)] = []
     while let payload = try nextPacket(at: position) {
-      guard let length = OpusPacketLength.ticks(payload) else {
+      guard let length = (try? OpusTableOfContents(parsing: payload)).map({ Int64($0.duration) }) else {
         if payload.readableBytes == 0 { continue }
         throw .damaged(position: position, "a packet of \(payload.readableBytes) bytes is not Opus")
       }

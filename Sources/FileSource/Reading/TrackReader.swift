@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 import NIOCore
 
@@ -87,7 +88,7 @@ package final class TrackReader {
   /// A packet of sound; nil when it is to be left out.
   private func packet(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
-    guard let length = OpusPacketLength.ticks(frame.payload) else {
+    guard let length = (try? OpusTableOfContents(parsing: frame.payload)).map({ Int64($0.duration) }) else {
       throw .damaged(
         position: frame.position, "a packet of \(frame.payload.readableBytes) bytes is not Opus")
     }
@@ -132,8 +133,14 @@ package final class TrackReader {
 
   /// What a picture's first bytes tell; nil when it is none.
   private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: PictureSize?)? {
-    source.codec == .vp9
-      ? VP9Header(parsing: payload).map { ($0.isKeyframe, $0.size) }
-      : VP8Header(parsing: payload).map { ($0.isKeyframe, $0.size) }
+    if source.codec == .vp9 {
+      return VP9FrameHeader(parsing: payload).map { header in
+        (header.isKeyframe, header.size.map { PictureSize(width: $0.width, height: $0.height) })
+      }
+    }
+    guard let header = try? VP8FrameHeader(parsing: payload) else { return nil }
+    let size = header.size.map { PictureSize(width: Int($0.width), height: Int($0.height)) }
+    if let size, size.width == 0 || size.height == 0 { return nil }
+    return (header.isKeyframe, size)
   }
 }

@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// The header extension of an RTP packet (RFC 3550, 5.3.1), holding elements of one-byte or two-byte headers (RFC 8285, 4).

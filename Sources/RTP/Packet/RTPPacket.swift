@@ -1,3 +1,4 @@
+package import Bitstream
 package import NIOCore
 
 /// An RTP packet (RFC 3550, 5.1).

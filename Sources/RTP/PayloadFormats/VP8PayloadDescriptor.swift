@@ -1,3 +1,4 @@
+package import Bitstream
 package import NIOCore
 
 /// The bytes before the VP8 data in each RTP payload (RFC 7741, 4.2).

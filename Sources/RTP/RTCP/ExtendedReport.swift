@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// Extended reports: XR (RFC 3611, 2). A receiver that sends nothing learns its round trip from two kinds of block.

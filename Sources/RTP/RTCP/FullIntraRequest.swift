@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// A keyframe is wanted of each source named: FIR (RFC 5104, 4.3.1).

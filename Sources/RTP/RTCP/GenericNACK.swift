@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// Packets that are missing and wanted again: generic NACK (RFC 4585, 6.2.1).

@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// Sources that leave: BYE (RFC 3550, 6.6).

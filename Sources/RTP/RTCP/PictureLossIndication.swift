@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// A receiver has lost so much that it needs a keyframe: PLI (RFC 4585, 6.3.1).

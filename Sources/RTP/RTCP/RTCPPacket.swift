@@ -1,3 +1,4 @@
+package import Bitstream
 package import NIOCore
 
 /// One RTCP packet (RFC 3550, 6), of those that a compound packet strings together.

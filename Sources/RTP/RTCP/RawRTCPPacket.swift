@@ -1,3 +1,4 @@
+import Bitstream
 import NIOCore
 
 /// An RTCP packet cut out of its datagram, its body not yet looked into (RFC 3550, 6.4.1).

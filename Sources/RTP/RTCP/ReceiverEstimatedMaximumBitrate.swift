@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// The most that the receiver wants to be sent: REMB (draft-alvestrand-rmcat-remb-03, 2.2).

@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// Reports on others by one that sends nothing itself: RR (RFC 3550, 6.4.2).

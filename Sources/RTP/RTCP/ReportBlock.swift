@@ -1,3 +1,4 @@
+import Bitstream
 import NIOCore
 
 /// What a receiver says of one source, in sender and receiver reports (RFC 3550, 6.4.1).

@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// A sender's clock and counts, with its reports on others: SR (RFC 3550, 6.4.1).

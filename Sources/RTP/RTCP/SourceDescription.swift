@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// Who the sources are: SDES (RFC 3550, 6.5).

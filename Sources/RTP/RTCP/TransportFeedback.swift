@@ -1,3 +1,4 @@
+internal import Bitstream
 package import NIOCore
 
 /// When each packet of a transport arrived: transport-wide congestion control feedback

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 
@@ -88,10 +89,9 @@ final class FrameIntake {
     switch codec {
     case .vp8: tally.count(placed)
     case .opus:
-      guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
+      guard let opus = placed.frame.opus else { return }
       tally.count(
-        placed, channels: shape.channels, length: Duration(opusTicks: Int64(shape.duration)),
-        isSilent: SoundGate.isSilent(placed.frame.payload, shape: shape))
+        placed, channels: opus.channels, length: Duration(opusTicks: Int64(opus.duration)), isSilent: opus.isSilence)
     }
     tallies[codec.kind] = tally
   }

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -12,8 +13,8 @@ struct SoundGate: Sendable {
   var openGap: MediaGap? { refusedGap.gap }
 
   /// Passes on a packet, with what it says of itself, or nothing.
-  mutating func admit(_ frame: EncodedFrame, budget: inout SoundBudget) -> (EncodedFrame, OpusPacketShape)? {
-    guard let shape = try? OpusPacketShape(parsing: frame.payload),
+  mutating func admit(_ frame: EncodedFrame, budget: inout SoundBudget) -> (EncodedFrame, OpusPacket)? {
+    guard let shape = frame.opus,
       budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrival)
     else {
       refused += 1
@@ -21,10 +22,5 @@ struct SoundGate: Sendable {
       return nil
     }
     return (refusedGap.settle(frame), shape)
-  }
-
-  /// Whether a packet only says that the sender leaves out silence (discontinuous transmission): one or two bytes.
-  static func isSilent(_ payload: ByteBuffer, shape: OpusPacketShape) -> Bool {
-    shape.isSilent || payload.readableBytes <= 2
   }
 }

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -34,7 +35,7 @@ struct SoundRepair: Sendable {
 
   private struct Packet: Sendable {
     let frame: EncodedFrame
-    let shape: OpusPacketShape
+    let shape: OpusPacket
   }
 
   /// How many packets are to be made, and how long each is.
@@ -51,7 +52,7 @@ struct SoundRepair: Sendable {
   /// Makes what was lost between the packet before and this one, in order; nothing when nothing was.
   ///
   /// - Parameter limit: no more than so much, and never more than ``longest``.
-  mutating func take(_ frame: EncodedFrame, shape: OpusPacketShape, limit: Duration = Self.longest) -> [Piece] {
+  mutating func take(_ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.longest) -> [Piece] {
     let pieces =
       plan(before: frame, shape: shape, limit: min(limit, Self.longest)).flatMap { try? make($0, before: frame) } ?? []
     for piece in pieces {
@@ -59,9 +60,7 @@ struct SoundRepair: Sendable {
       case .corrected: corrected += 1
       case .concealed: concealed += 1
       }
-      if let shape = try? OpusPacketShape(parsing: piece.frame.payload) {
-        keep(Packet(frame: piece.frame, shape: shape))
-      }
+      if let shape = piece.frame.opus { keep(Packet(frame: piece.frame, shape: shape)) }
     }
     keep(Packet(frame: frame, shape: shape))
     return pieces
@@ -74,7 +73,7 @@ struct SoundRepair: Sendable {
 
   /// The hole's length comes from the media times, and is never more than the lost packets can have filled: a silence that
   /// the sender left out, or a timestamp that is not to be believed, is not sound to be invented.
-  private func plan(before frame: EncodedFrame, shape: OpusPacketShape, limit: Duration) -> Plan? {
+  private func plan(before frame: EncodedFrame, shape: OpusPacket, limit: Duration) -> Plan? {
     guard let gap = frame.gap, gap.packetsLost > 0, ![.reconnect, .diskStalled, .overloaded].contains(gap.reason),
       let last = recent.last, frame.time.rate == last.frame.time.rate
     else { return nil }

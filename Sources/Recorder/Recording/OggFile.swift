@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -43,13 +44,13 @@ final class OggFile: MediaFile {
   var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
 
   func add(_ placed: PlacedFrame) {
-    guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
+    guard let opus = placed.frame.opus else { return }
     // A stream of which no more is known than its first page says can still turn out to have two channels.
-    let heading = (try? writer.declare(channels: shape.channels)) ?? []
+    let heading = (try? writer.declare(channels: opus.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }
-    packets.add(at: placed.position, length: Duration(opusTicks: Int64(shape.duration)))
+    packets.add(at: placed.position, length: Duration(opusTicks: Int64(opus.duration)))
     let writes = writer.add(
-      placed.frame.payload, duration: Int64(shape.duration), position: (placed.position - start).opusTicks)
+      placed.frame.payload, duration: Int64(opus.duration), position: (placed.position - start).opusTicks)
     waiting.append((writer.granule, packets.newest))
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? placed.frame.arrival, placed.frame.arrival)

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -186,15 +187,15 @@ final class RecordingFiles {
       }
       if webM == nil { beginWebM(at: placed.position) }
     case .opus:
-      guard let shape = try? OpusPacketShape(parsing: placed.frame.payload) else { return }
-      soundEnd = placed.position + Duration(opusTicks: Int64(shape.duration))
+      guard let opus = placed.frame.opus else { return }
+      soundEnd = placed.position + Duration(opusTicks: Int64(opus.duration))
       if let late = lateSound.first {
-        let ogg = late.ogg ?? newOgg(at: placed.position, channels: shape.channels, segment: late.webM.segment)
+        let ogg = late.ogg ?? newOgg(at: placed.position, channels: opus.channels, segment: late.webM.segment)
         lateSound[0].ogg = ogg
         if let ogg { add(placed, to: ogg, now: now) }
         return add(placed, to: late.webM, now: now)
       }
-      ogg = ogg ?? newOgg(at: placed.position, channels: shape.channels, segment: segment?.number)
+      ogg = ogg ?? newOgg(at: placed.position, channels: opus.channels, segment: segment?.number)
       if let ogg { add(placed, to: ogg, now: now) }
     }
     // What lies before a camera's first picture is in the Ogg alone; what lies before a cut that it came too late for is

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -51,9 +52,9 @@ final class WebMFile: MediaFile {
       let first = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt8.self) ?? 0
       block.isShown = first & 0x10 != 0
     case .opus:
-      guard let shape = try? OpusPacketShape(parsing: frame.payload) else { return }
-      heading = writer.declare(channels: shape.channels)
-      block.duration = Duration(opusTicks: Int64(shape.duration))
+      guard let opus = frame.opus else { return }
+      heading = writer.declare(channels: opus.channels)
+      block.duration = Duration(opusTicks: Int64(opus.duration))
       block.isKeyframe = true
     }
     if hasBegun { file.put(heading) }

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import NIOCore
 
@@ -233,7 +234,7 @@ struct WebMRepair {
   private mutating func noteEndOfSound() throws(Recorder.DiskError) {
     guard let lastSound else { return }
     let payload = try source.read(at: lastSound.place, count: lastSound.count)
-    let ticks = (try? OpusPacketShape(parsing: payload))?.duration ?? 960
+    let ticks = (try? OpusPacket(parsing: payload))?.duration ?? 960
     end = max(end, lastSound.time + Duration(opusTicks: Int64(ticks)).milliseconds)
   }
 

@@ -1,3 +1,4 @@
+import Bitstream
 import CallCheck
 import Codecs
 import Media
@@ -82,7 +83,7 @@ struct JudgeQueue {
     if sounds.count >= Self.mostSounds { sounds.removeAll() }
     var sound = sounds[peer, default: Sound()]
     defer { sounds[peer] = sound }
-    let ticks = (try? OpusPacketShape(parsing: frame.payload))?.duration ?? 120
+    let ticks = frame.opus?.duration ?? 120
     let step = sound.last.map { min(frame.time.duration(since: $0), Self.longestHole) } ?? .zero
     guard sound.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrival) else { return false }
     sound.last = frame.time

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("The list of acts")
 struct ActTests {

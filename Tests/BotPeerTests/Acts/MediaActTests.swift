@@ -4,6 +4,8 @@ import RTP
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A peer that misbehaves on purpose in what it sends")
 struct MediaActTests {

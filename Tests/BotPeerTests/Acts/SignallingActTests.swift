@@ -3,6 +3,8 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A peer that misbehaves on purpose in what it says")
 struct SignallingActTests {

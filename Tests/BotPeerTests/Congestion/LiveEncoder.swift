@@ -3,6 +3,8 @@ import NIOCore
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// A camera with an ideal encoder behind it: 30 pictures a second, each of the size that the bitrate allows, keyframes on
 /// request, and sound.

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Packets that left, and what is heard of them")
 struct SentPacketLogTests {

@@ -1,6 +1,8 @@
 import Media
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension SharedLine {
   /// Seconds since the start.

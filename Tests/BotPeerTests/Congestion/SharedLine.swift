@@ -4,6 +4,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Senders whose media goes to a receiver each over one and the same line, in time that a test moves.
 struct SharedLine {

@@ -5,6 +5,8 @@ import NIOPosix
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension RealTime {
   @Suite("A peer with real sockets", .serialized)

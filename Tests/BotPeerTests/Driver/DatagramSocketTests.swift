@@ -5,6 +5,8 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension RealTime {
   @Suite("A socket for all participants")

@@ -6,6 +6,8 @@ import NIOPosix
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension RealTime {
   @Suite("The end of a driver")

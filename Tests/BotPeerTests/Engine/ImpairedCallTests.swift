@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A whole call over a bad line")
 struct ImpairedCallTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A whole call that the line interrupts")
 struct InterruptedCallTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Media sent back to whom it came from")
 struct LoopbackTests {

@@ -4,6 +4,8 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A call between two engines")
 struct PeerEngineCallTests {

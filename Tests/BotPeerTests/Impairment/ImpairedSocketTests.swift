@@ -3,6 +3,8 @@ import NIOPosix
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension RealTime {
   @Suite("An impaired peer with real sockets", .serialized)

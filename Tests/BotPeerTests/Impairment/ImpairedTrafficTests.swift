@@ -3,6 +3,8 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("The traffic of peers over impaired lines")
 struct ImpairedTrafficTests {

@@ -6,6 +6,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Two whole peers but for their sockets, joined by good lines of 1 ms each way, in time that the test moves.
 final class SwitchboardPair {

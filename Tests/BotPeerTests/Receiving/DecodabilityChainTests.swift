@@ -2,6 +2,8 @@ import RTP
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Decodability chain")
 struct DecodabilityChainTests {

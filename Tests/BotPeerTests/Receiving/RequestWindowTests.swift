@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("How many packets are asked for at a time")
 struct RequestWindowTests {

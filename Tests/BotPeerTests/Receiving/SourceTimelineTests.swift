@@ -3,6 +3,8 @@ import RTP
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Source timeline")
 struct SourceTimelineTests {

@@ -2,6 +2,8 @@ import Media
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Stream router")
 struct StreamRouterTests {

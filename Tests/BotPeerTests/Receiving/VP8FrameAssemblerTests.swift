@@ -4,6 +4,8 @@ import RTP
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("VP8 frame assembler")
 struct VP8FrameAssemblerTests {

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Memory that a peer can take, in a session")
 struct BoundedMemoryTests {

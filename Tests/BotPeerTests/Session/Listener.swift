@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// A session that receives packets made by a test, without any sender behind them, in time that the test moves.
 struct Listener {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Pictures that depend on a missing one, in a session")
 struct NeverSmearedTests {

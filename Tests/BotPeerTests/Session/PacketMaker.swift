@@ -4,6 +4,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Makes the packets of a track by hand, so that a test can do to them what no sender of ours does.
 struct PacketMaker {

@@ -3,6 +3,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// The packets of a track and the times at which they reach a listener, to be put out of order, doubled and thinned.
 struct PacketTape {

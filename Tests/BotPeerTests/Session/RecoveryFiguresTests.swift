@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("What is recovered at which loss, between two sessions")
 struct RecoveryFiguresTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Packets out of order and doubled, in a session")
 struct ReorderingTests {

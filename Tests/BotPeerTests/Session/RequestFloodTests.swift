@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Floods of requests, in a session")
 struct RequestFloodTests {

@@ -4,6 +4,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Two media sessions joined by two bad lines, in time that a test moves. Alice plays, Bob listens; both speak RTCP.
 struct SessionCall {

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Sources that wrap, change and pad, between two sessions")
 struct SourceChangeTests {

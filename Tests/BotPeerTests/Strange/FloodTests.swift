@@ -5,6 +5,8 @@ import Testing
 
 @testable import BotPeer
 @testable import ICE
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Floods")
 struct FloodTests {

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("Media that is not what it seems")
 struct ForgedMediaTests {

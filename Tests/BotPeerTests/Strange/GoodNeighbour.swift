@@ -2,6 +2,8 @@ import Media
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// A guest who does nothing wrong, while others do.
 struct GoodNeighbour {

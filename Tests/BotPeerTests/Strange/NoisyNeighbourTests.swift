@@ -4,6 +4,8 @@ import NIOPosix
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension RealTime {
   @Suite("A bot with real sockets that somebody floods")

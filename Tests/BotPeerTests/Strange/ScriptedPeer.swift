@@ -5,6 +5,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// A guest of a ``SwitchboardCall`` with real keys whose RTP and RTCP are made by hand.
 final class ScriptedPeer {

@@ -4,6 +4,8 @@ import RTP
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("A participant whose media is strange")
 struct StrangeMediaTests {

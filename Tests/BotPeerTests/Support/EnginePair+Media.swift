@@ -3,6 +3,8 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 extension EnginePair {
   /// Has both sides play from now on, until ``stopPlaying()``.

@@ -6,6 +6,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Two engines joined in memory by two lines, each as bad as a test wants, in time that the test moves: a whole call without a
 /// socket.

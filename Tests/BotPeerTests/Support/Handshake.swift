@@ -2,6 +2,8 @@ import COpenSSL
 import NIOCore
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// Two DTLS connections joined in memory.
 struct Handshake {

@@ -6,6 +6,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// The engines of one bot behind their switchboard, and guests who are engines by themselves, in time that a test moves. Any guest
 /// may be made to misbehave, and datagrams may come from anywhere.

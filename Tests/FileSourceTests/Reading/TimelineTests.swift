@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 import NIOCore
 import Testing
@@ -96,14 +97,14 @@ struct TimelineTests {
       ([0x00], 480), ([0x18], 2880), ([0x60], 480), ([0x80], 120), ([0xf8], 960), ([0xf9], 1920), ([0xfa], 1920),
       ([0xfb, 0x06], 5760), ([0x1b, 0x02], 5760),
     ] as [([UInt8], Int64)])
-  func opusLength(_ bytes: [UInt8], _ ticks: Int64) {
-    #expect(OpusPacketLength.ticks(ByteBuffer(bytes: bytes)) == ticks)
+  func opusLength(_ bytes: [UInt8], _ ticks: Int64) throws {
+    #expect(try OpusTableOfContents(parsing: ByteBuffer(bytes: bytes)).duration == Int(ticks))
   }
 
   @Test(
     "what is no packet of sound has no length",
     arguments: [[], [0xfb], [0xfb, 0], [0xfb, 0x07], [0x1b, 0x03]] as [[UInt8]])
   func noOpus(_ bytes: [UInt8]) {
-    #expect(OpusPacketLength.ticks(ByteBuffer(bytes: bytes)) == nil)
+    #expect(throws: ParseError.self) { try OpusTableOfContents(parsing: ByteBuffer(bytes: bytes)) }
   }
 }

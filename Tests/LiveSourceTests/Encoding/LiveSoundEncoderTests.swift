@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -35,7 +36,7 @@ struct LiveSoundEncoderTests {
     #expect(frames.first?.time.ticks == 648)
     let areEven = zip(frames, frames.dropFirst()).allSatisfy { $1.time.ticks - $0.time.ticks == 960 }
     #expect(areEven)
-    let areWhole = try frames.allSatisfy { try OpusPacketShape(parsing: $0.payload).duration == 960 }
+    let areWhole = try frames.allSatisfy { try OpusPacket(parsing: $0.payload).duration == 960 }
     #expect(areWhole)
     #expect(frames.allSatisfy { $0.isKeyframe && $0.codec == .opus && $0.owner == ParticipantID("me") })
   }
@@ -69,7 +70,7 @@ struct LiveSoundEncoderTests {
   func copies() throws {
     let encoder = try LiveSoundEncoder(channels: 1, bitrate: 24_000)
     func withCopy(_ frames: [EncodedFrame]) throws -> Int {
-      try frames.filter { try OpusPacketShape(parsing: $0.payload).carriesCopy }.count
+      try frames.filter { try OpusPacket(parsing: $0.payload).carriesCopy }.count
     }
     #expect(try withCopy(frames(encoder, count: 48_000)) == 0)
     try encoder.follow(bitrate: 24_000, fractionLost: 0.1, now: origin)

@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import Foundation
 import Media
@@ -27,7 +28,7 @@ struct SoundRepairTests {
     /// Whether each packet begins where the one before it ends.
     var isSeamless: Bool {
       zip(placed, placed.dropFirst()).allSatisfy { first, second in
-        let ticks = (try? OpusPacketShape(parsing: first.frame.payload))?.duration ?? 0
+        let ticks = (try? OpusPacket(parsing: first.frame.payload))?.duration ?? 0
         return second.position - first.position == Duration(opusTicks: Int64(ticks))
       }
     }
@@ -179,7 +180,7 @@ struct SoundRepairTests {
         owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: piece.ticks, rate: 48_000),
         payload: piece.payload, isKeyframe: true, arrival: Script.beginning,
         gap: index == 60 ? MediaGap(.lost, packetsLost: 2) : nil)
-      let repaired = repair.take(frame, shape: try OpusPacketShape(parsing: piece.payload))
+      let repaired = repair.take(frame, shape: try OpusPacket(parsing: piece.payload))
       // Where a recording places sound goes by its arrival.
       #expect(repaired.allSatisfy { $0.frame.arrival == Script.beginning })
       made += repaired.count

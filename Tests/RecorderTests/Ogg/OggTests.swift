@@ -1,3 +1,4 @@
+import Bitstream
 import Codecs
 import NIOCore
 import Testing
@@ -12,9 +13,9 @@ struct OggTests {
       let packets = OpusGap.packets(filling: ticks, after: UInt8(configuration) << 3 | 0b100)
       #expect(packets.reduce(0) { $0 + $1.duration } == ticks)
       for packet in packets {
-        let shape = try OpusPacketShape(parsing: packet.payload)
+        let shape = try OpusPacket(parsing: packet.payload)
         #expect(Int64(shape.duration) == packet.duration)
-        #expect(shape.isSilent && shape.channels == 2)
+        #expect(shape.isEmpty && shape.channels == 2)
       }
     }
   }

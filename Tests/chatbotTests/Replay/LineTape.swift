@@ -3,6 +3,8 @@ import NIOCore
 import RTP
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 /// What became of the app's packets on their way to the checker, read from their headers, which encryption leaves as they are. The
 /// checker's impairment is asked beside it: the same seed and the same packets give the same fates.

@@ -3,6 +3,8 @@ import Media
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("An app that misbehaves, as a check sees it")
 struct ReplayActTests {

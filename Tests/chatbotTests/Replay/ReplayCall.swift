@@ -7,6 +7,8 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 @testable import chatbot
 
 /// A call between a checker and an app, as `chatbot check` takes part in one, but for the sockets and the clock: in memory, in time

@@ -3,6 +3,8 @@ import Media
 import Testing
 
 @testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
 
 @Suite("The same call twice")
 struct ReplayTests {

@@ -39,13 +39,14 @@ package struct VP8FrameHeader: Sendable, Hashable {
   }
 
   private static func readSize(_ rest: inout ByteBuffer, found: Int) throws(ParseError) -> Size {
-    guard let startCode = rest.readUInt24(),
+    guard let (first, second, third) = rest.readMultipleIntegers(as: (UInt8, UInt8, UInt8).self),
       let (width, height) = rest.readMultipleIntegers(endianness: .little, as: (UInt16, UInt16).self)
     else {
       throw .tooShort("A VP8 keyframe", needs: 10, found: found)
     }
+    let startCode = Int(first) << 16 | Int(second) << 8 | Int(third)
     guard startCode == 0x9D012A else {
-      throw .wrongValue("A VP8 keyframe's start code", expected: "10289450", found: Int(startCode))
+      throw .wrongValue("A VP8 keyframe's start code", expected: "10289450", found: startCode)
     }
     return Size(
       width: width & 0x3FFF, height: height & 0x3FFF, horizontalScale: UInt8(width >> 14),

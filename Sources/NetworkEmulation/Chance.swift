@@ -1,3 +1,5 @@
+internal import Media
+
 /// The random numbers of one line and one sort of datagrams, with the state of the line that they have led to.
 struct Chance: Sendable {
   /// What was drawn for one datagram; all but the first are even from 0 to 1, without 1.

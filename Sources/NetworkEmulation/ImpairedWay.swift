@@ -1,3 +1,4 @@
+internal import Media
 internal import NIOCore
 
 /// One direction of a line, with what is on its way over it.

@@ -1,17 +1,28 @@
-internal import ICE
-internal import Media
-internal import NIOCore
+package import ICE
+package import Media
+package import NIOCore
 internal import RTP
 
 /// The impaired lines of all participants, with the datagrams that are on their way over them.
-struct ImpairedTraffic {
+package struct ImpairedTraffic {
   /// A datagram on its way, and between whom.
-  struct Parcel {
-    var datagram: ByteBuffer
-    var local: TransportAddress
-    var remote: TransportAddress
-    var direction: Impairment.Direction
-    var participant: ParticipantID
+  package struct Parcel {
+    package var datagram: ByteBuffer
+    package var local: TransportAddress
+    package var remote: TransportAddress
+    package var direction: Impairment.Direction
+    package var participant: ParticipantID
+
+    package init(
+      datagram: ByteBuffer, local: TransportAddress, remote: TransportAddress, direction: Impairment.Direction,
+      participant: ParticipantID
+    ) {
+      self.datagram = datagram
+      self.local = local
+      self.remote = remote
+      self.direction = direction
+      self.participant = participant
+    }
   }
 
   /// Datagrams that one direction of a line holds; more are dropped.
@@ -21,14 +32,14 @@ struct ImpairedTraffic {
   private var lines: [ParticipantID: Line] = [:]
   private var linesMade: UInt64 = 0
 
-  init(_ impairment: Impairment) {
+  package init(_ impairment: Impairment) {
     self.impairment = impairment
   }
 
   /// Takes a datagram that a participant's engine sends, or is to receive.
   ///
   /// - Returns: whether it goes on at once; otherwise it is lost, or comes with ``next(now:)`` later.
-  mutating func passes(_ parcel: Parcel, now: ContinuousClock.Instant) -> Bool {
+  package mutating func passes(_ parcel: Parcel, now: ContinuousClock.Instant) -> Bool {
     if lines[parcel.participant] == nil {
       lines[parcel.participant] = Line(impairment, number: linesMade)
       linesMade += 1
@@ -37,7 +48,7 @@ struct ImpairedTraffic {
   }
 
   /// The next datagram that has come to the end of its line by now.
-  mutating func next(now: ContinuousClock.Instant) -> Parcel? {
+  package mutating func next(now: ContinuousClock.Instant) -> Parcel? {
     guard let deadline, deadline <= now else { return nil }
     let due = lines.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
     guard let participant = due?.key, let parcel = lines[participant]?.next(now: now) else { return nil }
@@ -46,18 +57,18 @@ struct ImpairedTraffic {
   }
 
   /// When ``next(now:)`` gives something; nil when nothing is on its way.
-  var deadline: ContinuousClock.Instant? {
+  package var deadline: ContinuousClock.Instant? {
     lines.values.lazy.compactMap(\.deadline).min()
   }
 
   /// The participant's engine is gone; what it said last is still on its way.
-  mutating func ended(_ participant: ParticipantID) {
+  package mutating func ended(_ participant: ParticipantID) {
     lines[participant]?.hasEnded = true
     if lines[participant]?.isSpent == true { lines[participant] = nil }
   }
 
   /// Takes all that we sent and that is still on its way, in order: for the end, when nobody will be there to carry it.
-  mutating func takeSent() -> [Parcel] {
+  package mutating func takeSent() -> [Parcel] {
     defer { lines.removeAll() }
     var parcels: [Parcel] = []
     for participant in lines.keys {
@@ -67,7 +78,7 @@ struct ImpairedTraffic {
   }
 
   /// What was done to a participant's datagrams; nil when there was none.
-  func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
+  package func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
     lines[participant]?.statistics
   }
 

@@ -1,33 +1,39 @@
-internal import ICE
-internal import Media
-internal import NIOCore
-internal import RTP
+package import ICE
+package import Media
+package import NIOCore
+package import NetworkEmulation
+package import RTP
 
 /// The engines of all participants, and whose each datagram and message is. Without I/O, as the engines are: whoever has sockets
 /// and a clock carries datagrams in and out.
 ///
 /// Participants share sockets and are told apart by STUN user names and by paths. What one of them does costs the others
 /// nothing: what is kept is bounded, and what they say is taken at a limited rate.
-final class PeerSwitchboard {
-  struct Configuration {
-    var sending: Set<MediaKind> = []
-    var receiving = Set(MediaKind.allCases)
-    var allowsLocalCandidates = true
-    var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    var media = MediaSession.Configuration()
-    var impairment: Impairment?
-    var act: Act?
+package final class PeerSwitchboard {
+  package struct Configuration {
+    package var sending: Set<MediaKind> = []
+    package var receiving = Set(MediaKind.allCases)
+    package var allowsLocalCandidates = true
+    package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
+    package var media = MediaSession.Configuration()
+    package var impairment: Impairment?
+    package var act: Act?
     /// How many may go on with a call after they have left the room: as many as a room has when its server is lost.
-    var departedLimit = 256
+    package var departedLimit = 256
     /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
-    var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
+    package var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
+
+    package init(sending: Set<MediaKind> = [], isPolite: @escaping @Sendable (ParticipantID) -> Bool = { _ in true }) {
+      self.sending = sending
+      self.isPolite = isPolite
+    }
   }
 
   /// The addresses of the sockets that datagrams can leave from.
-  var localAddresses: [TransportAddress] = []
-  private(set) var engines: [ParticipantID: PeerEngine] = [:]
+  package var localAddresses: [TransportAddress] = []
+  package private(set) var engines: [ParticipantID: PeerEngine] = [:]
   /// When ``poll(now:wallClock:carryOut:)`` is needed next even if nothing comes in; as it was after the last one.
-  private(set) var deadline: ContinuousClock.Instant?
+  package private(set) var deadline: ContinuousClock.Instant?
 
   private let configuration: Configuration
   private var gates: [ParticipantID: SignallingGate] = [:]
@@ -47,21 +53,21 @@ final class PeerSwitchboard {
   /// Those to whom we have fallen silent on purpose: nothing of theirs is heard any more.
   private var forsaken: Set<ParticipantID> = []
 
-  init(_ configuration: Configuration) {
+  package init(_ configuration: Configuration) {
     self.configuration = configuration
     impaired = configuration.impairment.map(ImpairedTraffic.init)
   }
 
   // MARK: Calls
 
-  func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engine(for: participant, offers: true, now: now) else { return }
     engine.offer(now: now)
     touch(engine)
   }
 
   /// Takes what a participant said. Of descriptions that come faster than they can be read only the newest counts.
-  func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
     if case .answer = message, engines[participant] == nil { return }
     if let message = gates[participant, default: SignallingGate()].pass(message, now: now) {
       act(on: message, from: participant, now: now)
@@ -100,7 +106,7 @@ final class PeerSwitchboard {
 
   /// Follows the signalling server's word that a participant is gone; see
   /// ``PeerEngine/participantLeft(returnIsVerified:now:)``.
-  func participantLeft(
+  package func participantLeft(
     _ participant: ParticipantID, returnIsVerified: Bool = true, now: ContinuousClock.Instant
   ) {
     gates[participant]?.forgetWaiting()
@@ -126,7 +132,7 @@ final class PeerSwitchboard {
     touch(oldest)
   }
 
-  func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
     if frame.codec == .vp8, configuration.media.sending.keyframeAnswer == .replay { groupOfPictures.add(frame) }
     for engine in engines.values {
       engine.send(frame, now: now)
@@ -135,21 +141,21 @@ final class PeerSwitchboard {
   }
 
   /// Sends a frame to one participant; its track's time has an origin of its own.
-  func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engines[participant] else { return }
     engine.send(frame, times: .ofTrack, now: now)
     touch(engine)
   }
 
   /// Asks one participant, or all of them, for a keyframe.
-  func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
+  package func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
     for engine in engines.values where participant == nil || engine.participant == participant {
       engine.requestKeyframe(now: now)
       touch(engine)
     }
   }
 
-  func disconnect(_ participant: ParticipantID, because ending: PeerEnding, now: ContinuousClock.Instant) {
+  package func disconnect(_ participant: ParticipantID, because ending: PeerEnding, now: ContinuousClock.Instant) {
     gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
@@ -157,7 +163,7 @@ final class PeerSwitchboard {
   }
 
   /// Takes an address at which one of our sockets is seen from outside.
-  func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
+  package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     reflexiveAddresses.append((mapped, base))
     for engine in engines.values {
       engine.addServerReflexive(mapped, base: base)
@@ -166,11 +172,11 @@ final class PeerSwitchboard {
   }
 
   /// How many things are remembered of participants; 0 when nobody is there.
-  var footprint: Int {
+  package var footprint: Int {
     engines.count + gates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
   }
 
-  var statistics: [PeerStatistics] {
+  package var statistics: [PeerStatistics] {
     engines.values.map { engine in
       var statistics = engine.statistics
       statistics.impairment = impaired?.statistics(of: engine.participant)
@@ -222,7 +228,7 @@ final class PeerSwitchboard {
   /// Takes a datagram that came to one of the sockets.
   ///
   /// - Parameter datagram: is decrypted in place; it should be nobody else's, or its bytes are copied first.
-  func received(
+  package func received(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: Moment
   ) {
     if impaired != nil, !arrives(datagram, from: remote, to: local, now: now.instant) { return }
@@ -230,7 +236,7 @@ final class PeerSwitchboard {
   }
 
   /// The same for who has no further use of the buffer.
-  func received(
+  package func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
   ) {
@@ -308,10 +314,10 @@ final class PeerSwitchboard {
 
   /// Whether ``deadline`` may not be passed by some milliseconds: somebody is being connected, or packets are to leave at their own
   /// moment.
-  private(set) var isUrgent = false
+  package private(set) var isUrgent = false
 
   /// Hands out what is to be done now: what engines want that something has happened to, or whose time has come.
-  func poll(
+  package func poll(
     now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerEngine.Action, ParticipantID) -> Void
   ) {
     openGates(now: now)

@@ -1,3 +1,5 @@
+internal import Media
+
 /// One direction of an impaired line: decides what becomes of each datagram, and counts it. It holds none.
 ///
 /// Five random numbers are drawn for each datagram, whatever the conditions are: so one setting does not change the fates that

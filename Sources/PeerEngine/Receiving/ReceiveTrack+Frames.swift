@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 import NIOCore
 import RTP
@@ -59,16 +60,20 @@ extension ReceiveTrack {
     _ packet: ReceivedPacket, now: Moment, events: inout [MediaEvent]
   ) {
     guard packet.payload.readableBytes > 0 else { return }
-    guard let opus = try? OpusPacket(parsing: packet.payload) else {
+    // What plays for a known time takes its place, even if it cannot be decoded.
+    let opus = try? OpusPacket(parsing: packet.payload)
+    guard let contents = opus?.contents ?? (try? OpusTableOfContents(parsing: packet.payload)) else {
       statistics.framesDropped += 1
       gaps.frameWasDropped(isWhole: false)
       return
     }
     let known = GapTracker.Frame(
-      time: place(packet.timestamp, arrival: packet.arrival), duration: opus.duration, isSilence: opus.isDTX,
-      arrival: packet.arrival)
+      time: place(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
+      isSilence: packet.payload.readableBytes <= 2, arrival: packet.arrival)
     // With bytes of its own: a frame is kept for long, and the datagram's memory is for the next one.
-    emit(ByteBuffer(bytes: packet.payload.readableBytesView), known, isKeyframe: true, now: now, events: &events)
+    emit(
+      ByteBuffer(bytes: packet.payload.readableBytesView), opus: opus, known, isKeyframe: true, now: now,
+      events: &events)
   }
 
   /// The place of the next frame on the track's time line.
@@ -80,7 +85,8 @@ extension ReceiveTrack {
   }
 
   private mutating func emit(
-    _ payload: ByteBuffer, _ known: GapTracker.Frame, isKeyframe: Bool, size: PictureSize? = nil,
+    _ payload: ByteBuffer, opus: OpusPacket? = nil, _ known: GapTracker.Frame, isKeyframe: Bool,
+    size: PictureSize? = nil,
     now: Moment, events: inout [MediaEvent]
   ) {
     statistics.frames += 1
@@ -88,8 +94,8 @@ extension ReceiveTrack {
     events.append(
       .frame(
         EncodedFrame(
-          owner: owner, codec: media.codec, time: known.time, payload: payload, isKeyframe: isKeyframe, size: size,
-          arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
+          owner: owner, codec: media.codec, time: known.time, payload: payload, opus: opus, isKeyframe: isKeyframe,
+          size: size, arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
     if reportIsPending { tellClock(now: now, events: &events) }
   }
 

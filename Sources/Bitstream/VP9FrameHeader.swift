@@ -1,14 +1,19 @@
-import Media
-import NIOCore
+package import NIOCore
 
 /// What the first bytes of a VP9 frame tell (VP9 bitstream specification, 6.2).
-struct VP9Header: Hashable {
-  var isKeyframe: Bool
-  /// A keyframe's picture size; nil for every other frame.
-  var size: PictureSize?
+package struct VP9FrameHeader: Sendable, Hashable {
+  /// A keyframe's picture size in pixels: 1 to 65,536.
+  package struct Size: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+  }
+
+  package var isKeyframe: Bool
+  /// Nil for every frame that is not a keyframe.
+  package var size: Size?
 
   /// Reads a header; nil when the bytes are no VP9 frame.
-  init?(parsing frame: ByteBuffer) {
+  package init?(parsing frame: ByteBuffer) {
     var bits = Bits(bytes: frame.getBytes(at: frame.readerIndex, length: min(16, frame.readableBytes)) ?? [])
     guard bits.read(2) == 2, let low = bits.read(1), let high = bits.read(1) else { return nil }
     let profile = high << 1 | low
@@ -28,7 +33,7 @@ struct VP9Header: Hashable {
     let isOdd = profile & 1 == 1
     guard bits.read(colour == 7 ? (isOdd ? 1 : 0) : (isOdd ? 4 : 1)) != nil else { return nil }
     guard let width = bits.read(16), let height = bits.read(16) else { return nil }
-    size = PictureSize(width: width + 1, height: height + 1)
+    size = Size(width: width + 1, height: height + 1)
   }
 
   /// Bytes read bit by bit, the highest first.

@@ -1,4 +1,5 @@
 public import Media
+public import NetworkEmulation
 
 /// One participant's connection at a glance.
 public struct PeerStatistics: Sendable, Hashable {

@@ -1,6 +1,7 @@
 internal import ICE
 internal import Media
 internal import NIOCore
+package import NetworkEmulation
 
 /// What comes between engines and sockets when lines are impaired on purpose. Otherwise it is never called.
 extension PeerSwitchboard {
@@ -37,5 +38,5 @@ extension PeerSwitchboard {
   }
 
   /// Takes what we have sent and is still on its way.
-  func takeHeldDatagrams() -> [ImpairedTraffic.Parcel] { impaired?.takeSent() ?? [] }
+  package func takeHeldDatagrams() -> [ImpairedTraffic.Parcel] { impaired?.takeSent() ?? [] }
 }
