@@ -20,8 +20,7 @@ package struct Quantity: Sendable, Hashable {
     var parts: [Part] = []
     while !rest.isEmpty {
       let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-      guard parts.count < Self.mostParts, digits.first?.isNumber == true, digits.last?.isNumber == true,
-        let number = Double(digits), number.isFinite
+      guard parts.count < Self.mostParts, digits.last?.isNumber == true, let number = Double(digits), number.isFinite
       else { return nil }
       rest = rest.dropFirst(digits.count)
       let unit = rest.prefix { !($0.isASCII && $0.isNumber) }

@@ -3,6 +3,6 @@
 
 #include <fcntl.h>
 
-int cfiles_reserve(int file, long long size) {
-  return fallocate(file, FALLOC_FL_KEEP_SIZE, 0, (off_t)size);
+int cfiles_reserve(int file, long long offset, long long length) {
+  return fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length);
 }

@@ -48,7 +48,7 @@ enum OpusGap {
   static func isFiller(_ payload: ByteBuffer) -> Bool {
     guard let first: UInt8 = payload.getInteger(at: payload.readerIndex) else { return false }
     switch payload.readableBytes {
-    case 1: return (try? OpusTableOfContents(parsing: payload)).map { Int64($0.duration) <= 480 } ?? false
+    case 1: return (try? OpusPacket(parsing: payload)).map { Int64($0.duration) <= 480 } ?? false
     case 2: return first & 3 == 3
     default: return false
     }

@@ -32,8 +32,9 @@ protocol MediaFile: AnyObject {
   func finish()
   /// What closes the file as it is on the disk, when that takes no more frames.
   ///
+  /// - Parameter isShort: whether without all that makes the file longer.
   /// - Returns: what is to be written, the last part of it when the first lies on the disk.
-  func ending() -> (first: [FileWrite], last: [FileWrite])
+  func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite])
 }
 
 extension MediaFile {

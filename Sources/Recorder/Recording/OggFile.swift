@@ -72,20 +72,23 @@ final class OggFile: MediaFile {
   }
 
   func finish() {
-    put(writer.finish())
+    put(writer.finish(), isClosing: true)
     if heads.isEmpty { file.putEnd() }
   }
 
-  func ending() -> (first: [FileWrite], last: [FileWrite]) { (writer.finish(at: file.size), []) }
+  func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite]) {
+    // It has to say that it ends.
+    (writer.finish(at: file.framesEnd ?? file.size), [])
+  }
 
-  private func put(_ writes: [FileWrite]) {
+  private func put(_ writes: [FileWrite], isClosing: Bool = false) {
     if writes.isEmpty { return }
     writer.forgetPages(before: file.size)
     // A page that is full leaves more behind than the packet that waits for its successor.
     while let first = waiting.first, first.end <= writer.writtenGranule { given = waiting.removeFirst().mark }
     let length = Duration(opusTicks: max(0, writer.writtenGranule - Int64(OpusHeader.preSkip)))
     packets.put(writes, holding: given, duration: length, size: file.size)
-    file.put(heads + writes)
+    file.put(heads + writes, isClosing: isClosing)
     heads = []
   }
 }

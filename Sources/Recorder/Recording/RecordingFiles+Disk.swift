@@ -82,11 +82,7 @@ extension RecordingFiles {
     isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
       countDropped(file.countedKind, file.unstoredFrames)
-      if file.file.exists {
-        let ending = file.ending()
-        // If not, it is left as it is.
-        try? file.file.close(with: ending.first, last: ending.last)
-      }
+      if file.file.exists { closeShort(file) }
       keep(file)
       file.file.abandon()
       surroundings.health.forget(file.file.name)
@@ -98,6 +94,15 @@ extension RecordingFiles {
     backlog.removeAll()
     backlogBytes = 0
     endStall(now: now)
+  }
+
+  /// Closes a file with what of it is on the disk. If there is no room for cues it has none, and if the disk takes nothing at all
+  /// it is left as it is.
+  private func closeShort(_ file: some MediaFile) {
+    for isShort in [false, true] {
+      let ending = file.ending(isShort: isShort)
+      if (try? file.file.close(with: ending.first, last: ending.last)) != nil { return }
+    }
   }
 
   /// The disk gave no answer for a while.

@@ -84,8 +84,9 @@ final class WebMFile: MediaFile {
     file.putEnd()
   }
 
-  func ending() -> (first: [FileWrite], last: [FileWrite]) {
-    let writes = writer.finish(at: file.size, duration: storedDuration.milliseconds)
+  func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite]) {
+    let writes = writer.finish(
+      at: file.framesEnd ?? file.size, duration: storedDuration.milliseconds, withCues: !isShort)
     return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
@@ -101,6 +102,7 @@ final class WebMFile: MediaFile {
   private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
     if writes.isEmpty { return }
     file.closingSize = writer.closingSize
+    writer.forgetClusters(before: file.size)
     pictures.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true

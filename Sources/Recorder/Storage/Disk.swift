@@ -22,9 +22,11 @@ protocol Disk: Sendable {
   ///
   /// - Returns: how many bytes were written; at least one, but maybe not all.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int
-  /// Keeps room on the disk for the first `size` bytes of a file, which stays as long as it is. Nothing happens where the file
-  /// system cannot do that.
-  func reserve(_ size: Int64, of file: Handle) throws(SystemError)
+  /// Keeps room on the disk for a part of a file, which stays as long as it is. Nothing happens where the file system cannot do
+  /// that; it fails where there is no room.
+  ///
+  /// - Parameter part: nothing that is there already: some file systems ask for all of it again.
+  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError)
   /// Makes a file that long, and gives up the room that was reserved beyond.
   func truncate(_ file: Handle, to size: Int64) throws(SystemError)
   /// Waits until all that was written lies on the disk.

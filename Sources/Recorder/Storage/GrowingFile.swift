@@ -78,12 +78,12 @@ final class GrowingFile {
   ///   - last: what may only be written when all of that lies on the disk.
   func close(with writes: [FileWrite], last: [FileWrite]) throws(Recorder.DiskError) {
     guard let output else { return }
-    framesEnd = size
+    framesEnd = framesEnd ?? size
+    defer { size = output.size }
     for write in writes { try output.write(write) }
     try output.sync()
     for write in last { try output.write(write) }
     try output.sync()
-    size = output.size
     try? output.close()
     self.output = nil
     steps.removeAll()
@@ -93,6 +93,7 @@ final class GrowingFile {
 
   /// Lets the file be as it is on the disk, and forgets what was still to be written.
   func abandon() {
+    try? output?.close()
     output = nil
     steps.removeAll()
     waitingBytes = 0

@@ -29,8 +29,8 @@ struct MonitoredDisk: Disk {
     try monitored { () throws(SystemError) in try disk.write(bytes, at: offset, of: file) }
   }
 
-  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
-    try monitored { () throws(SystemError) in try disk.reserve(size, of: file) }
+  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.reserve(part, of: file) }
   }
 
   func truncate(_ file: Handle, to size: Int64) throws(SystemError) {

@@ -34,9 +34,9 @@ final class OutputFile {
 
   /// Writes all bytes or throws; then the file is as long as it was before.
   ///
-  /// - Parameter room: bytes behind them that there must be room for as well.
-  func write(_ write: FileWrite, leaving room: Int64 = 0) throws(Recorder.DiskError) {
-    if room > 0 { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
+  /// - Parameter room: bytes behind them that there must be room for as well; nil to write without asking for room.
+  func write(_ write: FileWrite, leaving room: Int64? = nil) throws(Recorder.DiskError) {
+    if let room { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0
     let total = write.bytes.readableBytes
     do throws(SystemError) {
@@ -48,25 +48,31 @@ final class OutputFile {
       }
     } catch {
       if write.offset + Int64(done) > size {
-        try? disk.truncate(descriptor, to: size)
-        let lost = reserved
-        reserved = size
-        try? reserve(lost)
+        giveBackRoom()
       }
       throw Recorder.DiskError("write to", path, code: error.code)
     }
     size = max(size, write.offset + Int64(total))
   }
 
-  /// Makes sure that the file can grow to a size.
-  func reserve(_ size: Int64) throws(Recorder.DiskError) {
-    if size <= reserved { return }
+  /// Makes sure that the file can grow to a length.
+  func reserve(_ length: Int64) throws(Recorder.DiskError) {
+    let known = max(size, reserved)
+    if length <= known { return }
     do {
-      try disk.reserve(size, of: descriptor)
-      reserved = size
+      try disk.reserve(known..<length, of: descriptor)
+      reserved = length
     } catch {
+      // Some file systems keep what they could get, which others need.
+      giveBackRoom()
       throw Recorder.DiskError("write to", path, code: error.code)
     }
+  }
+
+  /// Makes the file as long as what is good of it, and keeps the room that it had.
+  private func giveBackRoom() {
+    try? disk.truncate(descriptor, to: size)
+    if reserved > size, (try? disk.reserve(size..<reserved, of: descriptor)) == nil { reserved = size }
   }
 
   /// Waits until all that was written lies on the disk.

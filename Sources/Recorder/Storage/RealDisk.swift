@@ -49,12 +49,13 @@ struct RealDisk: Disk {
     }
   }
 
-  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
-    while cfiles_reserve(file, size) != 0 {
+  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
+    while cfiles_reserve(file, part.lowerBound, part.upperBound - part.lowerBound) != 0 {
       switch errno {
       case EINTR: continue
-      case EOPNOTSUPP, ENOSYS, EINVAL, ENODEV, ESPIPE: return
-      default: throw .last
+      case ENOSPC, EDQUOT, EFBIG, EIO: throw .last
+      // It cannot be reserved here, or may not be; it can be written all the same.
+      default: return
       }
     }
   }

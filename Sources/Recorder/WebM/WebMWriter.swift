@@ -25,6 +25,10 @@ struct WebMWriter: Sendable {
   /// The last cluster's time. The next one's is never earlier, even when its first frame is.
   private var lastClusterTime: Int64 = 0
   private var cues = WebMCues()
+  /// What is known of the tracks by the frames up to the end of each cluster that may not be on the disk, and of the one before.
+  private var clusters = CircularBuffer<(end: Int64, video: PictureSize?, audio: WebMHeader.Audio?)>()
+  /// The same, of the frames so far.
+  private var described: (video: PictureSize?, audio: WebMHeader.Audio?)
   /// Where the next cluster goes.
   private var end = WebMHeader.length
   private var lastTime: [MediaKind: Int64] = [:]
@@ -42,6 +46,7 @@ struct WebMWriter: Sendable {
   ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
   init(video: PictureSize?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
+    described = (video, audio)
     shown = header.known
   }
 
@@ -87,6 +92,7 @@ struct WebMWriter: Sendable {
       relativeTime: Int16(clamping: time - cluster.time),
       flags: (block.isKeyframe ? 0x80 : 0) | (block.isShown ? 0 : 0x08), payload: block.payload)
     self.cluster = cluster
+    described = (header.video, header.audio)
     return writes
   }
 
@@ -100,7 +106,9 @@ struct WebMWriter: Sendable {
       inner.append(cluster.blocks)
     }
     for time in cluster.keyframes { cues.add(.init(time: time, cluster: end - WebMHeader.segmentStart)) }
-    return [append(element)]
+    let write = append(element)
+    clusters.append((end, described.video, described.audio))
+    return [write]
   }
 
   /// Ends the file: the last cluster, the cues, and at last the header with duration and sizes, which may only be written
@@ -124,16 +132,26 @@ struct WebMWriter: Sendable {
   /// - Parameters:
   ///   - size: what of the file is on the disk: nothing behind it is.
   ///   - duration: how long that plays, in milliseconds.
+  ///   - withCues: whether there is room for cues.
   /// - Returns: what is to be written in place of everything else; the last write only when the others are on the disk.
-  mutating func finish(at size: Int64, duration: Int64) -> [FileWrite] {
+  mutating func finish(at size: Int64, duration: Int64, withCues: Bool) -> [FileWrite] {
     // Cues that are on the disk already are written again, as they were.
     let end = min(size, header.cues ?? size)
     cluster = nil
     self.end = end
     self.duration = duration
     cues.remove(from: end - WebMHeader.segmentStart)
+    if !withCues { cues = WebMCues() }
     (header.cues, header.fileSize) = (nil, nil)
+    if let last = clusters.last(where: { $0.end <= end }) { (header.video, header.audio) = (last.video, last.audio) }
     return finish()
+  }
+
+  /// Takes note that so much of the file is on the disk.
+  mutating func forgetClusters(before size: Int64) {
+    while clusters.count > 1, clusters[clusters.index(after: clusters.startIndex)].end <= size {
+      clusters.removeFirst()
+    }
   }
 
   /// The header twice: with what is new still hidden, and then shown.

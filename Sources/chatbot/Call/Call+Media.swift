@@ -75,8 +75,9 @@ extension Call {
   func play(_ source: any FrameSource, _ parts: Parts) async {
     if plan.camera?.loops == false { await parts.roster.firstConnection() }
     for await frame in await source.frames() {
-      parts.peer.send(frame)
+      // It may come back before this goes on.
       observer?.sent(frame, at: .now)
+      parts.peer.send(frame)
     }
     // What was sent last is still on its way.
     try? await MediaThread.loop.sleep(for: .milliseconds(300))

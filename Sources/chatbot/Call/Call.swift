@@ -54,6 +54,7 @@ struct Call {
     let peer = try await startPeer(
       source: source, roster: roster, handler: handler(recorder: recorder, loopback: loopback))
     loopback?.start(peer)
+    defer { loopback?.stop() }
     let connection = try await connect(peer)
     interruption.beginOrderly()
     let parts = Parts(

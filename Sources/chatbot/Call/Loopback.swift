@@ -19,6 +19,9 @@ final class Loopback: MediaSink {
   /// Sends by this peer from now on.
   func start(_ peer: BotPeer) { self.peer.withLock { $0 = peer } }
 
+  /// Sends nothing any more, and lets go of the peer, which has this.
+  func stop() { peer.withLock { $0 = nil } }
+
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     guard case .frame(let frame) = event, let peer = peer.withLock({ $0 }) else { return }
     guard delay > .zero else { return peer.send(frame, to: participant) }

@@ -14,7 +14,7 @@ struct FullMemoryTests {
     let call = FaultyCall(
       script: try SmallCall.script(16), disk: ScriptedDisk(), folder: TestFolder(), memoryLimit: limit)
     let (manifest, recorder) = try await call.record(
-      from: 2, until: 8.5, change: { $0.capacity = $0.files.values.reduce(0) { $0 + $1.count } + 100 },
+      from: 2, until: 8.5, change: { $0.fill(leaving: 100) },
       back: { $0.capacity = .max })
     let files = call.disk.files
     try call.expectReadable(files)
@@ -54,7 +54,7 @@ struct FullMemoryTests {
       script: try SmallCall.script(16).losing(.vp8, everyTenthAfter: 20), disk: ScriptedDisk(), folder: TestFolder(),
       memoryLimit: limit)
     let (manifest, _) = try await call.record(
-      from: 2, until: 8.5, change: { $0.capacity = $0.files.values.reduce(0) { $0 + $1.count } + 100 },
+      from: 2, until: 8.5, change: { $0.fill(leaving: 100) },
       back: { $0.capacity = .max })
     let written = BlockReader(call.disk.files["anna.webm"] ?? []).payloads(.vp8).count
     let dropped = Int(manifest.disk?.picturesDropped ?? 0)

@@ -14,7 +14,7 @@ struct FullToTheEndTests {
 
     func apply(to disk: ScriptedDisk) {
       switch self {
-      case .full: disk.capacity = disk.files.values.reduce(0) { $0 + $1.count } + 100
+      case .full: disk.fill(leaving: 100)
       case .broken: disk.failures = [.write: EIO]
       }
     }

@@ -26,7 +26,7 @@ struct RepairedCountsTests {
       case .media:
         disk.sparesManifests = true
         disk.failures = [.write: EIO]
-      case .full: disk.capacity = disk.files.values.reduce(0) { $0 + $1.count } + 100
+      case .full: disk.fill(leaving: 100)
       case .none: break
       }
     }

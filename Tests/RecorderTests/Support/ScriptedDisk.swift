@@ -111,6 +111,12 @@ final class ScriptedDisk: Disk {
     get { state.withLock { $0.capacity } }
     set { state.withLock { $0.capacity = newValue } }
   }
+  /// From now on all files together can have no more than they have, with what is reserved, and so many bytes.
+  func fill(leaving room: Int) {
+    state.withLock { state in
+      state.capacity = state.image.inodes.keys.reduce(room) { $0 + state.space(of: $1) }
+    }
+  }
   /// Calls that fail, with their error numbers.
   var failures: [Call: Int32] {
     get { state.withLock { $0.failures } }
@@ -207,11 +213,12 @@ final class ScriptedDisk: Disk {
     }
   }
 
-  func reserve(_ size: Int64, of file: Handle) throws(SystemError) {
+  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
     try change(nil) { (state: inout State) throws(SystemError) in
       guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
-      guard Int(size) - state.space(of: inode) <= state.room else { throw SystemError(code: ENOSPC) }
-      state.reserved[inode] = max(Int(size), state.reserved[inode] ?? 0)
+      // As some file systems do, whatever of the part is there already.
+      guard part.count <= state.room else { throw SystemError(code: ENOSPC) }
+      state.reserved[inode] = max(Int(part.upperBound), state.reserved[inode] ?? 0)
     }
   }
 

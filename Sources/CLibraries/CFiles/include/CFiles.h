@@ -3,7 +3,7 @@
 #ifndef CFILES_H
 #define CFILES_H
 
-/* Reserves room for the first `size` bytes of a file, which stays as long as it is. Gives 0, or -1 and errno. */
-int cfiles_reserve(int file, long long size);
+/* Reserves room for a part of a file, which stays as long as it is. Gives 0, or -1 and errno. */
+int cfiles_reserve(int file, long long offset, long long length);
 
 #endif
