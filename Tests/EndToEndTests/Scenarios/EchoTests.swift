@@ -18,7 +18,7 @@ extension EndToEnd {
         for found in found { try await Self.expectAgreement(found, scenario) }
         let returned = later.verdict.peer()["returned"]
         let ratio = returned["ratio"].double ?? .nan
-        #expect(abs(ratio - 0.9) < 0.01, "every tenth is kept by the page")
+        #expect(abs(ratio - 0.9) < 0.01, .onQuietMachine("every tenth is kept by the page"))
         let held = later.page.delay - tracks.page.delay
         let measured = Self.delay(of: later.verdict) - Self.delay(of: tracks.verdict)
         await scenario.note(
@@ -130,10 +130,11 @@ extension EndToEnd {
     private static func expectAgreement(_ found: Found, _ scenario: Scenario) async throws {
       let returned = found.verdict.peer()["returned"]
       let sent = try #require(returned["sent"].int)
-      #expect(sent > 60, "4 s at least")
+      #expect(sent > 60, .onQuietMachine("4 s at least"))
       #expect(found.page.unreadable == 0)
       let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
-      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, "to the picture")
+      // A machine that stands still for a second has pictures on their way when the check is over.
+      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("to the picture"))
       #expect(returned["returned"].int == sent - (returned["missing"].int ?? 0))
       #expect(returned["doubled"] == 0)
       #expect(returned["reordered"] == 0)
