@@ -36,7 +36,7 @@ extension BotPeer {
     /// Whether we give way to a participant when both have offered at once; exactly one side must.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     /// Is told everything that happens, in order, on the peer's event loop, where nothing may wait: for media that is to go straight
-    /// to a `MediaSink`. With it, media does not come by ``BotPeer/events``. Nil for nobody.
+    /// to a `MediaSink`. With it, media does not come by ``BotPeer/events``.
     public var handler: (@Sendable (ParticipantEvent) -> Void)?
     /// Seconds since 1970, for sender reports only.
     public var secondsSince1970: @Sendable () -> Double = {

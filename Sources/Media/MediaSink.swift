@@ -1,4 +1,4 @@
-/// Takes what participants' media brings, as it comes: a recorder, a mirror, a judge.
+/// Takes what participants' media brings, as it comes: a recorder, for example, or a mirror.
 ///
 /// It is called on the thread that receives for all participants, in the order in which things are to be handled. So it returns at
 /// once: it never waits for a disk, for another thread or for a decoder.

@@ -32,7 +32,7 @@ package struct Quantity: Sendable, Hashable {
     isNegative = sign == "-"
   }
 
-  /// What it comes to.
+  /// The sum of the parts.
   ///
   /// - Parameter units: what one of each unit is; the empty one is that of a bare number.
   /// - Returns: nil if a unit is not among them, or is not smaller than the one before it.

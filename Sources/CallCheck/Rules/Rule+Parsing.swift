@@ -72,7 +72,7 @@ extension Rule {
       throw .noNumber(text, of: measurement.name)
     }
     var factors = kind.factors
-    // Nothing is nothing in every unit.
+    // Zero needs no unit.
     if quantity.isBare, quantity.isZero { factors[""] = 1 }
     if quantity.isBare, factors[""] == nil {
       throw .unitNeeded(text, example: kind.example, of: measurement.name)

@@ -20,7 +20,7 @@ final class FrameIntake {
   /// When the last frame or sender report came.
   private var lastSign: ContinuousClock.Instant?
 
-  /// - Parameter verification: where frames are decoded to verify them; nil for nowhere.
+  /// - Parameter verification: where frames are decoded to verify them; nil if frames are not verified.
   init(hold: Duration, verification: VerificationPool?) {
     check = verification.map(FrameCheck.init)
     timeline = Timeline(hold: hold)

@@ -100,7 +100,7 @@ struct OggOpusWriter {
 
   /// Ends the stream where the disk has taken no more of it.
   ///
-  /// - Parameter size: what of the file is on the disk, which is whole writes.
+  /// - Parameter size: how many bytes of the file are on the disk; a write is there as a whole or not at all.
   mutating func finish(at size: Int64) -> [FileWrite] {
     guard let (end, page) = lastPages.last(where: { $0.end <= size }), !page.isLast else { return [] }
     return [FileWrite(offset: end, bytes: page.end.bytes)]

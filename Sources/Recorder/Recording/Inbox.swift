@@ -5,8 +5,8 @@ import Synchronization
 /// What a recorder is still to do, in order, and the door through which it comes: nobody who brings something ever waits.
 ///
 /// It keeps count of all memory that waiting frames take, here and further on towards the disk. When that nears the limit
-/// because the disk or this machine does not keep up, pictures are turned away at this door, each participant's up to a keyframe that comes
-/// when there is room again; a quarter of the memory is left for sound, which is turned away only when that is full, too.
+/// because the disk or this machine does not keep up, pictures are refused, each participant's up to a keyframe that comes
+/// when there is room again; a quarter of the memory is left for sound, which is refused only when that is full, too.
 /// The next frame that goes through says how many are missing before it.
 final class Inbox: Sendable {
   enum Step: Sendable {
@@ -157,7 +157,7 @@ final class Inbox: Sendable {
       state.elsewhere += state.bytes
       state.bytes = 0
       state.isWoken = false
-      // Who was told that nothing is done is told since when.
+      // After the user was told that the thread is stuck, it must still be known since when.
       if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
       return entries
     }

@@ -8,7 +8,7 @@ final class ParticipantRecording {
     let folder: Folder
     let room: String
     let hold: Duration
-    /// Where frames are decoded to verify them; nil for nowhere.
+    /// Where frames are decoded to verify them; nil if frames are not verified.
     let verification: VerificationPool?
     let segment: SegmentLimit?
     let health: DiskHealth

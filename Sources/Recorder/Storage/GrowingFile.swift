@@ -74,7 +74,7 @@ final class GrowingFile {
   /// Closes the file without what stands in line.
   ///
   /// - Parameters:
-  ///   - writes: what closes a file of which so much is on the disk; nothing if it is closed already.
+  ///   - writes: what closes the file as it is on the disk; empty if that is closed already.
   ///   - last: what may only be written when all of that lies on the disk.
   func close(with writes: [FileWrite], last: [FileWrite]) throws(Recorder.DiskError) {
     guard let output else { return }
@@ -113,7 +113,7 @@ final class GrowingFile {
     }
     output = try folder.create(name, containing: content)
     size = Int64(content.readableBytes)
-    // What is there is there; what comes next asks for the room again.
+    // The file exists in any case. If there is no room now, the next write asks for it again.
     try? output?.reserve(size + closingSize)
     waitingBytes -= bytes
     steps.removeFirst(count)

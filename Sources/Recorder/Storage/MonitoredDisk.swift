@@ -1,8 +1,8 @@
-/// A disk of whose calls a monitor is told.
+/// A disk that tells a monitor when each call begins and ends.
 struct MonitoredDisk: Disk {
   let disk: any Disk
   let monitor: DiskMonitor
-  /// The time of what came last.
+  /// The time of the newest frame or event.
   let now: @Sendable () -> ContinuousClock.Instant
 
   func openFolder(_ path: String) throws(Recorder.DiskError) -> Handle { try disk.openFolder(path) }

@@ -29,7 +29,7 @@ final class FrameCheck: Sendable {
   private struct State {
     var queue = CircularBuffer<EncodedFrame>()
     var bytes = 0
-    /// Whether the pool has been asked for a turn, or has given one.
+    /// Whether this waits for a thread of the pool, or has one.
     var isScheduled = false
     var budget = VerificationBudget()
     /// Whether only a keyframe can be decoded next.

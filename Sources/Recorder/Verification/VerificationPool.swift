@@ -62,7 +62,7 @@ final class VerificationPool: Sendable {
 
   // MARK: Turns
 
-  /// Has a participant's frames decoded.
+  /// Asks for a thread that decodes a participant's frames.
   ///
   /// - Parameter now: what counts as the time of decoding where it is done at once.
   func schedule(_ check: FrameCheck, now: ContinuousClock.Instant) {

@@ -89,7 +89,7 @@ final class Roster: Sendable {
     }
   }
 
-  /// The first thing that went wrong with a recording.
+  /// The first thing that went wrong with a recording; a failure of the disk comes before any other.
   var recordingProblem: CallFailure? { state.withLock { $0.recordingProblem } }
 
   /// What was recorded, in the order in which it ended: the newest of what is too much to be kept for a report at the end.
