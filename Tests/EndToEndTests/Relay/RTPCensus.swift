@@ -51,6 +51,14 @@ struct RTPCensus: Sendable {
     return (128...191).contains(first) && !(192...223).contains(second)
   }
 
+  /// When the relay lost datagrams on their way to the program, seconds since 1970, in order; the newest of them.
+  private(set) var losses: [Double] = []
+
+  mutating func lost(at time: Double) {
+    losses.append(time)
+    if losses.count > 10_000 { losses.removeFirst(5_000) }
+  }
+
   /// Counts a datagram that passes; only RTP is counted.
   mutating func pass(_ datagram: ByteBuffer, at time: Double) {
     let start = datagram.readerIndex

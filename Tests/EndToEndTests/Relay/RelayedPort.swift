@@ -112,7 +112,12 @@ final class RelayedPort: Sendable {
 
   /// Puts a datagram on the line.
   private func travel(_ datagram: ByteBuffer, _ user: SocketAddress, _ direction: Direction) {
-    state.withLock { $0.flows[user]?.lines[direction]?.send(datagram, now: .now) }
+    state.withLock { state in
+      let lost = state.flows[user]?.lines[direction]?.counts.lost
+      state.flows[user]?.lines[direction]?.send(datagram, now: .now)
+      guard direction == .toProgram, state.flows[user]?.lines[direction]?.counts.lost != lost else { return }
+      state.census.lost(at: Date().timeIntervalSince1970)
+    }
     arrive(user, direction)
   }
 
