@@ -49,7 +49,7 @@ fuzz: ## coverage-guided fuzzing of all parsers for FUZZ_MINUTES=10; crashes are
 	@$(PACKAGES) build
 	@scripts/fuzz.sh $(FUZZ_MINUTES)
 
-bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; takes some minutes
+bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; kept in Benchmarks/results.md
 	@scripts/bench.sh $(USERS)
 
 build: ## build the program
@@ -58,10 +58,10 @@ build: ## build the program
 	@echo "Built $(PROGRAM)"
 
 lint: ## check the format and the style of all Swift files
-	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 
 format: ## bring all Swift files into format
-	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 
 sample: ## make samples/test.webm anew
 	@$(PACKAGES) sample

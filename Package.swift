@@ -48,7 +48,7 @@ let package = Package(
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
-    .library(name: "CallCheck", targets: ["CallCheck"]),
+    .library(name: "CallCheck", targets: ["CallCheck", "CallReport"]),
     .library(name: "SkyRTC", targets: ["SkyRTC"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
@@ -72,12 +72,13 @@ let package = Package(
     debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
     debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
+    .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
     module("Bitstream", [byteBuffer]),
-    module("Media", ["Bitstream", byteBuffer]),
+    module("Media", ["Bitstream", "CThreads", byteBuffer]),
     module("RTP", ["Bitstream", byteBuffer]),
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
@@ -86,17 +87,22 @@ let package = Package(
       "PeerEngine",
       ["Bitstream", "Media", "RTP", "SDP", "ICE", "NetworkEmulation", "COpenSSL", "CSRTP", byteBuffer]),
 
+    module("FaultInjection", ["PeerEngine", "RTP", byteBuffer]),
+
     // The edge: sockets, files, codecs.
     module(
       "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
       resources: [.embedInCode("Page")]),
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
+    module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
+    module("CallReport", ["CallCheck", "Media", "COpenSSL", "CPNG"], resources: [.embedInCode("HTML/Page")]),
     module(
-      "CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", "COpenSSL", "CPNG", byteBuffer],
-      resources: [.embedInCode("HTML/Page")]),
-    module(
-      "BotPeer", ["PeerEngine", "NetworkEmulation", "Media", "RTP", "ICE", "CDatagrams", byteBuffer, sockets, logging]),
+      "BotPeer",
+      [
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "RTP", "ICE", "CDatagrams", byteBuffer, sockets,
+        logging,
+      ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module(
@@ -105,11 +111,14 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "SkyRTC", "Codecs", "Media",
-        byteBuffer, sockets, logging, arguments,
+        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "SkyRTC", "Codecs",
+        "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
+    .executableTarget(
+      name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
+      path: "Benchmarks/Instructions", swiftSettings: rules),
     .target(name: "MachineStalls", path: "Tests/MachineStalls", swiftSettings: rules),
     .executableTarget(
       name: "stall-meter", dependencies: ["MachineStalls"], path: "Tests/StallMeter", swiftSettings: rules),
@@ -126,6 +135,7 @@ let package = Package(
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
     tests(of: "Bitstream", ["COpus", byteBuffer]),
+    tests(of: "Media", [byteBuffer]),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
@@ -136,21 +146,20 @@ let package = Package(
     tests(
       of: "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "Bitstream", "Media", "RTP", "SDP", "ICE", "FileSource", "COpenSSL",
-        byteBuffer,
-        sockets,
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "RTP", "SDP", "ICE", "FileSource",
+        "COpenSSL", byteBuffer, sockets,
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
-    tests(of: "CallCheck", ["Media", "Codecs", "Pattern", byteBuffer]),
+    tests(of: "CallCheck", ["CallReport", "Media", "Codecs", "Pattern", byteBuffer]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
     tests(
       of: "chatbot",
       [
-        "Media", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "NetworkEmulation", "Pattern",
-        "PeerEngine", "RTP", "Recorder", "SDP",
+        "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
+        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SDP",
         byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),

@@ -4,6 +4,10 @@
 # second, and Opus: about 170 packets. Fails if a frame is lost at any number of users with `--verify off`, and if the
 # publishers do not keep up: with fewer packets than they should send everything costs less.
 #
+# The table is printed, and kept in Benchmarks/results.md with the machine, the date and the command. What receives for the
+# floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder has all of them.
+# Publishers run on the others.
+#
 # Usage: scripts/bench.sh [USERS...]      1 10 50 100 by default
 #   BENCH_SECONDS=20    how long each is measured, after all are connected
 #   BENCH_PROGRAM=FILE  measures this program instead of building one
@@ -112,21 +116,22 @@ make_sample() {
     -f webm "$1" || fail "ffmpeg could not make the file that is published."
 }
 
-# measure_floor USERS: sets floor_cpu and floor_lost.
+# measure_floor USERS: sets floor_cpu and floor_lost, and sender_floor, which is what sending costs.
 measure_floor() {
-  local receiver sender before after began ended
-  start floor.log "$folder/floor" receive "$floor_port" "$folder/floor.bin"
+  local receiver sender before after began ended sent_before sent_after
+  start floor.log "${first_processor[@]}" "$folder/floor" receive "$floor_port" "$folder/floor.bin"
   receiver=$!
-  start sender.log "$folder/floor" send "$floor_port" "$1"
+  start sender.log "${other_processors[@]}" "$folder/floor" send "$floor_port" "$1"
   sender=$!
   sleep 3
-  before=$(cpu $receiver) began=$(clock)
+  before=$(cpu $receiver) sent_before=$(cpu $sender) began=$(clock)
   sleep "$seconds"
-  after=$(cpu $receiver) ended=$(clock)
+  after=$(cpu $receiver) sent_after=$(cpu $sender) ended=$(clock)
   stop $sender
   stop $receiver
   rm -f "$folder/floor.bin"
   floor_cpu=$(share $((after - before)) "$(awk "BEGIN { print $ended - $began }")" "$1")
+  sender_floor=$(share $((sent_after - sent_before)) "$(awk "BEGIN { print $ended - $began }")" "$1")
   floor_lost=$(awk '{ print $3 }' "$folder/floor.log")
 }
 
@@ -135,12 +140,14 @@ measure_floor() {
 measure() {
   local room="bench-$1-$2" out="$folder/recordings-$1-$2" recorder load idle tries
   local before after load_before load_after began ended span packets bits share_sent carried_before carried_after
-  start recorder.log "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
+  local place=("${first_processor[@]}")
+  [[ $2 == off ]] || place=()
+  start recorder.log "${place[@]}" "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
     --bind-address 127.0.0.1 --log-level warning
   recorder=$!
   sleep 1.5
   idle=$(memory $recorder)
-  start load.log "$program" load --room "$room" --publishers "$1" --play "$sample" --server "$server" \
+  start load.log "${other_processors[@]}" "$program" load --room "$room" --publishers "$1" --play "$sample" --server "$server" \
     --bind-address 127.0.0.1 --json
   load=$!
   for ((tries = 0; tries < 600; tries++)); do
@@ -172,10 +179,23 @@ measure() {
   packets_lost=$(total lost "$out"/*.json)
   frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
   frames=$(total frames "$out"/*.json)
+  verified=$(awk -v u="$(total unverified "$out"/*.json)" -v f="$frames" 'BEGIN { printf "%.0f %%", f > 0 ? 100 * (f - u) / f : 0 }')
   rm -rf "$out"
 }
 
 scripts/install-debian-packages.sh build bench
+first_processor=() other_processors=()
+allowed=$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)
+if (($(nproc) > 1)); then
+  first=${allowed%%[-,]*}
+  first_processor=(taskset --cpu-list "$first")
+  # The list without its first number: "0-3" becomes "1-3", "4,6" becomes "6".
+  case $allowed in
+    "$first"-*) others=$((first + 1))${allowed#"$first"} ;;
+    *) others=${allowed#*,} ;;
+  esac
+  other_processors=(taskset --cpu-list "$others")
+fi
 program=${BENCH_PROGRAM:-}
 if [[ -z $program ]]; then
   say "Building the program (the first time takes some minutes)."
@@ -199,26 +219,34 @@ done
 
 bits=$(($(wc -c <"$sample") * 8 / 10000))
 model=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
-printf 'Machine: %s, %d cores, %s GiB; %s\n' "$model" "$(nproc)" \
-  "$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)" "$(uname -sr)"
-printf 'Command: scripts/bench.sh %s; %d s each, %d kb/s a user; load before: %s\n\n' "${users[*]}" "$seconds" "$bits" \
-  "$(cut -d ' ' -f 1-3 /proc/loadavg)"
-printf '%% of one core and MiB for each user; memory beyond that of an empty recorder\n\n'
-printf '%5s | %7s | %18s | %17s | %17s | %9s | %s\n' users floor 'recorded, no check' 'recorded, checked' 'publisher' \
-  'packets/s' 'lost without check'
+
+# times A B: A as a multiple of B.
+times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1fx", a / b; else printf "-" }'; }
+
+{
+  printf '# What recording and publishing cost\n\n'
+  printf '%s, %s, %d processors, %s GiB; %s.\n' "$(date -u +%F)" "$model" "$(nproc)" \
+    "$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)" "$(uname -sr)"
+  printf 'Command: `scripts/bench.sh %s`; %d s each, %d kb/s a user; load before: %s.\n\n' "${users[*]}" "$seconds" "$bits" \
+    "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+  printf 'Percent of one processor for each user, and as a multiple of the floor; MiB beyond those of an empty recorder.\n\n'
+  printf '| %5s | %6s | %16s | %24s | %11s | %12s | %16s | %9s | %s |\n' users floor 'recorded' 'and decoded, share' 'memory' \
+    'sender floor' 'publisher' 'packets/s' 'lost without decoding'
+  printf '|%s\n' '------:|-------:|-----------------:|-------------------------:|------------:|-------------:|-----------------:|----------:|:--|'
+} | tee "$folder/results.md"
 status=0
 for count in "${users[@]}"; do
   say "$count users ..."
   measure_floor "$count"
   measure "$count" off
-  off="$recorder_cpu $recorder_memory"
-  publisher="$publisher_cpu $publisher_memory"
+  off=$recorder_cpu off_memory=$recorder_memory publisher=$publisher_cpu
   lost="$frames_lost of $frames frames, $packets_lost packets"
   if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
   measure "$count" on
-  # shellcheck disable=SC2086 # Two figures each.
-  printf '%5d | %7s | %9s %8s | %8s %8s | %8s %8s | %9s | %s\n' "$count" "$floor_cpu" $off \
-    "$recorder_cpu" "$recorder_memory" $publisher "$packet_rate" "$lost"
+  printf '| %5d | %6s | %8s (%5s) | %8s (%5s), %6s | %11s | %12s | %8s (%5s) | %9s | %s |\n' "$count" "$floor_cpu" \
+    "$off" "$(times "$off" "$floor_cpu")" "$recorder_cpu" "$(times "$recorder_cpu" "$floor_cpu")" "$verified" "$off_memory" \
+    "$sender_floor" "$publisher" "$(times "$publisher" "$sender_floor")" "$packet_rate" "$lost" | tee -a "$folder/results.md"
   [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
 done
+cp "$folder/results.md" Benchmarks/results.md
 exit $status

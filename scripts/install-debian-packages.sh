@@ -18,7 +18,7 @@ for purpose in "$@"; do
     # A second opinion of a recording.
     demo) wanted="$wanted ffmpeg" ;;
     # More opinions, real browsers with a font, what gives Firefox a network of its own, and peers of other WebRTC stacks.
-    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-aiortc python3-gi ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux" ;;
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-aiortc python3-gi ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
     # One more stack, compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Making what is published, and compiling the floor.

@@ -81,7 +81,7 @@ timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh buil
 
 if [[ $what == all ]]; then
   step "Lint"
-  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests
+  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 fi
 
 step "Build"
@@ -167,6 +167,8 @@ case $what in
     printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^(EndToEnd|Fuzz)Tests|RealTime'" \
       "--filter ^FuzzTests" >"$logs/processes"
     tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=3 "${runner[@]}" --no-parallel
+    step "Instructions for a packet"
+    run 10 scripts/instructions.sh || failed=1
     step "Tests in real time"
     tests 15 "${runner[@]}" --filter RealTime
     step "End-to-end tests with Chromium and Firefox"

@@ -1,6 +1,9 @@
+public import FaultInjection
 internal import Glibc
 internal import ICE
 public import Media
+internal import NIOCore
+internal import NIOPosix
 internal import RTP
 
 extension BotPeer {
@@ -31,12 +34,12 @@ extension BotPeer {
     public var maximumSendBitrate = 2_500_000
     /// What is done to all datagrams to and from participants, as a bad line would; nil for nothing.
     public var impairment: Impairment?
-    /// What is done on purpose that should not be done, to each participant; nil for nothing.
-    public var act: Act?
+    /// A fault that is injected into the connection to each participant; nil for none.
+    public var fault: Fault?
     /// Whether we give way to a participant when both have offered at once; exactly one side must.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    /// Is told everything that happens, in order, on the peer's event loop, where nothing may wait: for media that is to go straight
-    /// to a `MediaSink`. With it, media does not come by ``BotPeer/events``.
+    /// Is told everything that happens, for each participant in order, on the event loop that serves them, where nothing may wait:
+    /// for media that is to go straight to a `MediaSink`. A peer with several loops calls it on several threads. With it, media does not come by ``BotPeer/events``.
     public var handler: (@Sendable (ParticipantEvent) -> Void)?
     /// Seconds since 1970, for sender reports only.
     public var secondsSince1970: @Sendable () -> Double = {
@@ -83,5 +86,26 @@ extension BotPeer {
       case .badIceServer(let text, let reason): "The ICE server '\(text)' cannot be used: \(reason)"
       }
     }
+  }
+}
+
+/// The addresses at which this machine can be reached.
+enum NetworkInterfaces {
+  /// Every IPv4 and global IPv6 address of an interface that is up, loopback only if `includingLoopback` is set or there is
+  /// nothing else.
+  ///
+  /// IPv6 link-local addresses are left out: they mean nothing without a zone, which SDP cannot carry (RFC 8445, 5.1.1.1).
+  static func addresses(includingLoopback: Bool) throws -> [IPAddress] {
+    var ordinary: [IPAddress] = []
+    var loopback: [IPAddress] = []
+    for device in try System.enumerateDevices() {
+      guard let address = device.address.flatMap(TransportAddress.init)?.ip else { continue }
+      if address.isLoopback {
+        loopback.append(address)
+      } else if !address.isLinkLocal && !address.isMulticast && !ordinary.contains(address) {
+        ordinary.append(address)
+      }
+    }
+    return includingLoopback || ordinary.isEmpty ? ordinary + loopback : ordinary
   }
 }

@@ -21,3 +21,9 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
     }
   }
 }
+
+/// Whether a track is heard or seen.
+public enum MediaKind: String, Sendable, Hashable, CaseIterable {
+  case audio
+  case video
+}

@@ -45,3 +45,8 @@ package struct Moment: Sendable, Hashable, Comparable, CustomStringConvertible {
 
   package var description: String { "\(age)" }
 }
+
+extension Duration {
+  /// The duration in seconds.
+  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

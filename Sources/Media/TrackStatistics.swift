@@ -34,3 +34,36 @@ public struct TrackStatistics: Sendable, Hashable, Codable {
 
   public init() {}
 }
+
+/// The counts of one track over a whole call, although they can begin again in it: when a section of the description is taken
+/// away and comes back, its track counts from zero.
+package struct CumulativeTrackStatistics: Sendable {
+  /// The counts of all tracks before the one that counts now.
+  private var base = TrackStatistics()
+  private var latest = TrackStatistics()
+
+  package init() {}
+
+  /// Takes the newest counts.
+  package mutating func update(_ counts: TrackStatistics) {
+    let hasRestarted =
+      counts.packetsExpected < latest.packetsExpected || counts.packetsReceived < latest.packetsReceived
+    if hasRestarted { base = total }
+    latest = counts
+  }
+
+  /// The sum of all; jitter and bitrate are the newest.
+  package var total: TrackStatistics {
+    var sum = latest
+    for count in Self.counts { sum[keyPath: count] &+= base[keyPath: count] }
+    return sum
+  }
+
+  private static var counts: [WritableKeyPath<TrackStatistics, UInt64>] {
+    [
+      \.packetsExpected, \.packetsReceived, \.packetsPadding, \.packetsLost, \.packetsLate, \.packetsRecovered,
+      \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped, \.keyframeRequests,
+      \.packetsRequested,
+    ]
+  }
+}

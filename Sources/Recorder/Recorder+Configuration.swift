@@ -20,9 +20,11 @@ extension Recorder {
     public var memoryLimit = 32 << 20
     /// Whether the recorder looks at the clock by itself. Tests that bring their own time look for it.
     package var looksAtClock = true
-    /// Threads that verify: as many as there are processors. If the caller gives the time (`looksAtClock` is false), there are
+    /// How many recorders share this machine; see ``RecorderGroup``.
+    package var recorders = 1
+    /// Threads that verify: as many as there are processors, all recorders together. If the caller gives the time (`looksAtClock` is false), there are
     /// none, and frames are verified at once.
-    var verificationThreads: Int { looksAtClock ? min(System.coreCount, 8) : 0 }
+    var verificationThreads: Int { looksAtClock ? max(1, min(System.coreCount, 8) / recorders) : 0 }
 
     public init(folder: String, room: String) {
       self.folder = folder

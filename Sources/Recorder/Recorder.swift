@@ -12,6 +12,9 @@ public actor Recorder: MediaSink {
   /// How often it looks at the clock.
   static let tick = Duration.milliseconds(100)
 
+  /// How often it says how the recordings stand.
+  private static let statusInterval = Duration.milliseconds(500)
+
   /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
   /// Whose next picture should be a keyframe: a segment is over, or pictures had to be left out. Comes again every 500 ms
@@ -37,6 +40,8 @@ public actor Recorder: MediaSink {
   private var ending: Ending?
   private var endingSummaries: [RecordingSummary] = []
   private var hasFinished = false
+  /// When it was last said how the recordings stand.
+  private var statusTime: ContinuousClock.Instant?
 
   private nonisolated let threads: MultiThreadedEventLoopGroup
   private nonisolated let loop: any EventLoop
@@ -69,7 +74,9 @@ public actor Recorder: MediaSink {
     let report: (Problem) -> Void = { problemInput.yield($0) }
     surroundings = ParticipantRecording.Surroundings(
       folder: folder, room: configuration.room, hold: configuration.hold,
-      verification: configuration.verifies ? VerificationPool(threads: configuration.verificationThreads) : nil,
+      verification: configuration.verifies
+        ? VerificationPool(
+          threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
       segment: configuration.segment,
       health: DiskHealth(
         folder: configuration.folder, memoryLimit: configuration.memoryLimit, monitor: monitor, report: report),
@@ -185,16 +192,18 @@ public actor Recorder: MediaSink {
       }
     }
     settle()
-    newestStatus.withLock { status in
-      status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
-    }
+    let isDue = statusTime.map { now - $0 >= Self.statusInterval } ?? true
+    guard isDue || !looksAtClock || ending != nil else { return }
+    statusTime = now
+    let status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
+    newestStatus.withLock { $0 = status }
   }
 
   /// Does what was put into the inbox.
   func drain() {
     let entries = inbox.takeAll()
-    for entry in entries { handle(entry) }
-    if let newest = entries.last?.now { placeSurplus(now: newest) }
+    for (entry, _) in entries { handle(entry) }
+    if let newest = entries.last?.element.now { placeSurplus(now: newest) }
     settle()
   }
 

@@ -26,3 +26,9 @@ struct Chatbot: AsyncParsableCommand {
     ],
     defaultSubcommand: CallCommand.self)
 }
+
+/// Which program this is, for `--version`.
+enum Version {
+  /// After semver.org; the changelog tells what it holds.
+  static let text = "0.1.0"
+}

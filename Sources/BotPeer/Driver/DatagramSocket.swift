@@ -25,6 +25,8 @@ final class DatagramSocket {
   let hasRoom: Bool
   /// Datagrams that were not sent because too many waited already.
   private(set) var datagramsDropped: UInt64 = 0
+  /// Datagrams that came and were read.
+  private(set) var datagramsRead: UInt64 = 0
 
   /// By which the kernel knows it.
   let descriptor: Int32
@@ -36,8 +38,11 @@ final class DatagramSocket {
 
   /// How often datagrams are fetched before others have their turn.
   private static let turns = 8
-  /// The kernel's buffers: for arrivals one second of 30 peers at 1 Mb/s. The kernel may grant less.
-  private static let receiveBuffer: Int32 = 4 << 20
+  /// The kernel's buffers: for arrivals one second of 100 peers at 1 Mb/s, each packet of which takes twice its size. The kernel
+  /// may grant less.
+  private static let receiveBuffer: Int32 = 16 << 20
+  /// With so much, what has come need not be fetched at once.
+  private static let roomyBuffer: Int32 = 4 << 20
   private static let sendBuffer: Int32 = 1 << 20
   private static let longestWait = 256
 
@@ -55,7 +60,7 @@ final class DatagramSocket {
       Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: Self.receiveBuffer)
     }
     // The kernel tells twice of what it was asked for, the half being for its own needs (socket(7)).
-    hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.receiveBuffer
+    hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.roomyBuffer
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
     Self.set(descriptor, SOL_SOCKET, DatagramInbox.timestampOption, to: 1)
     if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
@@ -95,6 +100,7 @@ final class DatagramSocket {
       clock_gettime(CLOCK_REALTIME, &wallClock)
       let now = Moment.now
       inbox.fetch(from: descriptor)
+      datagramsRead &+= UInt64(inbox.count)
       for place in 0..<inbox.count {
         guard let bytes = inbox.datagram(at: place), let sender = inbox.sender(at: place) else { continue }
         datagram.clear(minimumCapacity: bytes.count)
@@ -104,6 +110,19 @@ final class DatagramSocket {
       if inbox.count < DatagramInbox.capacity { return false }
     }
     return !isClosed
+  }
+
+  /// `SO_MEMINFO` of Linux, which Swift does not import, and the place in it of the datagrams that were dropped.
+  private static let memoryOption: Int32 = 55
+  private static let droppedPlace = 8
+
+  /// How many datagrams the kernel has dropped because they were not read in time, modulo 2³² (`SK_MEMINFO_DROPS`); 0 where it
+  /// does not say.
+  var datagramsOverflowed: UInt32 {
+    var values = [UInt32](repeating: 0, count: 16)
+    var length = socklen_t(values.count * MemoryLayout<UInt32>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, Self.memoryOption, &values, &length) == 0 else { return 0 }
+    return values[Self.droppedPlace]
   }
 
   // MARK: Sending

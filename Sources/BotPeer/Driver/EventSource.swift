@@ -10,11 +10,9 @@ final class EventSource {
   var keyframeNeeded: () -> Void = {}
 
   private var isBehind = false
-  private var waitsForKeyframe: Set<ParticipantID> = []
+  private var dropper = FrameDropper()
   /// Frames left out since the reader fell behind.
   private var framesLeftOut: [ParticipantID: Int] = [:]
-  /// What is missing before the next frame of a track.
-  private var gaps: [Track: MediaGap] = [:]
   /// What has happened and is not handed over yet.
   private var pending: [ParticipantEvent] = []
   /// When the oldest of it happened.
@@ -23,13 +21,6 @@ final class EventSource {
   private var isUrgent = false
   private let patience: Duration
   private var source: ParticipantEvents.Producer.Source?
-
-  private struct Track: Hashable {
-    let owner: ParticipantID
-    let kind: MediaKind
-
-    init(of frame: EncodedFrame) { (owner, kind) = (frame.owner, frame.codec.kind) }
-  }
 
   static let highWatermark = 4096
   static let lowWatermark = 1024
@@ -56,18 +47,21 @@ final class EventSource {
   /// Adds an event to those that are handed over next; see ``yield(now:)``.
   func add(_ event: ParticipantEvent) {
     var event = event
-    if case .media(.frame(let frame)) = event.event {
-      guard admits(frame) else { return leaveOut(frame) }
-      if !gaps.isEmpty, let whole = gaps.removeValue(forKey: Track(of: frame))?.followed(by: frame.gap) {
-        var frame = frame
-        frame.gap = whole
+    if case .media(.frame(var frame)) = event.event {
+      switch dropper.admit(frame, of: .init(of: frame), room: { isBehind ? .none : .ample }) {
+      case .dropped:
+        framesLeftOut[frame.owner, default: 0] += 1
+        return
+      case .admitted(let dropped?):
+        frame.gap = dropped.gap(before: frame.gap)
         event.event = .media(.frame(frame))
+      case .admitted(nil):
+        break
       }
     }
     if case .ended = event.event {
-      waitsForKeyframe.remove(event.participant)
       framesLeftOut[event.participant] = nil
-      gaps = gaps.filter { $0.key.owner != event.participant }
+      for kind in MediaKind.allCases { _ = dropper.takeDropped(of: .init(event.participant, kind)) }
     }
     if case .media = event.event {} else { isUrgent = true }
     pending.append(event)
@@ -88,7 +82,8 @@ final class EventSource {
     return nil
   }
 
-  private func yield() {
+  /// Hands over all that has been added.
+  func yield() {
     pendingSince = nil
     isUrgent = false
     if pending.isEmpty { return }
@@ -97,28 +92,10 @@ final class EventSource {
   }
 
   func finish() {
+    keyframeNeeded = {}
     yield()
     source?.finish()
     source = nil
-  }
-
-  private func leaveOut(_ frame: EncodedFrame) {
-    framesLeftOut[frame.owner, default: 0] += 1
-    var gap = (gaps[Track(of: frame)] ?? MediaGap(.overloaded)).followed(by: frame.gap)
-    gap.framesDropped += 1
-    gaps[Track(of: frame)] = gap
-  }
-
-  private func admits(_ frame: EncodedFrame) -> Bool {
-    guard frame.codec.kind == .video else { return !isBehind }
-    if isBehind {
-      waitsForKeyframe.insert(frame.owner)
-      return false
-    }
-    guard !waitsForKeyframe.isEmpty, waitsForKeyframe.contains(frame.owner) else { return true }
-    guard frame.isKeyframe else { return false }
-    waitsForKeyframe.remove(frame.owner)
-    return true
   }
 
   private func caughtUp() {
@@ -130,17 +107,6 @@ final class EventSource {
       add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
     }
     yield()
-    if !waitsForKeyframe.isEmpty { keyframeNeeded() }
-  }
-}
-
-extension MediaGap {
-  /// The gap together with another one that comes right after it, if there is one.
-  fileprivate func followed(by next: MediaGap?) -> MediaGap {
-    var whole = self
-    whole.packetsLost += next?.packetsLost ?? 0
-    whole.framesDropped += next?.framesDropped ?? 0
-    whole.delay = next?.delay ?? .zero
-    return whole
+    if dropper.tracks.contains(where: { $0.kind == .video }) { keyframeNeeded() }
   }
 }

@@ -32,6 +32,8 @@ final class Lookout {
   /// Looks in a row that found nothing.
   private var emptyLooks = patience
   private var isInLook = false
+  /// When the present interval of measuring began, and how long looks took in it.
+  private var measuring: (since: ContinuousClock.Instant, processorTime: Duration, busy: Duration)?
   private var next: (look: Scheduled<Void>, time: ContinuousClock.Instant)?
 
   // MARK: Whose it is
@@ -107,6 +109,7 @@ final class Lookout {
     next?.look.cancel()
     next = nil
     isInLook = true
+    let begin = ContinuousClock.now
     let isNews = poll(&sockets, nfds_t(sockets.count), 0) > 0
     emptyLooks = isNews ? 0 : min(emptyLooks + 1, Self.patience)
     var isMore = false
@@ -116,7 +119,29 @@ final class Lookout {
     let now = ContinuousClock.now
     for driver in drivers where driver.hasNews || driver.isDue(now: now) { driver.carryOutAll(now: now) }
     isInLook = false
+    measure(from: begin)
     plan(now: now, isMore: isMore)
+  }
+
+  /// Tells the drivers how busy the thread is, as long as something comes.
+  private func measure(from begin: ContinuousClock.Instant) {
+    let end = ContinuousClock.now
+    var measured = measuring ?? (since: begin, processorTime: Self.processorTime, busy: .zero)
+    measured.busy += end - begin
+    measuring = measured
+    let elapsed = end - measured.since
+    guard elapsed >= OverloadControl.interval else { return }
+    measuring = nil
+    // The thread may be busy with other things than looking; and it may wait for a processor while it looks.
+    let busy = max(measured.busy, Self.processorTime - measured.processorTime)
+    for driver in drivers { driver.threadWasBusy(busy / elapsed, now: end) }
+  }
+
+  /// How long the thread has run.
+  private static var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   /// Decides when to look next.

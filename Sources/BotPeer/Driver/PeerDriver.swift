@@ -1,3 +1,4 @@
+internal import FaultInjection
 internal import Glibc
 internal import ICE
 internal import Logging
@@ -17,12 +18,17 @@ final class PeerDriver {
   private let configuration: BotPeer.Configuration
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
+  private let participantEnded: (ParticipantID) -> Void
   private let turnEnded: (ContinuousClock.Instant) -> Moment?
 
   private var sockets: [TransportAddress: DatagramSocket] = [:]
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
   private var lookout: Lookout?
+  /// What was counted of all sockets until the last ``threadWasBusy(_:now:)``.
+  private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
+  /// Since when the user knows that video is left unread; nil when it is not.
+  private var unreadTold: ContinuousClock.Instant?
 
   /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
   ///
@@ -40,26 +46,33 @@ final class PeerDriver {
   var isUrgent: Bool { switchboard.isUrgent }
 
   /// - Parameters:
+  ///   - checkPace: shared by all drivers of the program.
   ///   - emit: is told what happens.
+  ///   - participantEnded: is told when a participant has no connection any more.
   ///   - turnEnded: is told that this is all for now, and says when it wants to be told so again.
   init(
-    loop: any EventLoop, configuration: BotPeer.Configuration, log: Logger = Logger(label: "peer"),
+    loop: any EventLoop, configuration: BotPeer.Configuration, checkPace: CheckPace = CheckPace(),
+    departedLimit: Int = PeerSwitchboard.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
     emit: @escaping (ParticipantEvent) -> Void,
+    participantEnded: @escaping (ParticipantID) -> Void = { _ in },
     turnEnded: @escaping (ContinuousClock.Instant) -> Moment? = { _ in nil }
   ) {
     self.loop = loop
     self.configuration = configuration
     self.log = log
     self.emit = emit
+    self.participantEnded = participantEnded
     self.turnEnded = turnEnded
     var settings = PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.impairment = configuration.impairment
-    settings.act = configuration.act
+    settings.faultInjector = configuration.fault?.injector
     settings.media = MediaSession.Configuration(keyframeAnswer: configuration.keyframeAnswer)
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
+    settings.checkPace = checkPace
+    settings.departedLimit = departedLimit
     switchboard = PeerSwitchboard(settings)
   }
 
@@ -107,6 +120,30 @@ final class PeerDriver {
     hasNews = true
     return socket.receive { datagram, remote, arrival in
       received(&datagram, from: remote, to: socket.address, now: arrival)
+    }
+  }
+
+  /// Takes the share of the last ``OverloadControl/interval`` that the thread was busy, 0 to 1, and follows what comes of it.
+  func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
+    let read = sockets.values.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
+    let dropped = sockets.values.reduce(UInt32(0)) { $0 &+ $1.datagramsOverflowed }
+    let load = MachineLoad(
+      datagramsRead: read &- counted.read, datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
+    counted = (read, dropped)
+    let (unread, senders) = switchboard.balance(load, now: now)
+    if unread > 0 || unreadTold != nil { hasNews = true }
+    tell(unread: unread, of: senders, now: now)
+  }
+
+  private func tell(unread: Int, of senders: Int, now: ContinuousClock.Instant) {
+    if unread > 0, unreadTold == nil {
+      unreadTold = now
+      log.warning(
+        "This machine has no time for all that comes: video is left unread of some users by turns.",
+        metadata: ["unread": "\(unread)", "users": "\(senders)"])
+    } else if unread == 0, let told = unreadTold {
+      unreadTold = nil
+      log.notice("This machine has time for all video again.", metadata: ["after": "\(now - told)"])
     }
   }
 
@@ -176,6 +213,9 @@ final class PeerDriver {
 
   var statistics: [PeerStatistics] { switchboard.statistics }
 
+  /// Whether there is a connection to a participant, or one begins with what they have said already.
+  func isConnecting(to participant: ParticipantID) -> Bool { switchboard.isConnecting(to: participant) }
+
   // MARK: Turns
 
   private func turn(_ work: (PeerSwitchboard, ContinuousClock.Instant) -> Void) {
@@ -187,6 +227,7 @@ final class PeerDriver {
   /// Carries out what is to be done now.
   func carryOutAll(now: ContinuousClock.Instant) {
     gather(now: now)
+    var ended: [ParticipantID] = []
     switchboard.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
       case .transmit(let datagram, let local, let remote):
@@ -194,6 +235,7 @@ final class PeerDriver {
         sockets[local]?.write(datagram, to: remote, isVital: !isMedia)
       case .event(let event):
         emit(ParticipantEvent(participant: participant, event: event, time: now))
+        if case .ended = event { ended.append(participant) }
       }
     }
     for socket in sockets.values { socket.flush() }
@@ -202,6 +244,8 @@ final class PeerDriver {
     for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
+    // Under the same name another connection may have begun.
+    for participant in ended where switchboard.engines[participant] == nil { participantEnded(participant) }
     lookout?.changed(self, now: now)
   }
 

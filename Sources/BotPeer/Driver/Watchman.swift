@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Media
 internal import Synchronization
 
 /// A thread that waits until the kernel has something for one of some sockets, while nobody else looks.
@@ -27,19 +28,7 @@ final class Watchman: Sendable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
     }
-    var thread = pthread_t()
-    let itself = Unmanaged.passRetained(self)
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        if let context { Unmanaged<Watchman>.fromOpaque(context).takeRetainedValue().work() }
-        return nil
-      }, itself.toOpaque())
-    guard status == 0 else {
-      itself.release()
-      return nil
-    }
-    pthread_detach(thread)
+    guard DedicatedThread.start("socket poller", { self.work() }) else { return nil }
   }
 
   deinit {

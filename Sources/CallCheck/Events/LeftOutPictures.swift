@@ -1,3 +1,5 @@
+package import Media
+
 /// Pictures of a peer that came and were not looked at, because whoever feeds the judge did not keep up with decoding. They are those
 /// from one on to the next keyframe, so that what is decoded is never broken.
 public struct LeftOutPictures: Sendable, Hashable {
@@ -8,6 +10,16 @@ public struct LeftOutPictures: Sendable, Hashable {
   /// When the first and the last of them came.
   public var first: ContinuousClock.Instant
   public var last: ContinuousClock.Instant
+
+  /// - Returns: nil if nothing was dropped.
+  package init?(_ dropped: DroppedFrames) {
+    guard let first = dropped.firstArrival, let last = dropped.lastArrival else { return nil }
+    count = dropped.count
+    keyframes = dropped.keyframes
+    bytes = dropped.bytes
+    self.first = first
+    self.last = last
+  }
 
   /// One picture.
   public init(bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {

@@ -14,39 +14,13 @@ struct ConnectionTally: Sendable {
     var sentBitrate: Double?
   }
 
-  private var received: [MediaKind: Sum] = [:]
+  private var received: [MediaKind: CumulativeTrackStatistics] = [:]
   private var jitter: [MediaKind: Samples] = [:]
   private var sent = SentSum()
   private var roundTrips = Samples()
   private var newest = ConnectionSample()
   private var first: (time: Double, bytes: UInt64)?
   private var last: (time: Double, bytes: UInt64)?
-
-  /// The counts of one track.
-  private struct Sum: Sendable {
-    var base = TrackStatistics()
-    var latest = TrackStatistics()
-
-    mutating func take(_ counts: TrackStatistics) {
-      if counts.packetsExpected < latest.packetsExpected || counts.packetsReceived < latest.packetsReceived {
-        base = total
-      }
-      latest = counts
-    }
-
-    var total: TrackStatistics {
-      var sum = latest
-      for count in Self.counts { sum[keyPath: count] &+= base[keyPath: count] }
-      return sum
-    }
-
-    private static var counts: [WritableKeyPath<TrackStatistics, UInt64>] {
-      [
-        \.packetsExpected, \.packetsReceived, \.packetsPadding, \.packetsLost, \.packetsRecovered, \.packetsDuplicated,
-        \.bytesReceived, \.framesDropped, \.keyframeRequests,
-      ]
-    }
-  }
 
   /// The counts of what we sent.
   private struct SentSum: Sendable {
@@ -68,7 +42,7 @@ struct ConnectionTally: Sendable {
   mutating func take(_ sample: ConnectionSample, at time: Double) -> Change {
     let before = totals
     for (kind, counts) in sample.received {
-      received[kind, default: Sum()].take(counts)
+      received[kind, default: .init()].update(counts)
       jitter[kind, default: Samples()].add(counts.jitter)
     }
     if sample.packetsSent < newest.packetsSent { sent.add(newest) }

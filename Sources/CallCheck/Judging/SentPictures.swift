@@ -28,3 +28,11 @@ struct SentPictures: Sendable {
     return recent[place...]
   }
 }
+
+/// A picture of the pattern that we sent.
+struct SentPicture: Sendable, Hashable {
+  /// What is painted on it.
+  let reading: PatternReading
+  /// When it was sent, in seconds since the check's start.
+  let time: Double
+}

@@ -1,4 +1,5 @@
 import Codecs
+import Glibc
 
 /// Measures how loud sound is, where it is silent, and where it is clipped.
 struct SoundMeter: Sendable {
@@ -101,4 +102,12 @@ struct SoundMeter: Sendable {
   func silences(of duration: Double) -> Stretches { silences.stretches(of: duration) }
 
   func clipped(of duration: Double) -> Stretches { clippings.stretches(of: duration) }
+}
+
+/// The logarithm to the base of ten.
+func decadicLogarithm(_ value: Double) -> Double { log10(value) }
+
+/// An amplitude, 1 being full scale, in dB; -96 at least.
+func decibels(amplitude: Double) -> Double {
+  amplitude > 0 ? max(-96, 20 * log10(amplitude)) : -96
 }

@@ -26,3 +26,11 @@ public struct CheckExpectation: Sendable, Hashable, Codable {
     case returned
   }
 }
+
+/// What is judged.
+public enum CheckSubject: String, Sendable, Hashable, Codable {
+  /// A call, while it lasts.
+  case call
+  /// A finished recording: there are no steps of a connection, and arrivals are the file's own times.
+  case recording
+}

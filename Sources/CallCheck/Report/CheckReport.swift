@@ -153,13 +153,13 @@ public struct CheckReport: Sendable, Hashable, Codable {
   }
 
   /// The peers that did not come too late to be judged.
-  var judgedPeers: [PeerReport] { peers.filter { $0.cameLate == nil } }
+  package var judgedPeers: [PeerReport] { peers.filter { $0.cameLate == nil } }
 
   /// The rules that are the program's own.
-  var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
+  package var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
 
   /// Which rules nobody gave, as a sentence; nil when all were given.
-  var ownRulesSentence: String? {
+  package var ownRulesSentence: String? {
     if ownRules.isEmpty { return nil }
     if rulesAreDefault { return "No rule was given: these are the program's own." }
     let verb = ownRules.count == 1 ? "is" : "are"

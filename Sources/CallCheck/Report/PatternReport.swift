@@ -38,3 +38,46 @@ public struct PatternReport: Sendable, Hashable, Codable {
     public var ssimWorst: Double
   }
 }
+
+/// What came back of the pattern that we sent, counted picture by picture from the first that came back on.
+///
+/// A picture that did not come back counts as missing once a later one came back, or when it had 2 s to do so.
+public struct ReturnReport: Sendable, Hashable, Codable {
+  /// Pictures that we sent and that had the time to come back.
+  public var sent: Int
+  /// Those of them that came back.
+  public var returned: Int
+  /// Those that did not.
+  public var missing: Int
+  /// Pictures that came back once more.
+  public var doubled: Int
+  /// Pictures that came back after one that was sent later.
+  public var reordered: Int
+  /// `returned` of `sent`.
+  public var ratio: Double
+  /// From sending a picture to its return, in seconds.
+  public var roundTrip: Spread?
+}
+
+/// How far sound and pictures are apart, in seconds: above 0 the sound is late, below it is early.
+public struct SkewReport: Sendable, Hashable, Codable {
+  /// How it was told.
+  public var source: Source
+  /// As it arrives: once a second.
+  public var total: Spread
+  /// What of it was there when the sender stamped its packets: its own clocks against the pattern. Nil without the pattern or
+  /// without sender reports.
+  public var sender: Double?
+  /// What of it was added on the way, by the sender's stamps against the arrivals. Nil without sender reports.
+  public var network: Double?
+  /// What of it was added here, by frames that waited for those before them.
+  public var receiver: Double?
+
+  public enum Source: String, Sendable, Hashable, Codable {
+    /// The marks of the pattern's sound against the pattern's pictures: exact.
+    case pattern
+    /// The arrivals against the sender's own clock (RTCP sender reports): an estimate, which cannot see what went wrong before
+    /// the sender stamped its packets.
+    case senderReports
+  }
+}

@@ -57,3 +57,47 @@ public struct PeerReport: Sendable, Hashable, Codable {
     }
   }
 }
+
+/// How far a call with a peer came, the later the further.
+public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
+  /// Nothing is known of it but its media, as of a recording.
+  case nothing
+  case seen
+  /// An offer was sent, or one came.
+  case offered
+  /// The answer was sent, or came.
+  case answered
+  /// One of our ICE checks was answered.
+  case checked
+  case iceConnected
+  case dtlsConnected
+  /// Packets of media came.
+  case packets
+  /// A picture or sound was decoded.
+  case media
+
+  public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
+
+  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// Pictures of a peer that came and were not looked at, because the checking program's machine did not keep up with decoding. What
+/// they would have shown was not measured, and no rule about it holds.
+public struct LeftOutReport: Sendable, Hashable, Codable {
+  /// How many.
+  public var pictures: Int
+  /// When the first and the last of them came.
+  public var first: Double
+  public var last: Double
+
+  public init(pictures: Int, first: Double, last: Double) {
+    self.pictures = pictures
+    self.first = first
+    self.last = last
+  }
+
+  /// Why a measurement cannot be told, as a clause.
+  var clause: String {
+    "this machine could not decode all that came: \(pictures) \(pictures == 1 ? "picture was" : "pictures were") left out"
+  }
+}

@@ -27,6 +27,21 @@ public struct RuleResult: Sendable, Hashable, Codable {
     case inconclusive
   }
 
+  package init(
+    rule: String, measurement: String, peer: String?, outcome: Outcome, value: Double?, limit: Double, unit: String,
+    figure: String?, sentence: String
+  ) {
+    self.rule = rule
+    self.measurement = measurement
+    self.peer = peer
+    self.outcome = outcome
+    self.value = value
+    self.limit = limit
+    self.unit = unit
+    self.figure = figure
+    self.sentence = sentence
+  }
+
   /// Whether the rule held.
   public var holds: Bool { outcome == .held }
 }

@@ -23,4 +23,22 @@ public struct Stretch: Sendable, Hashable, Codable {
   public var duration: Double
   /// Why, where that is known: one of ``FreezeReason`` for a freeze, one of ``SoundGapReason`` for a hole in the sound.
   public var reason: String?
+
+  package init(start: Double, duration: Double, reason: String? = nil) {
+    self.start = start
+    self.duration = duration
+    self.reason = reason
+  }
+}
+
+/// How the measurements of one thing are spread.
+public struct Spread: Sendable, Hashable, Codable {
+  /// How many there were.
+  public var count: Int
+  /// The one in the middle.
+  public var p50: Double
+  /// 95 of 100 are at most this; of values with a sign the one that has this size.
+  public var p95: Double
+  /// The largest; of values with a sign the one of the largest size.
+  public var worst: Double
 }

@@ -99,10 +99,10 @@ extension ConnectionReport {
   var tracks: [Received] { [audio, video].compactMap { $0 } }
 
   /// What of both tracks did not come at the first try; nil when nothing was counted.
-  var loss: Double? { share { Double($0.lost) + Double($0.recovered) } }
+  package var loss: Double? { share { Double($0.lost) + Double($0.recovered) } }
 
   /// What of both tracks never came; nil when nothing was counted.
-  var finalLoss: Double? { share { Double($0.lost) } }
+  package var finalLoss: Double? { share { Double($0.lost) } }
 
   private func share(_ count: (Received) -> Double) -> Double? {
     let sent = tracks.reduce(0) { $0 + Double($1.sent) }

@@ -4,7 +4,7 @@ package import Media
 /// middle of one: after a picture has been lost, none is given until the next keyframe.
 package struct FrameOutlet {
   private let continuation: AsyncStream<EncodedFrame>.Continuation
-  private var waitsForKeyframe = false
+  private var dropper = FrameDropper()
   /// Frames that the consumer was too slow for.
   package private(set) var lostFrames = 0
   /// Whether the consumer has gone.
@@ -18,17 +18,18 @@ package struct FrameOutlet {
   }
 
   package mutating func give(_ frame: EncodedFrame) {
-    let isPicture = frame.codec.kind == .video
-    if isPicture, waitsForKeyframe, !frame.isKeyframe {
+    let track = FrameDropper.Track(of: frame)
+    if dropper.isDropping(track), !frame.isKeyframe {
       lostFrames += 1
       return
     }
+    // The stream tells only afterwards whether it had room.
     switch continuation.yield(frame) {
     case .enqueued:
-      if isPicture { waitsForKeyframe = false }
+      _ = dropper.takeDropped(of: track)
     case .dropped:
       lostFrames += 1
-      if isPicture { waitsForKeyframe = true }
+      dropper.drop(frame, of: track)
     case .terminated:
       isClosed = true
     @unknown default:

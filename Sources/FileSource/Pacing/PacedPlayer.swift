@@ -1,4 +1,5 @@
 package import Media
+internal import NIOCore
 
 /// Says which frames of a file are due: all tracks on one clock, in real time, once or in a loop. Reads nothing, waits for
 /// nothing.
@@ -32,7 +33,7 @@ package struct PacedPlayer: Sendable {
 
   private struct Track: Sendable {
     /// Frames to come; `time` counts from the beginning of the first round.
-    var queue = FrameQueue()
+    var queue = BoundedFrameQueue<FileFrame>()
     /// The round that is being appended.
     var round: Int64 = 0
     var hasEnded = false
@@ -64,7 +65,7 @@ package struct PacedPlayer: Sendable {
     let offset = track.round &* period
     for var frame in frames {
       frame.time &+= offset
-      track.queue.append(frame)
+      track.queue.append(frame, bytes: frame.payload.readableBytes)
     }
     tracks[kind] = track
   }
@@ -91,7 +92,7 @@ package struct PacedPlayer: Sendable {
 
     var due: [EncodedFrame] = []
     while let (kind, head) = nextFrame, instant >= self.instant(of: head.time, began) {
-      _ = tracks[kind]?.queue.removeFirst()
+      _ = tracks[kind]?.queue.popFirst()
       due.append(encoded(head, began))
     }
     return due

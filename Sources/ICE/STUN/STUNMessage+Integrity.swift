@@ -1,3 +1,4 @@
+import COpenSSL
 package import NIOCore
 
 /// MESSAGE-INTEGRITY (RFC 8489, 14.5) and FINGERPRINT (14.7): made when a message is finished, checked before it is
@@ -55,5 +56,39 @@ extension STUNMessage {
     var prefix = ByteBuffer()
     write(attributes[..<index], extraLength: Self.fingerprintLength, into: &prefix)
     return CRC32.checksum(of: prefix.readableBytesView) ^ Self.fingerprintMask
+  }
+}
+
+/// The CRC-32 of ISO 3309, as FINGERPRINT uses it (RFC 8489, 14.7).
+enum CRC32 {
+  static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
+    ~bytes.reduce(UInt32.max) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ ($0 >> 8) }
+  }
+
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+  }
+}
+
+/// HMAC-SHA1 (RFC 2104) by OpenSSL: the only cryptography of this room.
+enum HMACSHA1 {
+  static let length = 20
+
+  /// The 20 bytes of the code; none when OpenSSL refuses SHA-1, which then equals nothing.
+  static func digest(of bytes: ByteBufferView, key: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: length)
+    var written: UInt32 = 0
+    let result = bytes.withUnsafeBytes { data in
+      HMAC(
+        EVP_sha1(), key, Int32(truncatingIfNeeded: key.count), data.bindMemory(to: UInt8.self).baseAddress,
+        data.count, &digest, &written)
+    }
+    return result != nil && written == length ? digest : []
+  }
+
+  /// Compares in a time that does not tell where the first difference lies.
+  static func areEqual(_ found: ByteBufferView, _ expected: [UInt8]) -> Bool {
+    guard found.count == expected.count, expected.count == length else { return false }
+    return zip(found, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

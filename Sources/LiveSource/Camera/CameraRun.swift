@@ -1,5 +1,4 @@
 import FileSource
-import Foundation
 import Logging
 import Media
 import Synchronization
@@ -99,10 +98,9 @@ final class CameraRun: Sendable {
   private static let niceness: Int32 = -10
 
   private func spawn(_ kind: MediaKind, _ body: @escaping @Sendable (CameraRun) throws(InputRefusal) -> Void) {
-    let thread = Thread {
-      // In time before everything else of the process, if the system lets: late media cannot be made good. On Linux a
-      // process id of 0 means this thread alone.
-      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+    let name = kind == .video ? "camera pictures" : "camera sound"
+    // In time before everything else of the process, if the system lets: late media cannot be made good.
+    let isStarted = DedicatedThread.start(name, niceness: Self.niceness) {
       do throws(InputRefusal) {
         try body(self)
         self.ended(kind)
@@ -110,8 +108,7 @@ final class CameraRun: Sendable {
         self.fail(error)
       }
     }
-    thread.name = kind == .video ? "camera pictures" : "camera sound"
-    thread.start()
+    if !isStarted { fail(InputRefusal("the system gives no thread")) }
   }
 
   private func ended(_ kind: MediaKind) {

@@ -1,3 +1,5 @@
+import Media
+
 /// What may still be sent so that the bitrate holds over every second, keyframes included.
 ///
 /// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next picture

@@ -1,3 +1,5 @@
+import Media
+
 /// How Opus prepares for loss: at once when it is reported, and for a while after it has gone.
 struct SoundTuning: Sendable {
   /// The loss to be prepared for, in per cent.

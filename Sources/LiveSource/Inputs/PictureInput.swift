@@ -1,4 +1,5 @@
 import Codecs
+import Media
 
 /// Pictures that are pulled one after the other, from the start again after `rewind`. One thread uses it.
 ///
@@ -26,4 +27,46 @@ protocol PictureInput: AnyObject {
 extension PictureInput {
   func pictureWasSent() {}
   var undecodable: Undecodable { Undecodable() }
+}
+
+/// Pictures that were found good and can be opened as often as they are to be played.
+struct CheckedPictures: Sendable {
+  /// What they are, for example `Y4M 640x480 at 30 pictures a second`.
+  var summary: String
+  var size: PictureSize
+  /// From one picture to the next, usually, in units of `FileTime.rate`; above zero.
+  var interval: Int64
+  var extent: Extent
+  var remarks: [String] = []
+  var open: @Sendable (CameraClock) throws(InputRefusal) -> any PictureInput
+}
+
+/// How long an input goes on, in units of `FileTime.rate`.
+enum Extent: Sendable, Hashable {
+  /// From the first frame's beginning to the last one's end, on the input's own time line. It can be played again.
+  case range(Range<Int64>)
+  /// For ever, as a still picture does.
+  case endless
+  /// Until it ends, whenever that is, as a pipe does. It cannot be played again.
+  case unknown
+}
+
+/// What of an input could not be decoded, and was left out.
+struct Undecodable: Sendable, Hashable {
+  /// The first that was.
+  struct First: Sendable, Hashable {
+    /// In units of `FileTime.rate` from the input's start.
+    let time: Int64
+    /// As a clause.
+    let reason: String
+  }
+
+  /// How many, in all rounds together.
+  private(set) var count = 0
+  private(set) var first: First?
+
+  mutating func add(at time: Int64, reason: String) {
+    count += 1
+    first = first ?? First(time: time, reason: reason)
+  }
 }

@@ -1,18 +1,18 @@
-import Foundation
+import Media
 
 /// Whole pictures from the thread that reads a pipe to the one that plays them: a few, so that a writer that is too fast
 /// has to wait.
-final class PictureMailbox: @unchecked Sendable {
-  // Sendable: everything below is only used under `condition`.
-  private let condition = NSCondition()
-  private var pictures: [[UInt8]] = []
-  private var hasEnded = false
-  private var isAbandoned = false
-  /// Bytes behind the last whole picture.
-  private var rest = 0
-  private var format: Format?
-  /// Why what comes cannot be played, or not on.
-  private var refusal: InputRefusal?
+final class PictureMailbox: Sendable {
+  private struct State {
+    var pictures: [[UInt8]] = []
+    var hasEnded = false
+    var isAbandoned = false
+    /// Bytes behind the last whole picture.
+    var rest = 0
+    var format: Format?
+    /// Why what comes cannot be played, or not on.
+    var refusal: InputRefusal?
+  }
 
   /// What comes from a pipe.
   enum Format: Sendable, Hashable {
@@ -23,108 +23,88 @@ final class PictureMailbox: @unchecked Sendable {
   /// Pictures that wait at most.
   static let capacity = 4
 
+  private let state = Monitor(State())
+
   /// Adds a picture; waits while the box is full.
   ///
   /// - Returns: false when nobody will take it.
   func put(_ picture: [UInt8]) -> Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    while pictures.count >= Self.capacity, !isAbandoned { condition.wait() }
-    if isAbandoned { return false }
-    pictures.append(picture)
-    condition.broadcast()
-    return true
+    state.wait { state in
+      if state.isAbandoned { return false }
+      guard state.pictures.count < Self.capacity else { return nil }
+      state.pictures.append(picture)
+      return true
+    } ?? false
   }
 
   /// What will come is known.
   ///
   /// - Returns: false when it is taken for something else already.
   func announce(_ format: Format) -> Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    if let known = self.format { return known == format }
-    self.format = format
-    condition.broadcast()
-    return true
+    state.withLock { state in
+      if let known = state.format { return known == format }
+      state.format = format
+      return true
+    }
   }
 
   /// What comes cannot be played, or not on.
   func refuse(_ refusal: InputRefusal) {
-    condition.lock()
-    self.refusal = refusal
-    hasEnded = true
-    condition.broadcast()
-    condition.unlock()
+    state.withLock { state in
+      state.refusal = refusal
+      state.hasEnded = true
+    }
   }
 
   /// No picture will come.
   func end(rest: Int) {
-    condition.lock()
-    hasEnded = true
-    self.rest = rest
-    condition.broadcast()
-    condition.unlock()
+    state.withLock { state in
+      state.hasEnded = true
+      state.rest = rest
+    }
   }
 
   /// Nobody will take a picture.
-  func abandon() {
-    condition.lock()
-    isAbandoned = true
-    condition.broadcast()
-    condition.unlock()
-  }
+  func abandon() { state.withLock { $0.isAbandoned = true } }
 
-  var isUseless: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return isAbandoned
-  }
+  var isUseless: Bool { state.withLock { $0.isAbandoned } }
 
   /// The next picture, if one is there.
   func take() -> [UInt8]? {
-    condition.lock()
-    defer { condition.unlock() }
-    guard !pictures.isEmpty else { return nil }
-    condition.broadcast()
-    return pictures.removeFirst()
+    state.withLock { $0.pictures.isEmpty ? nil : $0.pictures.removeFirst() }
   }
 
   /// Whether nothing is there and nothing will come.
   func isOver() throws(InputRefusal) -> Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    guard hasEnded, pictures.isEmpty else { return false }
-    if let refusal { throw refusal }
-    return true
+    let (isOver, refusal) = state.withLock { ($0.hasEnded && $0.pictures.isEmpty, $0.refusal) }
+    if isOver, let refusal { throw refusal }
+    return isOver
   }
 
   /// Waits until it is known what will come. When that takes too long it is taken for raw pictures from then on.
   ///
   /// - Returns: nil when it is not known.
-  func waitForFormat(_ patience: TimeInterval) throws(InputRefusal) -> Format? {
-    condition.lock()
-    defer { condition.unlock() }
-    let end = Date(timeIntervalSinceNow: patience)
-    while format == nil, !hasEnded {
-      if !condition.wait(until: end) { break }
+  func waitForFormat(_ patience: Duration) throws(InputRefusal) -> Format? {
+    _ = state.wait(atMost: patience) { $0.format != nil || $0.hasEnded ? true : nil }
+    let (format, refusal) = state.withLock { state in
+      let known = state.format
+      if known == nil, state.refusal == nil { state.format = .raw }
+      return (known, state.refusal)
     }
     if let refusal { throw refusal }
-    if let format { return format }
-    format = .raw
-    return nil
+    return format
   }
 
   /// Waits for the first picture.
   ///
   /// - Returns: nil when none came in time; otherwise whether one is there, and how many bytes came if none is.
-  func waitForFirst(_ patience: TimeInterval) throws(InputRefusal) -> (isThere: Bool, rest: Int)? {
-    condition.lock()
-    defer { condition.unlock() }
-    let end = Date(timeIntervalSinceNow: patience)
-    while pictures.isEmpty, !hasEnded {
-      if !condition.wait(until: end) { return nil }
+  func waitForFirst(_ patience: Duration) throws(InputRefusal) -> (isThere: Bool, rest: Int)? {
+    let found = state.wait(atMost: patience) { state in
+      !state.pictures.isEmpty || state.hasEnded
+        ? (isThere: !state.pictures.isEmpty, rest: state.rest, state.refusal) : nil
     }
-    if pictures.isEmpty, let refusal { throw refusal }
-    return (!pictures.isEmpty, rest)
+    guard let (isThere, rest, refusal) = found else { return nil }
+    if !isThere, let refusal { throw refusal }
+    return (isThere, rest)
   }
 }

@@ -1,6 +1,6 @@
-import Foundation
 import Glibc
 import Logging
+import Media
 
 /// Reads pictures from a pipe on a thread of its own, so that a writer that is slow holds up nobody.
 ///
@@ -18,15 +18,14 @@ final class PipeReader: Sendable {
   init(_ descriptor: Int32, raw: PipeShape?, logger: Logger) {
     let mailbox = PictureMailbox()
     self.mailbox = mailbox
-    let thread = Thread {
+    let isStarted = DedicatedThread.start("pipe reader") {
       do throws(InputRefusal) {
         try Self.read(PipeBytes(descriptor, until: mailbox), raw, logger)
       } catch {
         mailbox.refuse(error)
       }
     }
-    thread.name = "pipe reader"
-    thread.start()
+    if !isStarted { mailbox.refuse(InputRefusal("the system gives no thread")) }
   }
 
   deinit {

@@ -44,9 +44,9 @@ final class PipedPictures: PictureInput {
   // MARK: Before it is played
 
   /// How long the first picture is waited for before anybody joins, in seconds.
-  private static let patience = 2.0
+  private static let patience = Duration.seconds(2)
   /// How long a header is, where nothing else tells what will come.
-  private static let patienceForHeader = 10.0
+  private static let patienceForHeader = Duration.seconds(10)
 
   /// Begins to read.
   ///
@@ -67,7 +67,8 @@ final class PipedPictures: PictureInput {
     case .raw?: return try checkRaw(reader, raw, rate: rate)
     case nil where raw == nil:
       throw InputRefusal(
-        "nothing has come from it for \(Int(wait)) s, and without a Y4M header the size must be given (--size)")
+        "nothing has come from it for \(wait.components.seconds) s, and without a Y4M header the size must be given (--size)"
+      )
     case nil:
       // The box takes what comes for raw from now on.
       return try checkRaw(reader, raw, rate: rate)

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import SDP
 
 /// The key and self-signed certificate by which a peer is known for one run: ECDSA on P-256 (RFC 8827, 6.5).
 ///
@@ -68,4 +69,24 @@ func certificateDigest(of certificate: OpaquePointer, algorithm: String) -> [UIn
     count = X509_digest(certificate, hash, buffer.baseAddress, &length) == 1 ? Int(length) : 0
   }
   return digest.isEmpty ? nil : digest
+}
+
+/// The digest of a certificate, as in `a=fingerprint` (RFC 8122, 5).
+package struct CertificateFingerprint: Sendable, Hashable {
+  /// The hash's name in lower case, for example `sha-256`.
+  package var algorithm: String
+  package var digest: [UInt8]
+
+  /// - Parameter algorithm: the hash's name in lower case, for example `sha-256`.
+  package init(algorithm: String, digest: [UInt8]) {
+    self.algorithm = algorithm
+    self.digest = digest
+  }
+
+  init(_ fingerprint: Fingerprint) {
+    self.init(algorithm: fingerprint.algorithm, digest: fingerprint.digest)
+  }
+
+  /// The value of the `a=fingerprint` line.
+  var attribute: Fingerprint { Fingerprint(algorithm: algorithm, digest: digest) }
 }

@@ -19,7 +19,7 @@ extension PeerEngine {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= Moment(now) { giveUpConnecting(now: now) }
       followLeaving(now: now)
-      if misbehaviour != nil { perform(now: now) }
+      if faultInjector != nil { injectFaults(now: now) }
     }
     if isOpen {
       pollAgent(now: now)
@@ -31,7 +31,7 @@ extension PeerEngine {
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
     }
-    if misbehaviour != nil { actions = staged(actions, now: now) }
+    if faultInjector != nil { actions = staged(actions, now: now) }
     scheduleTurn()
     swap(&actions, &taken)
   }
@@ -49,7 +49,7 @@ extension PeerEngine {
     if path != nil { consider(secure.retransmission) }
     consider(media.due)
     consider(connectingDeadline)
-    consider(misbehaviour?.deadline.map(Moment.init))
+    consider(faultInjector?.deadline.map(Moment.init))
     if leftRoom != nil { consider(leavingDeadline) }
     return earliest
   }
@@ -151,5 +151,21 @@ extension PeerEngine {
     if seen.remoteCandidates > 0 { return "\(seen.remoteCandidates) address(es) of the participant were tried" }
     if seen.unresolvableCandidates > 0 { return "the participant gave only mDNS names" }
     return "the participant gave no address"
+  }
+}
+
+/// How far connecting has come, for whoever wants to know where it ended.
+extension PeerEngine {
+  /// Tells of a milestone, the first time.
+  func reach(_ milestone: ConnectionMilestone) {
+    guard milestones.insert(milestone).inserted else { return }
+    emit(.reached(milestone))
+  }
+
+  /// Tells of those that the ICE agent has reached.
+  func followMilestones() {
+    if agent.statistics.checksSent > 0 { reach(.checksBegun) }
+    if agent.statistics.checksAnswered > 0 { reach(.checkAnswered) }
+    if agent.selectedPair != nil { reach(.iceConnected) }
   }
 }

@@ -16,9 +16,9 @@ extension PeerEngine {
   /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
   package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    if misbehaviour == nil {
+    if faultInjector == nil {
       take(message, now: now)
-    } else if let message = misbehaviour?.hears(message, now: now) {
+    } else if let message = faultInjector?.incoming(message, now: now) {
       take(message, now: now)
     }
   }

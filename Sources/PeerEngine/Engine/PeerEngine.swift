@@ -35,8 +35,8 @@ package final class PeerEngine {
     /// The SRTP protection profiles that we agree to, the best first.
     package var protectionProfiles = SRTPProfile.preferred
     package var media = MediaSession.Configuration()
-    /// What we do on purpose that should not be done.
-    package var act: Act?
+    /// What injects a fault; nil for none. Copied for each engine.
+    package var faultInjector: (any FaultInjector)?
 
     package init(
       participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
@@ -105,8 +105,14 @@ package final class PeerEngine {
   var lastMediaArrival: Moment?
   /// Whether the last of them was a goodbye.
   var hasSaidGoodbye = false
-  /// How we misbehave; nil for an engine that behaves.
-  var misbehaviour: (any Misbehaviour)?
+  /// Nil when no fault is injected.
+  var faultInjector: (any FaultInjector)?
+  /// Since when the participant's video is left unread, until when it was before, and how many packets of it.
+  var unreadSince: Moment?
+  var lastUnread: Moment?
+  var packetsUnread: UInt64 = 0
+  /// The last number of each source that was decrypted meanwhile.
+  var unreadNumbers: [UInt32: UInt16] = [:]
   /// Whether we ended the call without telling anybody.
   var hasFallenSilent = false
   let checkPace: CheckPace
@@ -146,7 +152,7 @@ package final class PeerEngine {
     media = MediaSession(
       owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
-    misbehaviour = configuration.act?.misbehaviour
+    faultInjector = configuration.faultInjector
   }
 
   /// Whether anything can still happen.
@@ -228,7 +234,8 @@ package final class PeerEngine {
     statistics.remoteAddress = path?.remote.description
     statistics.protectionProfile = secure.profile?.description
     statistics.datagramsRefused = datagramsRefused
-    statistics.actsPerformed = misbehaviour?.timesPerformed ?? 0
+    statistics.packetsUnread = packetsUnread
+    statistics.faultsInjected = faultInjector?.timesInjected ?? 0
     return statistics
   }
 

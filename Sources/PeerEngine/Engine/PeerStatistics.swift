@@ -31,11 +31,13 @@ public struct PeerStatistics: Sendable, Hashable {
   public var protectionProfile: String?
   /// Datagrams that were thrown away: no validated sender, no keys yet, forged, replayed or unreadable.
   public var datagramsRefused: UInt64 = 0
+  /// Packets of video that were left unread, because this machine had no time for all that came.
+  public var packetsUnread: UInt64 = 0
 
   /// What was done to the participant's datagrams on purpose; nil without ``BotPeer/Configuration/impairment``.
   public var impairment: Impairment.Statistics?
-  /// How often ``BotPeer/Configuration/act`` has been done to the participant; 0 when there was no occasion yet.
-  public var actsPerformed: UInt64 = 0
+  /// How often ``BotPeer/Configuration/fault`` has been injected for the participant; 0 when there was no occasion yet.
+  public var faultsInjected: UInt64 = 0
 
   public init(participant: ParticipantID, state: ConnectionState) {
     self.participant = participant

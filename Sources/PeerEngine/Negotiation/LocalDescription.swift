@@ -85,3 +85,42 @@ package struct LocalDescription: Sendable, Hashable {
     }
   }
 }
+
+/// Our side of one kind of media towards one remote peer.
+package struct LocalTrack: Sendable, Hashable {
+  /// Whether there is something to send. If not, our SDP says `recvonly` and announces no source.
+  package var isSent: Bool
+  /// Whether what the remote side sends is wanted. If not, our SDP says `sendonly` or `inactive`.
+  package var isReceived: Bool
+  /// The track's id in `a=msid` (RFC 8830).
+  package var trackID: String
+  /// The source of our RTP, and of our RTCP even when nothing is sent.
+  package var ssrc: UInt32
+  /// The source of our retransmissions (RFC 4588); nil if we never send any.
+  package var retransmissionSSRC: UInt32?
+
+  package init(
+    isSent: Bool, isReceived: Bool = true, trackID: String, ssrc: UInt32, retransmissionSSRC: UInt32? = nil
+  ) {
+    self.isSent = isSent
+    self.isReceived = isReceived
+    self.trackID = trackID
+    self.ssrc = ssrc
+    self.retransmissionSSRC = retransmissionSSRC
+  }
+}
+
+/// Random text of letters and digits, about 6 bits a character: fit for ICE credentials (RFC 8839, 5.4), for tokens
+/// such as those of `a=msid` (RFC 8830) and for canonical names.
+enum RandomText {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+  static func make(length: Int, using generator: inout some RandomNumberGenerator) -> String {
+    var text = ""
+    for _ in 0..<length {
+      let place = Int.random(in: 0..<alphabet.count, using: &generator)
+      text.unicodeScalars.append(Unicode.Scalar(alphabet[place]))
+    }
+    return text
+  }
+}

@@ -4,7 +4,7 @@ package import Media
 ///
 /// It is told what becomes of packets and frames as they are taken in order, and asked once for each frame that is
 /// handed on. Where several reasons meet, the one that explains the others is named: muted, then a new beginning or a
-/// broken connection, then loss, then a sender that sent nothing, then a repair that took long.
+/// broken connection, then a machine without time, then loss, then a sender that sent nothing, then a repair that took long.
 package struct GapTracker: Sendable {
   /// What is known of a frame that is handed on.
   package struct Frame: Sendable, Hashable {
@@ -35,6 +35,8 @@ package struct GapTracker: Sendable {
   /// How much longer than its media time the way to the next frame may be. A full line delays as well, but never so
   /// long; who stays away longer with timestamps that stand still had stopped.
   package static let longestStandstill: Duration = .seconds(5)
+  /// How long after datagrams were dropped here a loss is taken for that.
+  package static let longestOverload: Duration = .seconds(1)
   /// How long after a broken connection the first loss is taken for its work.
   package static let longestInterruption: Duration = .seconds(10)
 
@@ -48,6 +50,8 @@ package struct GapTracker: Sendable {
   private var delay = Duration.zero
   private var isOtherSource = false
   private var interruption: Moment?
+  private var overload: Moment?
+  private var isUnread = false
   private var muting: Moment?
 
   package init(kind: MediaKind) {
@@ -71,6 +75,12 @@ package struct GapTracker: Sendable {
 
   /// The connection was seen to be broken.
   package mutating func connectionWasInterrupted(now: Moment) { interruption = now }
+
+  /// Datagrams came that were dropped because this machine did not read them in time.
+  package mutating func datagramsWereDropped(now: Moment) { overload = now }
+
+  /// What came since the last frame was left unread.
+  package mutating func wasUnread() { isUnread = true }
 
   /// The sender said that it does not send.
   package mutating func wasMuted(now: Moment) { muting = muting ?? now }
@@ -96,11 +106,16 @@ package struct GapTracker: Sendable {
       interruption = nil
       return .muted
     }
+    if isUnread {
+      isUnread = false
+      return .overloaded
+    }
     let isBroken = interruption.map { frame.arrival >= $0 } ?? false
     if isOtherSource || hasLoss {
       if isBroken { interruption = nil }
       if isBroken || (isOtherSource && last != nil) { return .reconnect }
       guard hasLoss else { return nil }
+      if let overload, frame.arrival - overload < Self.longestOverload { return .overloaded }
       return droppedWholeFrames ? .waitingForKeyframe : .lost
     }
     guard let last else { return nil }

@@ -34,6 +34,9 @@ package struct ReceiveTrack: Sendable {
   /// The numbers that were settled of sources that were selected before this one.
   var expectedOfEarlierSources: UInt64 = 0
 
+  /// Whether packets are left unread that come.
+  var isUnread = false
+
   /// Whether it was told that the next frame comes late.
   var isRecovering = false
 
@@ -114,7 +117,7 @@ package struct ReceiveTrack: Sendable {
   package mutating func poll(
     roundTrip: RoundTripTime, now: Moment, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
-    if let place = selectedIndex, let due = sources[place].deadline, due <= now {
+    if let place = selectedIndex, let due = sources[place].deadline, due <= now, !isUnread {
       let requests = sources[place].requests(roundTrip: roundTrip, now: now)
       if !requests.isEmpty {
         statistics.packetsRequested += UInt64(requests.count)
@@ -143,7 +146,7 @@ package struct ReceiveTrack: Sendable {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
     if let place = selectedIndex {
-      consider(sources[place].deadline)
+      if !isUnread { consider(sources[place].deadline) }
       if !isRecovering { consider(sources[place].recoveryIsSlow) }
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
@@ -173,7 +176,7 @@ package struct ReceiveTrack: Sendable {
 extension ReceiveTrack {
   /// Whether a keyframe is needed and none is on its way.
   private mutating func wantsKeyframe(now: Moment) -> Bool {
-    guard media.codec == .vp8, let place = selectedIndex else { return false }
+    guard media.codec == .vp8, !isUnread, let place = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
     let silence = now - sources[place].lastArrival
     guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }

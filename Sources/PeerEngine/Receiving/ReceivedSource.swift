@@ -48,6 +48,7 @@ package struct ReceivedSource: Sendable {
 
   package let ssrc: UInt32
   package let kind: MediaKind
+  private let clockRate: Int32
   package let configuration: ReceiveTrack.Configuration
   /// The simulcast stream's rid, if it has one.
   package var streamID: String?
@@ -84,6 +85,8 @@ package struct ReceivedSource: Sendable {
   private var overflow: (sequence: Int64, packet: ReceivedPacket)?
   /// The first number that was due when the first packet was handed on.
   private var firstDue: Int64?
+  /// Whether the hole before the next packet is passed over at once: what would fill it was left unread.
+  private var skipsNextHole = false
   /// Given up a short while ago: when one still comes, it was not lost.
   private var recentlyLost: [Int64] = []
 
@@ -96,6 +99,7 @@ package struct ReceivedSource: Sendable {
   ) {
     ssrc = packet.ssrc
     kind = codec.kind
+    clockRate = codec.clockRate
     self.configuration = configuration
     reporter = ReceptionReporter(ssrc: packet.ssrc, clockRate: codec.clockRate)
     nack = NackGenerator(configuration: configuration.nack(codec.kind, asks: asks))
@@ -124,7 +128,8 @@ package struct ReceivedSource: Sendable {
     let sequence = unwrapper.place(of: packet.sequenceNumber)
     if !isRetransmission {
       lastArrival = arrival
-      if abs(sequence - highest) > Self.largestJump { return (suspectRestart(packet), nil) }
+      if abs(sequence - highest) > Self.largestJump, !skipsNextHole { return (suspectRestart(packet), nil) }
+      if skipsNextHole, sequence > highest { reporter = ReceptionReporter(ssrc: ssrc, clockRate: clockRate) }
       if !suspects.isEmpty { suspects.removeAll() }
       if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
       count(packet, at: sequence, arrival: arrival)
@@ -134,6 +139,10 @@ package struct ReceivedSource: Sendable {
     highest = max(highest, sequence)
     if holdsUntil != nil, sequence < buffer.next { lookBack(to: sequence, arrival: arrival) }
     let arrived = nack.arrived(sequence, now: arrival)
+    if skipsNextHole, !isRetransmission, arrived == .newest {
+      skipsNextHole = false
+      nack.giveUp(below: sequence)
+    }
     var waiting = ReceivedPacket(
       payload: packet.payload, timestamp: packet.timestamp, marker: packet.marker, arrival: arrival)
     if case .filled(let requests, _, let sinceMissed) = arrived, requests > 0 { waiting.delay = sinceMissed }
@@ -210,6 +219,13 @@ package struct ReceivedSource: Sendable {
       recentlyLost.removeFirst(recentlyLost.count - Self.rememberedLosses)
     }
     return .lost(buffer.skip(to: end))
+  }
+
+  /// What came was left unread for a while and is read again: nothing of it is looked for, and none of it is called lost to the
+  /// sender.
+  mutating func willBeReadAgain(now: Moment) {
+    lastArrival = now
+    skipsNextHole = true
   }
 
   /// The first packets have been held long enough.

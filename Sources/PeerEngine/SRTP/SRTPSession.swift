@@ -123,3 +123,74 @@ package final class SRTPSession {
     return session
   }
 }
+
+/// Why libsrtp refused a session or a packet.
+package enum SRTPError: Error, Sendable, Hashable, CustomStringConvertible {
+  case sessionNotMade(status: UInt32)
+  /// The packet was seen before, or is older than the replay window (RFC 3711, 3.3.2).
+  case replayed
+  /// The authentication tag is wrong: forged, damaged, or under another key.
+  case notAuthentic
+  case refused(status: UInt32)
+
+  package var description: String {
+    switch self {
+    case .sessionNotMade(let status): "libsrtp could not make a session (status \(status))."
+    case .replayed: "The packet was seen before or is too old."
+    case .notAuthentic: "The packet's authentication tag is wrong."
+    case .refused(let status): "libsrtp refused the packet (status \(status))."
+    }
+  }
+}
+
+/// Which side of the DTLS handshake a peer is: `client` sends the ClientHello (`a=setup:active`).
+package enum DTLSRole: String, Sendable, Hashable {
+  case client
+  case server
+}
+
+/// The master keys of both directions, as the DTLS handshake exported them (RFC 5764, 4.2).
+package struct SRTPKeys: Sendable, Hashable {
+  package let profile: SRTPProfile
+  /// Master key, then master salt: what libsrtp takes.
+  package let sending: [UInt8]
+  package let receiving: [UInt8]
+
+  /// - Parameters:
+  ///   - material: client key, server key, client salt, server salt, one after the other; of the profile's lengths.
+  ///   - role: which of the two is ours.
+  init(profile: SRTPProfile, material: [UInt8], role: DTLSRole) {
+    self.profile = profile
+    let key = profile.keyLength
+    let salt = profile.saltLength
+    let client = Array(material.prefix(key)) + Array(material.dropFirst(2 * key).prefix(salt))
+    let server = Array(material.dropFirst(key).prefix(key)) + Array(material.dropFirst(2 * key + salt).prefix(salt))
+    switch role {
+    case .client: (sending, receiving) = (client, server)
+    case .server: (sending, receiving) = (server, client)
+    }
+  }
+}
+
+/// For whoever need not know why a packet is of no use.
+extension SRTPSession {
+  /// Decrypts in place; false if the packet is not to be used.
+  func unprotect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
+    do {
+      if isControl { try unprotectRTCP(&packet) } else { try unprotectRTP(&packet) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Encrypts in place; false if it could not be.
+  func protect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
+    do {
+      if isControl { try protectRTCP(&packet) } else { try protectRTP(&packet) }
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -102,3 +102,27 @@ package struct SendTrack: Sendable {
   /// The timestamp of a place on the time line, for sender reports.
   package func timestamp(ticks: Int64) -> UInt32 { stream.timestamp(ticks: ticks) }
 }
+
+/// What becomes of a participant's wish for a keyframe of what we send.
+public enum KeyframeAnswer: Sendable, Hashable {
+  /// The pictures since the last keyframe are sent again, as fast as the line takes them: for a recorded source, which cannot
+  /// make a keyframe. Where the line does not take them within a second, pictures are left out up to the next keyframe.
+  case replay
+  /// The source makes one: nothing is sent again, and who comes late begins with a new keyframe.
+  case source
+}
+
+/// Numbers every packet that leaves, over all sources of the transport
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
+package struct TransportSequence: Sendable {
+  private var next: UInt16
+
+  package init(first: UInt16 = 1) {
+    next = first
+  }
+
+  package mutating func take() -> UInt16 {
+    defer { next &+= 1 }
+    return next
+  }
+}

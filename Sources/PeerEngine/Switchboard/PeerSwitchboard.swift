@@ -17,9 +17,11 @@ package final class PeerSwitchboard {
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     package var media = MediaSession.Configuration()
     package var impairment: Impairment?
-    package var act: Act?
+    package var faultInjector: (any FaultInjector)?
     /// How many may go on with a call after they have left the room: as many as a room has when its server is lost.
     package var departedLimit = 256
+    /// Shared by all who check addresses.
+    package var checkPace = CheckPace()
     /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
     package var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
 
@@ -44,8 +46,10 @@ package final class PeerSwitchboard {
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   /// What a viewer who comes now needs to see the present picture.
   private var groupOfPictures = GroupOfPicturesCache()
-  private let checkPace = CheckPace()
   private var touched: [PeerEngine] = []
+  var overload = OverloadControl()
+  /// Whether somebody's video is left unread.
+  var leavesVideoUnread = false
   /// What has happened outside of engines.
   private var events: [(ParticipantID, PeerEvent)] = []
   /// What is on its way over lines that are impaired on purpose; nil when none is.
@@ -171,6 +175,11 @@ package final class PeerSwitchboard {
     }
   }
 
+  /// Whether there is an engine of a participant, or one will be made of what they have said already.
+  package func isConnecting(to participant: ParticipantID) -> Bool {
+    engines[participant] != nil || gates[participant]?.deadline != nil
+  }
+
   /// How many things are remembered of participants; 0 when nobody is there.
   package var footprint: Int {
     engines.count + gates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
@@ -206,9 +215,9 @@ package final class PeerSwitchboard {
     settings.receiving = configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.media = configuration.media
-    settings.act = configuration.act
+    settings.faultInjector = configuration.faultInjector
     let engine = PeerEngine(
-      settings, offers: offers, checkPace: checkPace, generator: configuration.makeGenerator())
+      settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine
@@ -255,6 +264,7 @@ package final class PeerSwitchboard {
       touch(engine)
       claim(path, for: engine, now: now.instant)
     } else if let engine = byPath[path] {
+      if leavesVideoUnread, kind == .rtp, engine.leavesUnread(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       // Most packets only become part of a picture that is not complete yet.
       if kind == .rtp { engine.mediaChanged() }
@@ -306,7 +316,7 @@ package final class PeerSwitchboard {
 
   // MARK: Turns
 
-  private func touch(_ engine: PeerEngine) {
+  func touch(_ engine: PeerEngine) {
     if engine.isInTurn { return }
     engine.isInTurn = true
     touched.append(engine)

@@ -11,8 +11,8 @@ final class FrameIntake {
   private var repair = SoundRepair()
   private let check: FrameCheck?
   private var timeline: Timeline
-  private var tallies: [MediaKind: TrackTally] = [:]
-  private var statistics: [MediaKind: StatisticsSum] = [:]
+  private var tallies = PerKind<TrackTally>()
+  private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
   private var ending = TrackEnding()
 
   /// When the first frame came that can be recorded; nil before.
@@ -42,14 +42,14 @@ final class FrameIntake {
       lastSign = max(lastSign ?? report.arrival, report.arrival)
       timeline.add(report)
     case .recovering(let kind): timeline.recovering(kind, now: now)
-    case .statistics(let kind, let counts): statistics[kind, default: StatisticsSum()].take(counts)
+    case .statistics(let kind, let counts): statistics[kind, default: .init()].update(counts)
     }
   }
 
   /// Nothing more will come.
   ///
   /// - Parameter leftOut: what was left out because memory was full, and no frame told of.
-  func end(leftOut: [MediaKind: LeftOut] = [:]) { ending.end(leftOut: leftOut) }
+  func end(leftOut: [MediaKind: DroppedFrames] = [:]) { ending.end(leftOut: leftOut) }
 
   /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
   ///
@@ -76,7 +76,7 @@ final class FrameIntake {
   }
 
   private func pass(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: SoundRepair.Kind? = nil, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: ContinuousClock.Instant
   ) {
     check?.examine(frame, now: now)
     firstArrival = firstArrival ?? frame.arrival
@@ -85,15 +85,14 @@ final class FrameIntake {
 
   private func count(_ placed: PlacedFrame) {
     let codec = placed.frame.codec
-    var tally = tallies[codec.kind] ?? TrackTally(codec: codec)
+    if tallies[codec.kind] == nil { tallies[codec.kind] = TrackTally(codec: codec) }
     switch codec {
-    case .vp8: tally.count(placed)
+    case .vp8: tallies.video?.count(placed)
     case .opus:
       guard let opus = placed.frame.opus else { return }
-      tally.count(
+      tallies.audio?.count(
         placed, channels: opus.channels, length: Duration(opusTicks: Int64(opus.duration)), isSilent: opus.isSilence)
     }
-    tallies[codec.kind] = tally
   }
 }
 
@@ -105,7 +104,7 @@ extension FrameIntake {
   /// The tracks that were there when the first frames were placed.
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
   /// From the first frame to the end of the last one whose place is settled.
-  var duration: Duration { tallies.values.map(\.end).max() ?? .zero }
+  var duration: Duration { max(tallies.audio?.end ?? .zero, tallies.video?.end ?? .zero) }
   /// Where a call ended that is over now.
   ///
   /// A sender of silence (DTX) sends a packet every 400 ms at most. Who was heard of within the last second and then left, or

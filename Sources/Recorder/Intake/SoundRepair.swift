@@ -12,18 +12,10 @@ import NIOCore
 /// Nothing is decoded as long as nothing is lost: the last packets are kept, and a fresh decoder and encoder are brought
 /// into their state when there is something to repair.
 struct SoundRepair: Sendable {
-  /// How the recorder made a packet of sound.
-  enum Kind: Sendable, Hashable {
-    /// Rebuilt from the copy in the packet after it.
-    case corrected
-    /// Invented by libopus from the packets before it.
-    case concealed
-  }
-
   /// A packet in a lost one's place.
   struct Piece: Sendable, Hashable {
     let frame: EncodedFrame
-    let kind: Kind
+    let kind: FrameRepair
     /// In ticks of 48 kHz.
     let ticks: Int
   }
@@ -74,7 +66,9 @@ struct SoundRepair: Sendable {
   /// The hole's length comes from the media times, and is never more than the lost packets can have filled: a silence that
   /// the sender left out, or a timestamp that is not to be believed, is not sound to be invented.
   private func plan(before frame: EncodedFrame, shape: OpusPacket, limit: Duration) -> Plan? {
-    guard let gap = frame.gap, gap.packetsLost > 0, ![.reconnect, .diskStalled, .overloaded].contains(gap.reason),
+    guard let gap = frame.gap, gap.packetsLost > 0, ![.reconnect, .diskStalled].contains(gap.reason),
+      // What was dropped before it came here is repaired as what the network lost; what was dropped here is not.
+      gap.reason != .overloaded || gap.framesDropped == 0,
       let last = recent.last, frame.time.rate == last.frame.time.rate
     else { return nil }
     let length = last.shape.duration

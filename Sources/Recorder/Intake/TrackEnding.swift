@@ -6,7 +6,7 @@ struct TrackEnding: Sendable {
   /// Frames that the network cost and that gaps have told of.
   private var droppedInGaps: [MediaKind: UInt64] = [:]
   private var isOver = false
-  private var leftOut: [MediaKind: LeftOut] = [:]
+  private var leftOut: [MediaKind: DroppedFrames] = [:]
 
   /// A frame came, whatever becomes of it.
   ///
@@ -19,13 +19,13 @@ struct TrackEnding: Sendable {
   /// Nothing more will come.
   ///
   /// - Parameter leftOut: what was left out because memory was full, and no frame told of.
-  mutating func end(leftOut: [MediaKind: LeftOut]) {
+  mutating func end(leftOut: [MediaKind: DroppedFrames]) {
     isOver = true
     self.leftOut = leftOut
   }
 
   /// When the last frame came that was left out and that no frame told of.
-  func leftOutUntil(_ kind: MediaKind) -> ContinuousClock.Instant? { leftOut[kind]?.last }
+  func leftOutUntil(_ kind: MediaKind) -> ContinuousClock.Instant? { leftOut[kind]?.lastArrival }
 
   /// The gaps at the end of a track; none while it goes on.
   ///

@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Media
+
 /// What is known of one participant's recording: the content of `<user>.json`.
 ///
 /// Times are seconds with three decimals, counted from `start`.
@@ -84,4 +87,59 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
       self.segment = segment
     }
   }
+}
+
+extension RecordingManifest {
+  /// What it cost that the disk did not take the recording for a while.
+  public struct Disk: Sendable, Hashable, Codable {
+    /// How often the disk failed, or gave no answer for 2 s or more.
+    public var stalls = 0
+    /// For how long the disk took nothing while the call went on: from a write that failed to the moment when all that waited
+    /// was written, and while a write gave no answer for 2 s or more. Each moment counts once, and none after the call.
+    public var duration: Double = 0
+    /// Pictures that are in no file, because the memory for what waits was full, or because the disk did not take them until
+    /// the end.
+    public var picturesDropped: UInt64 = 0
+    /// Packets of sound that are in no file, for the same reasons.
+    public var packetsDropped: UInt64 = 0
+
+    public init() {}
+  }
+}
+
+extension RecordingManifest {
+  /// What is in no file because this machine had no time to record it.
+  public struct Overload: Sendable, Hashable, Codable {
+    public var picturesDropped: UInt64 = 0
+    /// Packets of sound.
+    public var packetsDropped: UInt64 = 0
+
+    public init() {}
+  }
+}
+
+extension WallClock {
+  /// ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
+  func text(at other: ContinuousClock.Instant) -> String {
+    // The style cuts digits off instead of rounding, so a little more than the rounded value is given to it.
+    let rounded = (seconds(at: other) * 1_000).rounded() / 1_000 + 0.000_1
+    return Date(timeIntervalSince1970: rounded).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// Nanoseconds since 2001-01-01 00:00 UTC, as WebM counts.
+  func nanosecondsSince2001(at other: ContinuousClock.Instant) -> Int64 {
+    Int64(exactly: ((seconds(at: other) - 978_307_200) * 1_000_000).rounded()).map { $0 &* 1_000 } ?? 0
+  }
+}
+
+/// How a participant's recording came to its end.
+public enum LeaveReason: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The participant left the room.
+  case left
+  /// Nothing came from the participant any more.
+  case connectionLost
+  /// The call with this participant could not go on, for example because of a certificate that did not match.
+  case failed
+  /// We stopped recording.
+  case stopped
 }

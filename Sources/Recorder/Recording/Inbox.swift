@@ -14,8 +14,8 @@ final class Inbox: Sendable {
     /// With the number of frames that were turned away before it; its gap tells of them, too.
     case receive(MediaEvent, leftOut: Int)
     /// With what was turned away and no later frame tells of.
-    case end(LeaveReason, leftOut: [MediaKind: LeftOut])
-    case finish(Ending, leftOut: [ParticipantID: [MediaKind: LeftOut]])
+    case end(LeaveReason, leftOut: [MediaKind: DroppedFrames])
+    case finish(Ending, leftOut: [ParticipantID: [MediaKind: DroppedFrames]])
   }
 
   struct Entry: Sendable {
@@ -43,29 +43,15 @@ final class Inbox: Sendable {
   /// How long the recorder's thread may take for what it is doing before the user is told.
   static let patience = Duration.seconds(2)
   static let requestInterval = Duration.milliseconds(500)
-  /// What an entry takes besides its frame's payload.
-  private static let overhead = 256
-
-  /// One participant's track that is being turned away.
-  private struct Shedding: Sendable {
-    var leftOut: LeftOut
-    var lastRequest: ContinuousClock.Instant?
-  }
-
-  private struct Track: Hashable {
-    let participant: ParticipantID
-    let kind: MediaKind
-  }
 
   private struct State {
-    var entries: [Entry] = []
-    /// Bytes in `entries`.
-    var bytes = 0
-    /// Whether the recorder's thread was woken for what is in `entries`.
+    var queue = BoundedFrameQueue<Entry>()
+    /// Whether the recorder's thread was woken for what is in the queue.
     var isWoken = false
     /// Bytes that were taken out, but are not on the disk.
     var elsewhere = 0
-    var sheddings: [Track: Shedding] = [:]
+    /// When a keyframe of a participant whose video is dropped was asked for last.
+    var lastRequests: [ParticipantID: ContinuousClock.Instant] = [:]
     /// Since when the thread has had something to do, by the newest thing that had come then; nil while it has nothing to do.
     var busySince: ContinuousClock.Instant?
     /// When the newest thing came.
@@ -119,7 +105,7 @@ final class Inbox: Sendable {
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
       guard case .frame(let frame) = event else {
-        if state.bytes + state.elsewhere > limit { return Outcome() }
+        if state.queue.bytes + state.elsewhere > limit { return Outcome() }
         return append(Entry(participant: participant, step: .receive(event, leftOut: 0), now: now), to: &state)
       }
       return receive(frame, of: participant, now: now, state: &state)
@@ -128,10 +114,9 @@ final class Inbox: Sendable {
 
   func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
-      var leftOut: [MediaKind: LeftOut] = [:]
-      for kind in MediaKind.allCases {
-        leftOut[kind] = state.sheddings.removeValue(forKey: Track(participant: participant, kind: kind))?.leftOut
-      }
+      var leftOut: [MediaKind: DroppedFrames] = [:]
+      for kind in MediaKind.allCases { leftOut[kind] = state.queue.dropper.takeDropped(of: .init(participant, kind)) }
+      state.lastRequests[participant] = nil
       let step = Step.end(reason, leftOut: leftOut)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     }
@@ -139,23 +124,19 @@ final class Inbox: Sendable {
 
   func finish(_ ending: Ending, now: ContinuousClock.Instant) -> Outcome {
     state.withLock { state in
-      var leftOut: [ParticipantID: [MediaKind: LeftOut]] = [:]
-      for (track, shedding) in state.sheddings {
-        leftOut[track.participant, default: [:]][track.kind] = shedding.leftOut
-      }
-      state.sheddings = [:]
+      var leftOut: [ParticipantID: [MediaKind: DroppedFrames]] = [:]
+      for (track, dropped) in state.queue.dropper.takeAll() { leftOut[track.owner, default: [:]][track.kind] = dropped }
+      state.lastRequests = [:]
       return append(
         Entry(participant: ParticipantID(""), step: .finish(ending, leftOut: leftOut), now: now), to: &state)
     }
   }
 
   /// Takes everything out; `settle` has to follow when it is done.
-  func takeAll() -> [Entry] {
+  func takeAll() -> CircularBuffer<(element: Entry, bytes: Int)> {
     state.withLock { state in
-      let entries = state.entries
-      state.entries.removeAll()
-      state.elsewhere += state.bytes
-      state.bytes = 0
+      state.elsewhere += state.queue.bytes
+      let entries = state.queue.takeAll()
       state.isWoken = false
       // After the user was told that the thread is stuck, it must still be known since when.
       if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
@@ -174,9 +155,9 @@ final class Inbox: Sendable {
       }
       state.isStuck = false
       state.elsewhere = elsewhere
-      state.peak = max(state.peak, state.bytes + elsewhere)
-      state.busySince = state.entries.isEmpty ? nil : state.newest
-      if state.isFull, state.bytes + elsewhere <= limit / 2 { state.isFull = false }
+      state.peak = max(state.peak, state.queue.bytes + elsewhere)
+      state.busySince = state.queue.isEmpty ? nil : state.newest
+      if state.isFull, state.queue.bytes + elsewhere <= limit / 2 { state.isFull = false }
       return hang
     }
   }
@@ -186,66 +167,60 @@ final class Inbox: Sendable {
   private func receive(
     _ frame: EncodedFrame, of participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
   ) -> Outcome {
-    let track = Track(participant: participant, kind: frame.codec.kind)
     state.newest = now
-    let used = state.bytes + state.elsewhere
-    let needed = used + Self.cost(of: frame)
-    var shedding = state.sheddings[track]
-    let isAdmitted =
-      switch (track.kind, shedding) {
-      case (.audio, _): needed <= limit
-      case (.video, nil): needed <= limit / 4 * 3
-      case (.video, .some): frame.isKeyframe && needed <= limit / 2
+    let used = state.queue.bytes + state.elsewhere
+    let needed = used + frame.waitingCost
+    let isVideo = frame.codec.kind == .video
+    let room: FrameDropper.Room =
+      if needed <= limit / 2 {
+        .ample
+      } else {
+        needed <= (isVideo ? limit / 4 * 3 : limit) ? .some : .none
       }
-    guard isAdmitted else {
+    let admission = state.queue.dropper.admit(frame, of: .init(participant, frame.codec.kind)) {
+      room
+    } reason: {
+      disk.isCause(at: now) ? .diskStalled : .overloaded
+    }
+    switch admission {
+    case .admitted(let dropped):
+      var frame = frame
+      if let dropped { frame.gap = dropped.gap(before: frame.gap) }
+      let step = Step.receive(.frame(frame), leftOut: dropped?.count ?? 0)
+      return append(Entry(participant: participant, step: step, now: now), to: &state)
+    case .dropped(let dropped):
       var outcome = Outcome()
       // Later ones of the track only wait for a keyframe, or for the same memory.
-      if shedding == nil {
-        let isOfDisk = disk.isCause(at: now)
-        outcome.problem = full(participant, isOfDisk: isOfDisk, state: &state)
-        shedding = Shedding(leftOut: LeftOut(isOfDisk ? .diskStalled : .overloaded))
+      if dropped.count == 1 {
+        outcome.problem = full(participant, isOfDisk: dropped.reason == .diskStalled, state: &state)
+        if isVideo { state.lastRequests[participant] = nil }
       }
-      shedding?.leftOut.add(frame)
-      let isDue = shedding?.lastRequest.map { now - $0 >= Self.requestInterval } ?? true
-      if track.kind == .video, used <= limit / 2, isDue {
-        shedding?.lastRequest = now
+      let isDue = state.lastRequests[participant].map { now - $0 >= Self.requestInterval } ?? true
+      if isVideo, used <= limit / 2, isDue {
+        state.lastRequests[participant] = now
         outcome.wantsKeyframe = true
       }
-      state.sheddings[track] = shedding
       outcome.problem = outcome.problem ?? stuck(participant, now: now, state: &state)
       return outcome
     }
-    var frame = frame
-    if let shedding {
-      state.sheddings[track] = nil
-      frame.gap = shedding.leftOut.gap(before: frame.gap)
-    }
-    let step = Step.receive(.frame(frame), leftOut: shedding?.leftOut.frames ?? 0)
-    return append(Entry(participant: participant, step: step, now: now), to: &state)
   }
 
   private func append(_ entry: Entry, to state: inout State) -> Outcome {
     var outcome = Outcome()
     state.newest = entry.now
-    state.entries.append(entry)
-    var cost = Self.overhead
+    var cost = EncodedFrame.overhead
     var isUrgent = true
     if case .receive(let event, _) = entry.step {
-      if case .frame(let frame) = event { cost = Self.cost(of: frame) }
-      isUrgent = state.bytes + cost > batch
+      if case .frame(let frame) = event { cost = frame.waitingCost }
+      isUrgent = state.queue.bytes + cost > batch
     }
-    state.bytes += cost
+    state.queue.append(entry, bytes: cost)
     outcome.wakes = isUrgent && !state.isWoken
     if isUrgent { state.isWoken = true }
-    state.peak = max(state.peak, state.bytes + state.elsewhere)
+    state.peak = max(state.peak, state.queue.bytes + state.elsewhere)
     outcome.problem = stuck(entry.participant, now: entry.now, state: &state)
     if state.busySince == nil { state.busySince = entry.now }
     return outcome
-  }
-
-  /// The memory that a waiting frame takes at most; sound goes into two files.
-  static func cost(of frame: EncodedFrame) -> Int {
-    frame.payload.readableBytes * (frame.codec.kind == .audio ? 2 : 1) + overhead
   }
 
   // MARK: What the user is told
@@ -274,4 +249,12 @@ final class Inbox: Sendable {
         ? "The disk has not answered for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
         + " what is recorded meanwhile waits in memory, up to \(limit >> 20) MiB.")
   }
+}
+
+/// The end of all recordings: why, until when, and who waits for it.
+struct Ending: Sendable {
+  let reason: LeaveReason
+  /// When what the disk has not taken by then is left as it is.
+  let deadline: ContinuousClock.Instant
+  let result: AsyncStream<[RecordingSummary]>.Continuation
 }

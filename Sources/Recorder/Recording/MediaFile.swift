@@ -43,6 +43,9 @@ extension MediaFile {
   /// With two looks at the clock (`Recorder.tick`) this stays below the second that a killed program may lose.
   static var longestWait: Duration { .milliseconds(600) }
 
+  /// The same for the first frames of a file, so that whoever looks into the folder sees that something is recorded.
+  static var firstWait: Duration { .milliseconds(100) }
+
   var entry: RecordingManifest.File {
     RecordingManifest.File(
       name: file.name, kind: Self.ending, start: start.roundedSeconds,

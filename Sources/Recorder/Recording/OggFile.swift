@@ -59,7 +59,8 @@ final class OggFile: MediaFile {
   }
 
   func flush(now: ContinuousClock.Instant) {
-    guard let oldestArrival, now - oldestArrival >= Self.longestWait else { return }
+    let wait = heads.isEmpty ? Self.longestWait : Self.firstWait
+    guard let oldestArrival, now - oldestArrival >= wait else { return }
     let isNewestDue = newestArrival.map { now - $0 >= Self.longestWait } ?? false
     // The packet that is kept back is the oldest now.
     self.oldestArrival = isNewestDue ? nil : newestArrival

@@ -37,8 +37,11 @@ final class ParticipantRecording {
   private var manifestFile: ManifestFile?
   private var manifestDue: ContinuousClock.Instant?
   private var manifestChanges = 0
+  /// The manifest as it was stored last; nil until it is finished.
+  private var finalManifest: RecordingManifest?
   private var claimDue: ContinuousClock.Instant?
   private var hasGivenUp = false
+  private var hasToldOverload = false
   private var ending: LeaveReason?
   /// Until when the verification of the last frames is waited for.
   private var verificationEnd: ContinuousClock.Instant?
@@ -64,6 +67,11 @@ final class ParticipantRecording {
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
     if case .frame(let frame) = event, leftOut > 0 {
       files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
+    }
+    if case .frame(let frame) = event, leftOut == 0, let gap = frame.gap, gap.reason == .overloaded,
+      gap.packetsLost > 0
+    {
+      tellOverload(gap)
     }
     intake.receive(event, leftOut: leftOut, now: now)
     if lastAdvance.map({ now - $0 >= Self.longestPause }) ?? true { advance(now: now) }
@@ -93,11 +101,11 @@ final class ParticipantRecording {
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
   /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
-  func end(_ reason: LeaveReason, leftOut: [MediaKind: LeftOut] = [:], now: ContinuousClock.Instant) {
+  func end(_ reason: LeaveReason, leftOut: [MediaKind: DroppedFrames] = [:], now: ContinuousClock.Instant) {
     if ending != nil { return }
     ending = reason
     files.stallTime.end = now
-    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.frames)), because: last.reason) }
+    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.count)), because: last.reason) }
     intake.end(leftOut: leftOut)
     verificationEnd = now + Self.longestVerification
     advance(now: now, everything: true)
@@ -127,7 +135,9 @@ final class ParticipantRecording {
     files.note(sentence)
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
     // A disk that takes not even that has been told of.
-    if let last = try? manifest(isFinished: isWhole, now: now).json { try? manifestFile?.replace(last, isLast: true) }
+    let last = manifest(isFinished: isWhole, now: now)
+    if let json = try? last.json { try? manifestFile?.replace(json, isLast: true) }
+    finalManifest = last
     isClosed = true
     summarise(isFinished: isWhole, now: now)
   }
@@ -135,6 +145,17 @@ final class ParticipantRecording {
   /// The disk gave no answer for a while.
   func noteHang(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
     files.noteHang(from: start, until: stop)
+  }
+
+  /// Tells, once, that something is missing that this machine had no time to read.
+  private func tellOverload(_ gap: MediaGap) {
+    if hasToldOverload { return }
+    hasToldOverload = true
+    let sentence =
+      "This machine had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
+      + "not read. The manifest lists each gap."
+    files.note(sentence)
+    surroundings.report(Recorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
   }
 
   // MARK: Standing
@@ -176,7 +197,8 @@ final class ParticipantRecording {
     guard let base = files.base else { return }
     summary = RecordingSummary(
       participant: participant, folder: surroundings.folder.path, base: base,
-      manifest: manifest(isFinished: isFinished, now: now), obstacle: files.isGivenUp ? files.lastError : nil)
+      manifest: finalManifest ?? manifest(isFinished: isFinished, now: now),
+      obstacle: files.isGivenUp ? files.lastError : nil)
   }
 
   // MARK: Name and manifest
@@ -250,7 +272,9 @@ final class ParticipantRecording {
     guard manifestFile != nil else { return false }
     if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {
-      try manifestFile?.replace(manifest(isFinished: isLast, now: now).json, isLast: isLast)
+      let manifest = manifest(isFinished: isLast, now: now)
+      try manifestFile?.replace(manifest.json, isLast: isLast)
+      if isLast { finalManifest = manifest }
       manifestChanges = files.changes
       manifestDue = now + Self.manifestInterval
       manifestFailed = false

@@ -91,9 +91,15 @@ final class RecordingFiles {
 
   /// All files that are not closed.
   var open: [any MediaFile] {
-    let late = lateSound.flatMap { late -> [(any MediaFile)?] in [late.webM, late.ogg] }
-    let files: [(any MediaFile)?] = [trailing] + late + [webM, ogg]
-    return closing + files.compactMap(\.self)
+    var files = closing
+    if let trailing { files.append(trailing) }
+    for late in lateSound {
+      files.append(late.webM)
+      if let ogg = late.ogg { files.append(ogg) }
+    }
+    if let webM { files.append(webM) }
+    if let ogg { files.append(ogg) }
+    return files
   }
 
   /// All files that are on the disk, in order.
@@ -118,7 +124,7 @@ final class RecordingFiles {
   func write(_ placed: PlacedFrame, now: ContinuousClock.Instant) {
     if isStalled || base == nil || !backlog.isEmpty {
       backlog.append(placed)
-      backlogBytes += Inbox.cost(of: placed.frame)
+      backlogBytes += placed.frame.waitingCost
     } else {
       dispatch(placed, now: now)
     }
@@ -163,7 +169,7 @@ final class RecordingFiles {
 
   private func drain(now: ContinuousClock.Instant) {
     while base != nil, !isStalled, let placed = backlog.popFirst() {
-      backlogBytes -= Inbox.cost(of: placed.frame)
+      backlogBytes -= placed.frame.waitingCost
       dispatch(placed, now: now)
     }
   }

@@ -68,7 +68,7 @@ final class WebMFile: MediaFile {
   }
 
   func flush(now: ContinuousClock.Instant) {
-    guard let oldestArrival, now - oldestArrival >= Self.longestWait else { return }
+    guard let oldestArrival, now - oldestArrival >= (hasBegun ? Self.longestWait : Self.firstWait) else { return }
     self.oldestArrival = nil
     put(writer.endCluster())
   }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import NIOCore
 
 extension Recorder {
@@ -24,8 +24,8 @@ extension Recorder {
   ///   unfinished recordings in it.
   /// - Returns: a report for each file, the manifests included.
   public static func repair(_ path: String) -> [RepairReport] {
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+    var isFolder = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
       let folder = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path
       return unfinished(in: folder).flatMap { repair("\(folder)/\($0)") }
     }

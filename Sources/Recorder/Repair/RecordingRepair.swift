@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import NIOCore
 
 /// Repairs one file, or a manifest with all its files: opens, looks, carries out, and reports.
@@ -79,4 +80,18 @@ struct RecordingRepair {
     default: "\(folder)/\(name)"
     }
   }
+}
+
+/// What was found out about a file.
+enum RepairFinding: Sendable, Hashable {
+  /// It was closed in good order.
+  case whole(Duration)
+  case mendable(RepairPlan)
+  /// It is left alone, for a reason that completes “FILE …”.
+  case refused(String)
+
+  /// How many places a search behind damage looks at, in all; each costs some reading.
+  static let mostPlaces = 10_000
+  static let goesOnBehindItsEnd = RepairFinding.refused("holds more behind the end of its recording")
+  static let tooDamaged = RepairFinding.refused("is damaged in too many places")
 }

@@ -65,7 +65,7 @@ struct Timeline: Sendable {
   ///   - length: how long it is heard; nil for a picture, or where that is not known.
   ///   - repair: how the recorder made it; nil for one that came.
   mutating func add(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: SoundRepair.Kind? = nil, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: ContinuousClock.Instant
   ) {
     let kind = frame.codec.kind
     let entry = TrackLine.Entry(
@@ -78,7 +78,7 @@ struct Timeline: Sendable {
     if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
     self[kind].recoveringSince = nil
     self[kind].queue.append(Held(frame: frame, entry: entry, repair: repair, position: position, received: now))
-    heldBytes += Inbox.cost(of: frame)
+    heldBytes += frame.waitingCost
     if wasBelieved, !self[kind].line.isBelieved { self[kind].replaceHeld() }
     refineOrigin(by: kind, now: now)
     if kind == .video { steerByArrivals() }
@@ -100,7 +100,7 @@ struct Timeline: Sendable {
     var placed: [PlacedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
       let held = self[kind].queue.removeFirst()
-      heldBytes -= Inbox.cost(of: held.frame)
+      heldBytes -= held.frame.waitingCost
       placed.append(PlacedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
     }
     return placed
@@ -111,7 +111,7 @@ struct Timeline: Sendable {
   struct Held: Sendable {
     var frame: EncodedFrame
     var entry: TrackLine.Entry
-    var repair: SoundRepair.Kind?
+    var repair: FrameRepair?
     /// On the track's own line.
     var position: Duration
     var received: ContinuousClock.Instant

@@ -27,13 +27,12 @@ final class FrameCheck: Sendable {
   }
 
   private struct State {
-    var queue = CircularBuffer<EncodedFrame>()
-    var bytes = 0
+    var queue = BoundedFrameQueue<EncodedFrame>()
+    /// What is being decoded; nil while nothing is, and once nobody waits for it any more.
+    var decoding: MediaKind?
     /// Whether this waits for a thread of the pool, or has one.
     var isScheduled = false
     var budget = VerificationBudget()
-    /// Whether only a keyframe can be decoded next.
-    var needsKeyframe = false
     /// The size of the last keyframe.
     var size: PictureSize?
     var counts = Counts()
@@ -88,20 +87,16 @@ final class FrameCheck: Sendable {
 
   /// Puts a frame into the queue, if it can be decoded and there is budget and room for it.
   private func take(_ frame: EncodedFrame, state: inout State) -> Bool {
-    let isPicture = frame.codec.kind == .video
-    if isPicture {
-      if frame.isKeyframe { state.size = frame.size ?? state.size }
-      if state.needsKeyframe && !frame.isKeyframe { return false }
-      state.needsKeyframe = state.size.map { !state.budget.spend(on: $0, now: frame.arrival) } ?? false
-      if state.needsKeyframe { return false }
+    if frame.isKeyframe { state.size = frame.size ?? state.size }
+    var budget = state.budget
+    let (size, waiting, cost) = (state.size, state.queue.bytes, frame.waitingCost)
+    let admission = state.queue.dropper.admit(frame, of: .init(of: frame)) {
+      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrival) { return .none }
+      return pool.reserve(cost, of: waiting) ? .ample : .none
     }
-    let cost = Inbox.cost(of: frame)
-    guard pool.reserve(cost, of: state.bytes) else {
-      if isPicture { state.needsKeyframe = true }
-      return false
-    }
-    state.queue.append(frame)
-    state.bytes += cost
+    state.budget = budget
+    guard case .admitted = admission else { return false }
+    state.queue.append(frame, bytes: cost)
     return true
   }
 
@@ -113,16 +108,18 @@ final class FrameCheck: Sendable {
     let end = turn.map { ContinuousClock.now + $0 }
     return decoders.withLock { decoders in
       while let frame = next() {
-        let kind = frame.codec.kind
         do {
           let size = try decoders.decode(frame)
           let moment = now()
           state.withLock { state in
+            guard let kind = state.decoding.take() else { return }
             state.counts.firstDecoded[kind] = state.counts.firstDecoded[kind] ?? moment
             state.counts.lastSize = size ?? state.counts.lastSize
           }
         } catch {
-          state.withLock { $0.counts.errors[kind, default: 0] += 1 }
+          state.withLock { state in
+            if let kind = state.decoding.take() { state.counts.errors[kind, default: 0] += 1 }
+          }
         }
         if let end, ContinuousClock.now >= end { return true }
       }
@@ -132,13 +129,12 @@ final class FrameCheck: Sendable {
 
   private func next() -> EncodedFrame? {
     state.withLock { state in
-      guard let frame = state.queue.popFirst() else {
+      guard let (frame, bytes) = state.queue.popFirst() else {
         state.isScheduled = false
         return nil
       }
-      let cost = Inbox.cost(of: frame)
-      state.bytes -= cost
-      pool.release(cost)
+      pool.release(bytes)
+      state.decoding = frame.codec.kind
       return frame
     }
   }
@@ -150,14 +146,15 @@ final class FrameCheck: Sendable {
   /// Whether all that was taken has been decoded.
   var isIdle: Bool { state.withLock { !$0.isScheduled } }
 
-  /// What still waits will not be decoded.
+  /// What still waits will not be decoded, and the result of what is being decoded is not waited for.
   func giveUp() {
     state.withLock { state in
-      for frame in state.queue { state.counts.unverified[frame.codec.kind, default: 0] += 1 }
-      pool.release(state.bytes)
-      state.queue.removeAll()
-      state.bytes = 0
-      state.needsKeyframe = true
+      if let kind = state.decoding.take() { state.counts.unverified[kind, default: 0] += 1 }
+      pool.release(state.queue.bytes)
+      for (frame, _) in state.queue.takeAll() {
+        state.counts.unverified[frame.codec.kind, default: 0] += 1
+        state.queue.dropper.drop(frame, of: .init(of: frame))
+      }
     }
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Media
 import NIOPosix
 import Synchronization
@@ -11,9 +10,19 @@ final class VerificationPool: Sendable {
   /// Bytes of frames that may wait.
   struct Bounds: Sendable {
     /// Of all participants together.
-    var all = 16 << 20
+    var all: Int
     /// Of one, while less than half of that waits. Then each has an equal part of the half, and this at least.
-    var leastShare = 64 << 10
+    var leastShare: Int
+
+    init(all: Int = 16 << 20, leastShare: Int = 64 << 10) {
+      self.all = all
+      self.leastShare = leastShare
+    }
+
+    /// - Parameter share: how many pools there are.
+    init(share: Int) {
+      self.init(all: max(2 << 20, (16 << 20) / max(1, share)))
+    }
   }
 
   /// How long a participant's frames are decoded before it is another's turn.
@@ -72,14 +81,8 @@ final class VerificationPool: Sendable {
     }
     threads.submit { [self] state in
       guard case .active = state else { return }
-      Self.lowerPriority()
+      DedicatedThread.lowerPriority(to: Self.niceness)
       if check.decode(for: Self.turn, now: { .now }) { schedule(check, now: .now) }
     }
-  }
-
-  /// On Linux 0 means the calling thread alone.
-  private static func lowerPriority() {
-    let thread = __priority_which_t(PRIO_PROCESS.rawValue)
-    if getpriority(thread, 0) < niceness { _ = setpriority(thread, 0, niceness) }
   }
 }

@@ -2,7 +2,12 @@ import NIOCore
 
 /// Writes EBML elements one after the other (RFC 8794).
 struct EBMLBuilder: Sendable {
-  private(set) var bytes = ByteBuffer()
+  private(set) var bytes: ByteBuffer
+
+  /// - Parameter capacity: the bytes that are expected.
+  init(capacity: Int = 0) {
+    bytes = capacity > 0 ? ByteBufferAllocator().buffer(capacity: capacity) : ByteBuffer()
+  }
 
   var count: Int { bytes.readableBytes }
 
@@ -62,6 +67,12 @@ struct EBMLBuilder: Sendable {
     bytes.writeInteger(0x0100_0000_0000_0000 | (wideSize ?? 0x00FF_FFFF_FFFF_FFFF))
   }
 
+  /// Sets the size of the first element, whose id has four bytes and which ``open(_:wideSize:)`` began, to all that follows.
+  mutating func closeFirst() {
+    guard count >= 12 else { return }
+    bytes.setInteger(0x0100_0000_0000_0000 | UInt64(count - 12), at: bytes.readerIndex + 4)
+  }
+
   /// Fills up to `length` bytes in all with nothing. Fewer than two bytes cannot be filled and are left away.
   mutating func fill(to length: Int) {
     let room = length - count
@@ -95,9 +106,7 @@ struct EBMLBuilder: Sendable {
   ///   - flags: 0x80 for a keyframe, 0x08 for a frame that is not shown.
   mutating func simpleBlock(track: UInt8, relativeTime: Int16, flags: UInt8, payload: ByteBuffer) {
     start(.simpleBlock, size: 4 + payload.readableBytes)
-    bytes.writeInteger(0x80 | track)
-    bytes.writeInteger(relativeTime)
-    bytes.writeInteger(flags)
+    bytes.writeMultipleIntegers(0x80 | track, relativeTime, flags)
     bytes.writeImmutableBuffer(payload)
   }
 
@@ -121,6 +130,15 @@ struct EBMLBuilder: Sendable {
   }
 
   private mutating func bigEndian(_ value: UInt64, length: Int) {
-    for index in (0..<length).reversed() { bytes.writeInteger(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
+    switch length {
+    case 1: bytes.writeInteger(UInt8(truncatingIfNeeded: value))
+    case 2: bytes.writeInteger(UInt16(truncatingIfNeeded: value))
+    case 3: bytes.writeMultipleIntegers(UInt8(truncatingIfNeeded: value >> 16), UInt16(truncatingIfNeeded: value))
+    case 4: bytes.writeInteger(UInt32(truncatingIfNeeded: value))
+    default:
+      for index in (0..<length).reversed() {
+        bytes.writeInteger(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))))
+      }
+    }
   }
 }

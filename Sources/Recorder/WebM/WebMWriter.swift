@@ -13,15 +13,25 @@ struct WebMWriter: Sendable {
 
   private struct Cluster: Sendable {
     let time: Int64
-    var blocks = EBMLBuilder()
-    /// The times of its video keyframes; at most one, and then its first block.
-    var keyframes: [Int64] = []
+    /// All but its size, which is known when it ends.
+    var element: EBMLBuilder
+    /// The time of its video keyframe, which is its first block.
+    var keyframe: Int64?
+
+    init(time: Int64, capacity: Int) {
+      self.time = time
+      element = EBMLBuilder(capacity: capacity)
+      element.open(.cluster, wideSize: 0)
+      element.unsigned(.timestamp, UInt64(max(0, time)))
+    }
   }
 
   private var header: WebMHeader
   /// What of the header is not hidden in the file.
   private var shown: WebMHeader.Parts
   private var cluster: Cluster?
+  /// Bytes of the last cluster, which the next one is likely to have as well.
+  private var lastClusterSize = 0
   /// The last cluster's time. The next one's is never earlier, even when its first frame is.
   private var lastClusterTime: Int64 = 0
   private var cues = WebMCues()
@@ -31,10 +41,10 @@ struct WebMWriter: Sendable {
   private var described: (video: PictureSize?, audio: WebMHeader.Audio?)
   /// Where the next cluster goes.
   private var end = WebMHeader.length
-  private var lastTime: [MediaKind: Int64] = [:]
+  private var lastTime = PerKind<Int64>()
   private var lastPictureLength: Int64 = 33
   /// Bytes of frames that no write holds yet.
-  var unwrittenBytes: Int { cluster?.blocks.count ?? 0 }
+  var unwrittenBytes: Int { cluster?.element.count ?? 0 }
   /// Bytes that ``finish()`` adds to the file at most, besides the last cluster.
   var closingSize: Int64 { cues.longestElement }
   /// When the last frame ends, in milliseconds.
@@ -77,17 +87,21 @@ struct WebMWriter: Sendable {
     let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
     let time = max(block.time.milliseconds, earliest)
     var writes: [FileWrite] = []
-    if let cluster {
-      let isFull = cluster.blocks.count >= Self.largestCluster
+    let isAtEnd = cluster.map { cluster in
+      let isFull = cluster.element.count >= Self.largestCluster
       let isFar = time - cluster.time >= Self.longestCluster
-      if isFull || isFar || (block.kind == .video && block.isKeyframe) { writes = endCluster() }
+      return isFull || isFar || (block.kind == .video && block.isKeyframe)
     }
+    if isAtEnd == true { writes = endCluster() }
     noteLength(of: block, at: time)
     // Taken out while it grows, or every block would copy all before it.
-    var cluster = self.cluster.take() ?? Cluster(time: max(time, lastClusterTime))
+    var cluster =
+      self.cluster.take()
+      ?? Cluster(
+        time: max(time, lastClusterTime), capacity: min(lastClusterSize + lastClusterSize / 8, 1 << 20))
     lastClusterTime = cluster.time
-    if block.kind == .video, block.isKeyframe { cluster.keyframes.append(time) }
-    cluster.blocks.simpleBlock(
+    if block.kind == .video, block.isKeyframe { cluster.keyframe = cluster.keyframe ?? time }
+    cluster.element.simpleBlock(
       track: block.kind == .video ? WebMHeader.videoNumber : WebMHeader.audioNumber,
       relativeTime: Int16(clamping: time - cluster.time),
       flags: (block.isKeyframe ? 0x80 : 0) | (block.isShown ? 0 : 0x08), payload: block.payload)
@@ -98,15 +112,11 @@ struct WebMWriter: Sendable {
 
   /// Ends the cluster that is being filled.
   mutating func endCluster() -> [FileWrite] {
-    guard let cluster else { return [] }
-    self.cluster = nil
-    var element = EBMLBuilder()
-    element.master(.cluster) { inner in
-      inner.unsigned(.timestamp, UInt64(max(0, cluster.time)))
-      inner.append(cluster.blocks)
-    }
-    for time in cluster.keyframes { cues.add(.init(time: time, cluster: end - WebMHeader.segmentStart)) }
-    let write = append(element)
+    guard var cluster = self.cluster.take() else { return [] }
+    cluster.element.closeFirst()
+    lastClusterSize = cluster.element.count
+    if let time = cluster.keyframe { cues.add(.init(time: time, cluster: end - WebMHeader.segmentStart)) }
+    let write = append(cluster.element)
     clusters.append((end, described.video, described.audio))
     return [write]
   }
@@ -179,4 +189,17 @@ struct WebMWriter: Sendable {
     lastTime[block.kind] = time
     duration = max(duration, time + length)
   }
+}
+
+/// One frame on its way into a WebM file.
+struct WebMBlock: Sendable, Hashable {
+  var kind: MediaKind
+  /// From the file's time zero.
+  var time: Duration
+  /// How long it is heard; nil for a picture, which is shown until the next.
+  var duration: Duration?
+  var isKeyframe: Bool
+  /// Whether it is meant to be shown; some VP8 frames only help later ones (RFC 6386, 9.1).
+  var isShown: Bool
+  var payload: ByteBuffer
 }

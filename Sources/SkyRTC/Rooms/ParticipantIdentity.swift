@@ -1,5 +1,5 @@
 import COpenSSL
-import Foundation
+import FoundationEssentials
 
 /// A participant's id, and the secret by which they take it up again after a lost connection. Pure but for the random numbers.
 ///

@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 
 /// How many connections are open, in all and from each address.
@@ -51,19 +50,26 @@ struct ConnectionCount: Sendable {
   /// What an address is counted by; nil for one that is not counted.
   private static func network(of address: SocketAddress?) -> [UInt8]? {
     switch address {
-    case .v4(let address):
-      let bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+    case .v4:
+      let bytes = bytes(of: address, at: 4, count: 4)
       return bytes.first == 127 ? nil : bytes
-    case .v6(let address):
-      let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+    case .v6:
+      let bytes = bytes(of: address, at: 8, count: 16)
       if bytes.dropLast().allSatisfy({ $0 == 0 }) { return nil }
       // ::ffff:192.0.2.1 is an IPv4 address (RFC 4291, 2.5.5.2).
-      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+      if bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
         return bytes[12] == 127 ? nil : Array(bytes[12...])
       }
       return Array(bytes.prefix(8))
     case .unixDomainSocket, nil:
       return nil
     }
+  }
+
+  /// Some bytes of the system's structure: `sin_addr` begins at its fourth, `sin6_addr` at its eighth (ip(7), ipv6(7)).
+  private static func bytes(of address: SocketAddress?, at place: Int, count: Int) -> [UInt8] {
+    address?.withSockAddr { pointer, size in
+      Array(UnsafeRawBufferPointer(start: pointer, count: size).dropFirst(place).prefix(count))
+    } ?? []
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Media
 import NIOHTTP1
 
@@ -92,7 +92,9 @@ struct RequestRules: Sendable {
   }
 
   private static func isLoopback(_ host: String) -> Bool {
-    let name = host.lowercased().trimmingCharacters(in: ["."])
+    var name = host.lowercased()[...]
+    while name.first == "." { name.removeFirst() }
+    while name.last == "." { name.removeLast() }
     let digits = name.split(separator: ".", omittingEmptySubsequences: false)
     let isIPv4 = digits.count == 4 && digits[0] == "127" && digits.allSatisfy { UInt8($0) != nil }
     return isIPv4 || name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || name == "[::1]"

@@ -98,3 +98,57 @@ package struct WebSocketAssembler {
     }
   }
 }
+
+/// Which end of a WebSocket we are: a client masks what it sends, a server must not (RFC 6455, 5.1).
+package enum WebSocketSide: Sendable, Hashable {
+  case client
+  case server
+}
+
+/// A breach of RFC 6455 by the other side, with the code that it is told (section 7.4.1).
+package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConvertible {
+  package var code: UInt16
+  package var description: String
+
+  package init(code: UInt16, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+
+  static func protocolError(_ text: String) -> WebSocketViolation { .init(code: 1002, text) }
+  static func notText(_ text: String) -> WebSocketViolation { .init(code: 1007, text) }
+  static func tooOften(_ text: String) -> WebSocketViolation { .init(code: 1008, text) }
+  static func tooBig(_ text: String) -> WebSocketViolation { .init(code: 1009, text) }
+}
+
+/// One whole message, its fragments joined (RFC 6455, 5.6).
+package enum WebSocketMessage: Sendable, Hashable {
+  case text(String)
+  case binary(ByteBuffer)
+
+  /// Bytes of its data.
+  package var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .binary(let data): data.readableBytes
+    }
+  }
+}
+
+/// How much one WebSocket may cost in memory and how long it may be silent.
+package struct WebSocketLimits: Sendable {
+  /// Bytes of the largest message taken, fragments joined; a single frame may be no larger either.
+  package var maximumMessageBytes = 256 * 1024
+  /// Frames a second that are taken in the long run, and at once after a pause; nil for any number.
+  package var maximumFrameRate: (perSecond: Int, burst: Int)?
+  /// Bytes that may wait to be sent; a connection that needs more is dropped, because its reader is too slow.
+  package var maximumOutgoingBytes = 1024 * 1024
+  /// A ping is sent after this much silence of the other side; nil sends none.
+  package var pingInterval: Duration? = .seconds(15)
+  /// The connection is lost when a ping brings no byte back for this long.
+  package var pingTimeout: Duration = .seconds(10)
+  /// The other side's answer to our close, and the end of its TCP stream, are awaited for this long.
+  package var closeTimeout: Duration = .seconds(2)
+
+  package init() {}
+}

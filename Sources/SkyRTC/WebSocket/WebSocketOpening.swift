@@ -1,9 +1,11 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOWebSocket
+import Synchronization
 
 /// The way from an address to an open WebSocket: TCP, TLS, the HTTP upgrade.
 struct WebSocketOpening {
@@ -159,4 +161,37 @@ extension WebSocketURL {
   fileprivate var serverName: String? {
     (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
   }
+}
+
+/// What went wrong in TLS, without the source paths that BoringSSL puts into its errors.
+enum TLSReason {
+  static func text(_ error: any Error) -> String {
+    switch error {
+    case let error as NIOSSLExtraError: error.description.printable()
+    case NIOSSLError.handshakeFailed(let inner): "handshake failed (\(code(inner)))"
+    case let error as NIOSSLError: String(describing: error).prefix { $0 != "(" }.description
+    default: "\(error)"
+    }
+  }
+
+  /// BoringSSL's own words are the last part of `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+  private static func code(_ error: BoringSSLError) -> String {
+    let text = "\(error)"
+    guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "no reason given" }
+    let words = text[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    return words.lowercased().split(separator: "_").joined(separator: " ")
+  }
+}
+
+/// How many bytes of messages wait for their reader.
+final class WaitingBytes: Sendable {
+  private let count = Atomic(0)
+
+  /// Counts a message that has come.
+  ///
+  /// - Returns: the bytes that wait with it.
+  func add(_ size: Int) -> Int { count.wrappingAdd(size, ordering: .relaxed).newValue }
+
+  /// Counts a message that was read.
+  func remove(_ size: Int) { count.wrappingSubtract(size, ordering: .relaxed) }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A `ws:` or `wss:` address (RFC 6455, 3).
 public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {

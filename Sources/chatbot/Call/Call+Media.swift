@@ -7,8 +7,8 @@ import SkyRTC
 
 /// What comes from users, and what goes to them.
 extension Call {
-  /// Takes media straight to those that it is for, on the thread that it came on: nothing here may wait.
-  func handler(recorder: Recorder?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
+  /// Takes media straight to those that it is for, on the thread that it came on, of which there can be several: nothing here may wait.
+  func handler(recorder: RecorderGroup?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
     let known: [(any MediaSink)?] = [recorder, loopback]
     let sinks = known.compactMap(\.self)
     return { [observer] happening in

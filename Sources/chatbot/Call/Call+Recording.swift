@@ -1,15 +1,16 @@
+import BotPeer
 import Logging
 import Recorder
 
 /// What is recorded.
 extension Call {
-  func openRecorder() throws(CallFailure) -> Recorder? {
+  func openRecorder() throws(CallFailure) -> RecorderGroup? {
     guard let folder = plan.record else { return nil }
     var configuration = Recorder.Configuration(folder: folder, room: plan.reach.roomName)
     configuration.verifies = plan.verifies
     configuration.segment = plan.segment
     do {
-      let recorder = try Recorder(configuration)
+      let recorder = try RecorderGroup(configuration, threads: plan.reach.mediaThreads ?? 1)
       tellUnfinished(in: folder)
       return recorder
     } catch {
@@ -27,24 +28,44 @@ extension Call {
       "\(what) in this folder \(verb) never finished; chatbot repair mends that", metadata: ["folder": "\(folder)"])
   }
 
-  /// Notes each recording that is closed, until the recorder is done.
+  /// Notes each recording that is closed, until the recorders are done.
   func followSummaries(_ parts: Parts) async {
-    guard let recorder = parts.recorder else { return }
-    for await summary in recorder.summaries { parts.roster.recorded(summary) }
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in parts.recorder?.recorders ?? [] {
+        group.addTask { for await summary in recorder.summaries { parts.roster.recorded(summary) } }
+      }
+    }
   }
 
-  /// Tells what goes wrong with a recording, until the recorder is done.
+  /// Tells what goes wrong with recordings, until the recorders are done.
   func followProblems(_ parts: Parts) async {
-    guard let recorder = parts.recorder else { return }
-    for await problem in recorder.problems {
-      let user: Logger.Metadata = ["user": "\(problem.participant)"]
-      switch problem.kind {
-      case .stalled: log.warning("\(problem)", metadata: user)
-      case .resumed: log.notice("\(problem)", metadata: user)
-      case .lost, .overloaded:
-        log.error("\(problem)", metadata: user)
-        parts.roster.recordingFailed(CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in parts.recorder?.recorders ?? [] {
+        group.addTask { for await problem in recorder.problems { tell(problem, parts) } }
       }
+    }
+  }
+
+  private func tell(_ problem: Recorder.Problem, _ parts: Parts) {
+    let user: Logger.Metadata = ["user": "\(problem.participant)"]
+    switch problem.kind {
+    case .stalled: log.warning("\(problem)", metadata: user)
+    case .resumed: log.notice("\(problem)", metadata: user)
+    case .lost, .overloaded:
+      log.error("\(problem)", metadata: user)
+      parts.roster.recordingFailed(CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))
+    }
+  }
+}
+
+extension LeaveReason {
+  /// The manifest's word for how a connection ended.
+  init(_ cause: PeerEnding.Cause) {
+    switch cause {
+    case .closedByParticipant: self = .left
+    case .connectionLost: self = .connectionLost
+    case .failed: self = .failed
+    case .closedByUs: self = .stopped
     }
   }
 }

@@ -1,5 +1,4 @@
 import BotPeer
-import Foundation
 import Logging
 import Media
 import SkyRTC
@@ -46,10 +45,26 @@ extension Call {
       case .disconnected(let reason, _) where !hasJoined:
         return .notAdmitted(reason)
       case .disconnected(let reason, let delay):
-        let retry = delay.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+        let tenths = Int((delay.seconds * 10).rounded())
+        let retry = "\(tenths / 10).\(tenths % 10) s"
         log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
       }
     }
     return .signallingEnded
+  }
+}
+
+/// Lets offers to a full room leave a few at a time: each takes a certificate and brings an answer, candidates and checks.
+struct OfferPace {
+  /// How many leave together, and how long it takes until the next ones do.
+  static let group = 10
+  static let pause = Duration.milliseconds(50)
+
+  private var count = 0
+
+  /// Waits until the next offer may leave.
+  mutating func next() async {
+    if count > 0, count.isMultiple(of: Self.group) { try? await MediaThread.loop.sleep(for: Self.pause) }
+    count += 1
   }
 }

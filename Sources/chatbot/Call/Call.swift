@@ -19,7 +19,7 @@ struct Call {
   struct Parts: Sendable {
     let client: SkyRTCClient
     let peer: BotPeer
-    let recorder: Recorder?
+    let recorder: RecorderGroup?
     let source: (any FrameSource)?
     let loopback: Loopback?
     let roster: Roster
@@ -116,10 +116,11 @@ struct Call {
     configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
-    configuration.act = plan.act
+    configuration.fault = plan.fault
     configuration.isPolite = { roster.isPolite(towards: $0) }
     do {
-      return try await BotPeer.start(configuration, on: MediaThread.loop, log: log)
+      return try await BotPeer.start(
+        configuration, on: MediaThread.loop, and: MediaThread.more((plan.reach.mediaThreads ?? 1) - 1), log: log)
     } catch let error as BotPeer.StartError {
       throw CallFailure(.usage, error.description)
     }
@@ -152,7 +153,7 @@ struct Call {
           return Task.isCancelled ? nil : .fileEnded
         }
       }
-      if let recorder = parts.recorder {
+      for recorder in parts.recorder?.recorders ?? [] {
         group.addTask {
           for await participant in recorder.keyframeRequests { parts.peer.requestKeyframe(of: participant) }
           return nil
@@ -178,4 +179,19 @@ struct Call {
       return .signallingEnded
     }
   }
+}
+
+/// Somebody who looks on in a call, and says when it has seen enough. Called in the order in which things happen, from several
+/// threads; it must not keep anybody waiting.
+protocol CallObserver: Sendable {
+  /// The server said something.
+  func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant)
+  /// Something happened with a participant.
+  func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant)
+  /// A frame was handed out for everybody.
+  func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
+  /// The call is over; what follows is our own leaving.
+  func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending)
+  /// Follows the call's counts until enough has been seen.
+  func watch(_ peer: BotPeer) async
 }

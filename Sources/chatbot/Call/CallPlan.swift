@@ -22,7 +22,7 @@ struct CallPlan: Sendable {
   /// Leave after so long; nil for staying.
   var duration: Duration?
   var impairment: Impairment?
-  var act: Act?
+  var fault: Fault?
 
   init(_ reach: Reach) {
     self.reach = reach

@@ -1,4 +1,5 @@
 import Glibc
+import Media
 import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP: the first asks for an orderly end, the second quits at once. Before there is anything to end in
@@ -15,8 +16,10 @@ struct Interruption: Sendable {
   /// How long the same signal again counts as the one before, in milliseconds.
   static let echo: Int64 = 500
 
-  /// The writing end of the pipe that carries signals out of the handler, where almost nothing may be called.
+  /// The writing end of the pipe that carries the first signal out of the handler, where almost nothing may be called.
   private static let pipeEnd = Atomic<Int32>(-1)
+  /// The first signal: its time in milliseconds of the monotonic clock, and in the lowest byte its number; 0 before there was one.
+  private static let noted = Atomic<Int64>(0)
   private static let isOrderly = Atomic<Bool>(false)
 
   init() {
@@ -24,16 +27,13 @@ struct Interruption: Sendable {
     let (signals, input) = AsyncStream.makeStream(of: Int32.self)
     self.signals = signals
     guard pipe(&ends) == 0 else { return }
+    Self.noted.store(0, ordering: .sequentiallyConsistent)
     Self.pipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
     for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
-      signal(number) { number in
-        var byte = UInt8(truncatingIfNeeded: number)
-        _ = write(Interruption.pipeEnd.load(ordering: .relaxed), &byte, 1)
-      }
+      signal(number) { Interruption.caught($0) }
     }
     let readingEnd = ends[0]
-    let watcher = Thread(readingEnd: readingEnd, input: input)
-    watcher.start()
+    DedicatedThread.start("signals") { Self.watch(readingEnd, input) }
   }
 
   /// Whether whoever started the program wants it to outlive this signal, as `nohup` does.
@@ -61,44 +61,33 @@ struct Interruption: Sendable {
     for await _ in signals { return }
   }
 
-  /// The thread that waits for the pipe; it lives as long as the program.
-  private struct Thread: Sendable {
-    let readingEnd: Int32
-    let input: AsyncStream<Int32>.Continuation
-
-    func start() {
-      let context = Unmanaged.passRetained(Box(self))
-      var thread = pthread_t()
-      pthread_create(
-        &thread, nil,
-        { context in
-          guard let context else { return nil }
-          Unmanaged<Box>.fromOpaque(context).takeRetainedValue().thread.watch()
-          return nil
-        }, context.toOpaque())
-      pthread_detach(thread)
+  /// In the handler: a second signal quits here, because the end that the first one asked for may be quicker than any thread. All
+  /// that is called is safe in a signal handler (signal-safety(7)).
+  private static func caught(_ number: Int32) {
+    let error = errno
+    defer { errno = error }
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let now = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    let note = now << 8 | Int64(number)
+    let (isFirst, before) = noted.compareExchange(expected: 0, desired: note, ordering: .sequentiallyConsistent)
+    guard isFirst else {
+      if before & 0xFF == Int64(number), now - (before >> 8) < echo { return }
+      _exit(code(of: number))
     }
+    guard isOrderly.load(ordering: .sequentiallyConsistent) else { _exit(code(of: number)) }
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(pipeEnd.load(ordering: .relaxed), &byte, 1)
+  }
 
-    private func watch() {
-      var first: (signal: UInt8, time: ContinuousClock.Instant)?
-      var byte: UInt8 = 0
-      while true {
-        let result = read(readingEnd, &byte, 1)
-        if result < 0 && errno == EINTR { continue }
-        guard result == 1 else { return }
-        let now = ContinuousClock.now
-        if let first, first.signal == byte, now - first.time < .milliseconds(Interruption.echo) { continue }
-        if first != nil || !Interruption.isOrderly.load(ordering: .sequentiallyConsistent) {
-          _exit(Interruption.code(of: Int32(byte)))
-        }
-        first = (byte, now)
-        input.yield(Int32(byte))
-      }
-    }
-
-    private final class Box {
-      let thread: Thread
-      init(_ thread: Thread) { self.thread = thread }
+  /// Waits for the first signal.
+  private static func watch(_ readingEnd: Int32, _ input: AsyncStream<Int32>.Continuation) {
+    var byte: UInt8 = 0
+    while true {
+      let result = read(readingEnd, &byte, 1)
+      if result < 0 && errno == EINTR { continue }
+      guard result == 1 else { return }
+      input.yield(Int32(byte))
     }
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Media
 import NIOCore
 import NIOPosix
 
@@ -8,10 +8,14 @@ import NIOPosix
 /// line look full. So it has nothing else to do, and goes before others where the system allows that (as root, or by
 /// `RLIMIT_NICE`).
 enum MediaThread {
-  static let loop: any EventLoop = {
+  static let loop: any EventLoop = start()
+
+  /// Further ones, for `--media-threads`.
+  static func more(_ count: Int) -> [any EventLoop] { (0..<max(0, count)).map { _ in start() } }
+
+  private static func start() -> any EventLoop {
     let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-    // On Linux 0 means the calling thread alone.
-    loop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10) }
+    loop.execute { DedicatedThread.setNiceness(-10) }
     return loop
-  }()
+  }
 }

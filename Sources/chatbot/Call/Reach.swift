@@ -14,6 +14,8 @@ struct Reach: Sendable, Hashable {
   var iceServers: [String] = []
   /// 0 for any free one.
   var udpPort: UInt16 = 0
+  /// How many threads do the work of media; each has UDP sockets of its own. Nil for what is usual for the command.
+  var mediaThreads: Int?
   /// How many others of the room are taken note of.
   var maximumUsers = SkyRTCClient.Options().maximumParticipants
   /// Nil for every address of the machine.

@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import SkyRTC
 
@@ -37,7 +36,7 @@ struct ServerFinder {
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
-      let room = plan.reach.room?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed).map { "#\($0)" } ?? ""
+      let room = plan.reach.room.map { "#" + Self.percentEncoded($0) } ?? ""
       console.say(
         "Nothing listened at \(plan.reach.server), so a room server was started here: open \(address.pageURL)\(room)"
       )
@@ -52,6 +51,21 @@ struct ServerFinder {
     here.server = "ws://127.0.0.1:\(Self.embeddedPort)"
     let client = try here.client(log: log)
     return Connection(client: try await connecting(client), embedded: server)
+  }
+
+  /// A room's name as the fragment of an address (RFC 3986, 3.5).
+  private static func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return text.utf8.reduce(into: "") { encoded, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"), UInt8(ascii: "/"):
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        encoded += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
   }
 
   private func connecting(_ client: SkyRTCClient) async throws(CallFailure) -> SkyRTCClient {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotPeer
 import CallCheck
 import Logging
 
@@ -30,5 +31,18 @@ struct CheckCommand: AsyncParsableCommand {
       case .inconclusive: throw ExitCodes.inconclusive.exitCode
       }
     }
+  }
+}
+
+/// What `--acts` prints.
+enum ActList {
+  static var text: String {
+    Fault.allCases.map { act in
+      """
+      \(act.rawValue)
+          \(act.title)
+          A good app: \(act.whatAGoodAppDoes)
+      """
+    }.joined(separator: "\n\n")
   }
 }

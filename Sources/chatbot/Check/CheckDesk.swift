@@ -98,7 +98,7 @@ final class CheckDesk: CallObserver {
   func failed(_ sentence: String) { put(.failed(sentence)) }
 
   /// How often the peers were misbehaved to; nil where that is not counted.
-  func timesPerformed(_ act: Act) -> UInt64? {
+  func timesPerformed(_ act: Fault) -> UInt64? {
     if act.isOfSource { return nil }
     return acts.withLock { act == .suddenLeave ? $0.silences : $0.performed.values.reduce(0, +) }
   }
@@ -185,7 +185,7 @@ final class CheckDesk: CallObserver {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
       put(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
-      acts.withLock { $0.performed[statistics.participant] = statistics.actsPerformed }
+      acts.withLock { $0.performed[statistics.participant] = statistics.faultsInjected }
     }
   }
 }

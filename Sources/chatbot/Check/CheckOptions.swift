@@ -53,8 +53,8 @@ struct CheckOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Misbehave on purpose; --acts lists the ways.", valueName: "name"),
-    completion: .list(Act.allCases.map(\.rawValue)))
-  var act: Act?
+    completion: .list(Fault.allCases.map(\.rawValue)))
+  var act: Fault?
 
   @Flag(help: "List the ways to misbehave, and what a good app does.")
   var acts = false
@@ -75,7 +75,7 @@ struct CheckOptions: ParsableArguments {
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
     plan.record = record
     plan.impairment = try impairment()
-    plan.act = act?.isOfSource == true ? nil : act
+    plan.fault = act?.isOfSource == true ? nil : act
     return plan
   }
 
@@ -99,6 +99,7 @@ struct CheckOptions: ParsableArguments {
   var onlyLists: Bool { acts || rules.measurements }
 
   func validate() throws {
+    try reaching.validatePorts()
     if onlyLists { return }
     guard (1...Self.mostPeers).contains(peers) else {
       throw ValidationError("--peers is 1 to \(Self.mostPeers), not \(peers).")
@@ -116,4 +117,4 @@ struct CheckOptions: ParsableArguments {
   }
 }
 
-extension Act: ExpressibleByArgument {}
+extension Fault: ExpressibleByArgument {}

@@ -1,5 +1,6 @@
 import CallCheck
-import Foundation
+import CallReport
+import FoundationEssentials
 
 /// Where a verdict is written to besides the table: files, and at most one of them standard output.
 struct CheckOutputs: Sendable {
@@ -24,9 +25,9 @@ struct CheckOutputs: Sendable {
   /// Whether each of them can be written; found out before anybody is disturbed.
   func prepare() throws(CallFailure) {
     for path in files {
-      var isFolder: ObjCBool = false
+      var isFolder = false
       if path.isEmpty { throw CallFailure(.usage, "--json, --junit and --html need the name of a file.") }
-      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
         throw CallFailure(.disk, "\(path) is a folder; a report needs the name of a file.")
       }
       if FileManager.default.fileExists(atPath: path) {
@@ -55,7 +56,7 @@ struct CheckOutputs: Sendable {
         if path == Self.standardOutput { try console.document(text) } else { try write(text, to: path) }
       } catch {
         let name = path == Self.standardOutput ? "Standard output" : path
-        problems.append("\(name) cannot be written: \(Self.sentence(error))")
+        problems.append("\(name) cannot be written: \(FileReason.sentence(error))")
       }
     }
     put(json) { try report.json }
@@ -84,8 +85,4 @@ struct CheckOutputs: Sendable {
     URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 
-  private static func sentence(_ error: any Error) -> String {
-    let text = error.localizedDescription
-    return text.hasSuffix(".") ? text : text + "."
-  }
 }

@@ -41,12 +41,8 @@ struct JudgeQueue {
   }
 
   private let bounds: Bounds
-  /// What waits, from `taken` on, and when each was added.
-  private var jobs: [(job: Job, added: ContinuousClock.Instant)] = []
-  private var taken = 0
-  private(set) var bytes = 0
-  /// Peers whose pictures are left out now, with what was.
-  private var leftOut: [ParticipantID: LeftOutPictures] = [:]
+  /// What waits, and when each was added.
+  private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
   /// What of each peer's sound there was time for.
   private var sounds: [ParticipantID: Sound] = [:]
 
@@ -93,56 +89,47 @@ struct JudgeQueue {
   private mutating func add(
     picture: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
   ) -> ParticipantID? {
-    let goesOn = picture.isKeyframe && hasRoom(share: 2, now: now)
-    let isLeavingOut = leftOut[peer] != nil
-    if isLeavingOut ? goesOn : hasRoom(share: 1, now: now) {
-      tellLeftOut(of: peer, now: now)
+    let room: FrameDropper.Room = hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .some : .none
+    switch queue.dropper.admit(picture, of: .init(peer, .video), room: { room }) {
+    case .admitted(let dropped):
+      if let dropped { put(dropped, of: peer, now: now) }
       put(job, now: now)
       return nil
+    case .dropped(let dropped):
+      return dropped.count == 1 ? peer : nil
     }
-    let one = LeftOutPictures(
-      bytes: picture.payload.readableBytes, isKeyframe: picture.isKeyframe, arrival: picture.arrival)
-    if isLeavingOut { leftOut[peer]?.add(one) } else { leftOut[peer] = one }
-    return isLeavingOut ? nil : peer
   }
 
   /// Whether not more than the bounds' half, third … waits.
   private func hasRoom(share: Int, now: ContinuousClock.Instant) -> Bool {
-    let age = taken < jobs.count ? now - jobs[taken].added : .zero
-    return bytes <= bounds.bytes / share && age <= bounds.time / share
+    let age = queue.first.map { now - $0.added } ?? .zero
+    return queue.bytes <= bounds.bytes / share && age <= bounds.time / share
   }
 
   private mutating func put(_ job: Job, now: ContinuousClock.Instant) {
-    jobs.append((job, now))
-    bytes += job.bytes
+    queue.append((job, now), bytes: job.bytes)
   }
 
-  private mutating func tellLeftOut(of peer: ParticipantID, now: ContinuousClock.Instant) {
-    guard let pictures = leftOut.removeValue(forKey: peer) else { return }
+  private mutating func put(_ dropped: DroppedFrames, of peer: ParticipantID, now: ContinuousClock.Instant) {
+    guard let pictures = LeftOutPictures(dropped) else { return }
     put(.event(.leftOut(pictures), peer, now), now: now)
   }
 
   /// There is nothing more to come: what was left out until now is told.
   mutating func tellAllLeftOut(now: ContinuousClock.Instant) {
-    for peer in leftOut.keys.sorted(by: { $0.text < $1.text }) { tellLeftOut(of: peer, now: now) }
+    for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.owner.text < $1.key.owner.text }) {
+      put(dropped, of: track.owner, now: now)
+    }
   }
 
   /// The next job; nil when none waits.
-  mutating func next() -> Job? {
-    guard taken < jobs.count else { return nil }
-    let job = jobs[taken].job
-    taken += 1
-    bytes -= job.bytes
-    // The front is cleared now and then, so that taking costs the same however many wait.
-    if taken == jobs.count || taken >= 1_024 {
-      jobs.removeFirst(taken)
-      taken = 0
-    }
-    return job
-  }
+  mutating func next() -> Job? { queue.popFirst()?.element.job }
+
+  /// Bytes of media that wait.
+  var bytes: Int { queue.bytes }
 
   /// Peers that have to send a keyframe for their pictures to be looked at again, now that there is room for them.
   func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
-    hasRoom(share: 2, now: now) ? leftOut.keys.sorted { $0.text < $1.text } : []
+    hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.owner).sorted { $0.text < $1.text } : []
   }
 }

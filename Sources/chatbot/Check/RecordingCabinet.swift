@@ -1,5 +1,6 @@
 import CallCheck
-import Foundation
+import CallReport
+import FoundationEssentials
 import Media
 import Recorder
 
@@ -24,7 +25,7 @@ final class RecordingCabinet {
       try FileManager.default.createDirectory(
         at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw CallFailure(.disk, "\(scratch.path) cannot be made: \(error.localizedDescription)")
+      throw CallFailure(.disk, "\(scratch.path) cannot be made: \(FileReason.sentence(error))")
     }
     folder = scratch.path
   }
@@ -74,8 +75,12 @@ final class RecordingCabinet {
 
   /// A file's bytes; nil when there are more than so many.
   static func bytes(of file: String, most: Int) -> [UInt8]? {
-    let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
-    guard let size, size <= most else { return nil }
+    // A number of which type it is depends on what else is linked.
+    guard let attribute = (try? FileManager.default.attributesOfItem(atPath: file))?[.size],
+      let size = attribute as? Int ?? (attribute as? UInt).flatMap({ Int(exactly: $0) })
+        ?? (attribute as? UInt64).flatMap({ Int(exactly: $0) }),
+      size <= most
+    else { return nil }
     return FileManager.default.contents(atPath: file).map { Array($0) }
   }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CallCheck
-import Foundation
+import FoundationEssentials
 
 /// What is expected of a call or a recording, and where the verdict goes; the same for `check` and `inspect`.
 struct RuleOptions: ParsableArguments {
@@ -130,5 +130,16 @@ struct RuleOptions: ParsableArguments {
     if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
     // A mistake is told before anybody is disturbed; what stands in files is read once, when all begins.
     _ = try given()
+  }
+}
+
+/// What `--measurements` prints.
+enum MeasurementList {
+  static var text: String {
+    let width = Measurement.catalogue.map(\.name.count).max() ?? 0
+    return Measurement.catalogue.map { measurement in
+      let name = measurement.name + String(repeating: " ", count: width - measurement.name.count)
+      return "\(name)  (\(measurement.unit.example))\n    \(measurement.meaning)"
+    }.joined(separator: "\n")
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Logging
 import SkyRTC
@@ -11,22 +10,25 @@ final class Console: Sendable {
   let isQuiet: Bool
   /// Of all loggers together.
   let logAllowance = LogAllowance()
-  private let output: FileHandle
+  private let output: Int32
   private let errors: ErrorOutput
   /// Why a result did not reach standard output, as a clause.
   private let outputFailure = Mutex<String?>(nil)
   /// Lines of the status that is shown now.
   private let shownLines = Mutex(0)
 
-  init(isQuiet: Bool, output: FileHandle = .standardOutput, errors: FileHandle = .standardError) {
+  /// - Parameters:
+  ///   - output: the file descriptor for results.
+  ///   - errors: the file descriptor for everything else.
+  init(isQuiet: Bool, output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO) {
     self.isQuiet = isQuiet
     self.output = output
-    self.errors = ErrorOutput(descriptor: errors.fileDescriptor)
-    isTerminal = Terminal.columns(errors.fileDescriptor) != nil
+    self.errors = ErrorOutput(descriptor: errors)
+    isTerminal = Terminal.columns(errors) != nil
   }
 
   /// How wide standard output and standard error are; nil for one that is no terminal.
-  var outputColumns: Int? { Terminal.columns(output.fileDescriptor) }
+  var outputColumns: Int? { Terminal.columns(output) }
   var errorColumns: Int? { Terminal.columns(errors.descriptor) }
 
   /// A log line, or a sentence for people. What could move the cursor is shown by its escapes.
@@ -70,7 +72,7 @@ final class Console: Sendable {
   func result(styled line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
     clearStatus()
-    let failure = Self.write(line + "\n", to: output.fileDescriptor)
+    let failure = Self.write(line + "\n", to: output)
     // Whoever has closed the pipe has read what they wanted.
     if failure == 0 || failure == EPIPE { return }
     outputFailure.withLock { $0 = $0 ?? String(cString: strerror(failure)) }
@@ -78,7 +80,7 @@ final class Console: Sendable {
 
   /// Writes all of a text; gives the number of the error that kept it from that, or zero.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-    var left = Data(text.utf8)
+    var left = Array(text.utf8)[...]
     while !left.isEmpty {
       let count = left.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
@@ -100,9 +102,10 @@ final class Console: Sendable {
   }
 
   /// Something for programs that was asked for by name: standard output holds it as it is, and nothing else.
-  func document(_ text: String) throws {
+  func document(_ text: String) throws(CallFailure) {
     clearStatus()
-    try output.write(contentsOf: Data(text.utf8))
+    let failure = Self.write(text, to: output)
+    if failure != 0 { throw CallFailure(.disk, String(cString: strerror(failure))) }
   }
 
   /// Puts the status line at the bottom of the terminal; without a terminal nothing is shown.

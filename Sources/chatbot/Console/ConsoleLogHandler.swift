@@ -1,6 +1,8 @@
-import Foundation
+import Glibc
 import Logging
+import NIOCore
 import SkyRTC
+import Synchronization
 
 /// One line an event: time, level, message, and what belongs to it.
 struct ConsoleLogHandler: LogHandler {
@@ -26,8 +28,8 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   private func write(_ level: String, _ text: String) {
-    let padded = level.padding(toLength: 7, withPad: " ", startingAt: 0)
-    console.write(line: "\(Self.time(Date())) \(padded) \(text)")
+    let padded = level + String(repeating: " ", count: max(0, 7 - level.count))
+    console.write(line: "\(Self.time()) \(padded) \(text)")
   }
 
   /// The most bytes that are shown of a message, and of each value that belongs to it.
@@ -41,10 +43,37 @@ struct ConsoleLogHandler: LogHandler {
     return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
   }
 
-  private static func time(_ date: Date) -> String {
-    date.formatted(
-      .verbatim(
-        "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits).\(secondFraction: .fractional(3))",
-        timeZone: .current, calendar: .current))
+  /// The time of day where the program runs, for example `09:30:00.250`.
+  private static func time() -> String {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    var local = tm()
+    localtime_r(&now.tv_sec, &local)
+    func digits(_ value: Int, _ count: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    return [local.tm_hour, local.tm_min, local.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":") + "."
+      + digits(now.tv_nsec / 1_000_000, 3)
+  }
+}
+
+/// How many lines of ordinary events a log may have: somebody who comes and goes without end must not fill a disk.
+///
+/// Warnings and errors have limits where they arise, and who asks for more detail than usual gets all of it.
+final class LogAllowance: Sendable {
+  static let linesPerSecond = 20
+  static let burst = 2_000
+  private let lines: Mutex<LogLineBucket>
+
+  init(now: NIODeadline = .now()) {
+    lines = Mutex(LogLineBucket(perSecond: Self.linesPerSecond, burst: Self.burst, now: now))
+  }
+
+  /// Takes a line.
+  ///
+  /// - Returns: how many were left out before it; nil when it is to be left out too.
+  func take(now: NIODeadline = .now()) -> Int? {
+    lines.withLock { $0.take(now: now) }
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Synchronization
 
@@ -38,7 +37,7 @@ final class ErrorOutput: Sendable {
         whole = "chatbot: Standard error was not read: \(state.leftOut) lines were left out.\n" + text
         state.leftOut = 0
       }
-      var left = Data(whole.utf8)[...]
+      var left = Array(whole.utf8)[...]
       while !left.isEmpty {
         // What has begun to be written is not left out at once, so that a line is whole.
         guard isReady(within: max(patience, Self.patience)) else {

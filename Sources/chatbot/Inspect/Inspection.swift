@@ -1,6 +1,5 @@
 import CallCheck
 import FileSource
-import Foundation
 import Logging
 import Media
 import Recorder

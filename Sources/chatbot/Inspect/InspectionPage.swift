@@ -1,5 +1,5 @@
 import CallCheck
-import Foundation
+import CallReport
 
 /// The media files of an inspection as a page shows them: those that are small are put into it, the others are linked to.
 struct InspectionPage {

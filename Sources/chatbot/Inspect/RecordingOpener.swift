@@ -1,5 +1,4 @@
 import FileSource
-import Foundation
 import Media
 import Recorder
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Recorder
 
 /// Finds out what is to be inspected, and which files are one peer.
@@ -36,8 +36,8 @@ struct RecordingSearch {
 
   /// Looks at a file or a folder that a user named.
   mutating func add(_ path: String) {
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+    var isFolder = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
       addFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
     } else if path.lowercased().hasSuffix(".json") {
       addManifest(path)

@@ -35,7 +35,10 @@ struct Load {
     let source = try openSource()
     // Each publisher has a socket on each address and one to the server.
     OpenFiles.allowMany()
-    let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount).makeIterator())
+    let loops = Array(
+      MultiThreadedEventLoopGroup(
+        numberOfThreads: options.reaching.mediaThreads ?? System.coreCount
+      ).makeIterator())
     let parts = Parts(
       crew: LoadCrew(source: source, size: options.publishers), company: Company(callEachOther: options.receive),
       fan: try await FrameFan(loops: loops, stagger: Stagger(publishers: options.publishers, isLive: source.isLive)),

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Finds what is wrong with an address before anything is connected to it.
 enum AddressCheck {

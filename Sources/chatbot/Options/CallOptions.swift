@@ -87,6 +87,7 @@ struct CallOptions: ParsableArguments {
   }
 
   func validate() throws {
+    try reaching.validatePorts()
     if let word = words.first { throw ValidationError(Subcommands.refusal(of: word)) }
     guard playing.play != nil || record != nil || loopback else {
       throw ValidationError("There is nothing to do: give --record FOLDER, and --play FILE or --loopback.")

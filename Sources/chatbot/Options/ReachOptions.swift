@@ -23,8 +23,18 @@ struct ReachOptions: ParsableArguments {
       "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
   var iceServer: [String] = []
 
-  @Option(help: ArgumentHelp("The UDP port for media, 0 for any.", valueName: "port"))
+  @Option(
+    help: ArgumentHelp(
+      "The UDP port for media, 0 for any. With --media-threads each further thread has the next one.", valueName: "port"
+    )
+  )
   var udpPort: UInt16 = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "How many threads do the work of media; users are shared out among them. (default: 1, or for a load one for each processor)",
+      valueName: "count"))
+  var mediaThreads: Int?
 
   @Option(
     help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
@@ -50,9 +60,19 @@ struct ReachOptions: ParsableArguments {
     reach.iceServers = iceServer
     reach.udpPort = udpPort
     reach.bindAddress = bindAddress
+    reach.mediaThreads = mediaThreads
     reach.maximumUsers = maxUsers
     reach.allowsLocalCandidates = allowLocalCandidates
     return reach
+  }
+
+  /// Makes sure that there is a port for each thread.
+  func validatePorts() throws {
+    let mediaThreads = mediaThreads ?? 1
+    if udpPort > 0, Int(udpPort) + mediaThreads - 1 > 65_535 {
+      throw ValidationError(
+        "--media-threads \(mediaThreads) needs as many ports from --udp-port \(udpPort) on, and the last one is 65535.")
+    }
   }
 
   func validate() throws {
@@ -61,6 +81,10 @@ struct ReachOptions: ParsableArguments {
         "A room's name has 1 to \(Self.longestRoom) characters, but this one has \(room.unicodeScalars.count).")
     }
     guard (1...10_000).contains(maxUsers) else { throw ValidationError("--max-users is 1 to 10000, not \(maxUsers).") }
+    let mediaThreads = mediaThreads ?? 1
+    guard (1...64).contains(mediaThreads) else {
+      throw ValidationError("--media-threads is 1 to 64, not \(mediaThreads).")
+    }
     if let server { try AddressCheck.server(server) }
     if let caCertificate {
       if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import SkyRTC
 
 /// The options of `chatbot serve`, the embedded SkyRTC server with its web page.

@@ -37,6 +37,88 @@ extension RealTime {
       #expect(events.alice.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
     }
 
+    @Test("participants are shared out among the threads of a peer, and each one's frames arrive unchanged")
+    func shards() async throws {
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: 3)
+      let loops = Array(group.makeIterator())
+      let hub = try await BotPeer.start(LoopbackCall.configuration(sending: []), on: loops[0], and: [loops[1]])
+      #expect(Set(hub.localAddresses).count == 2)
+      let hubID = ParticipantID("hub")
+      var started: [(id: ParticipantID, peer: BotPeer)] = []
+      for index in 0..<4 {
+        let peer = try await BotPeer.start(LoopbackCall.configuration(sending: [.video]), on: loops[2])
+        started.append((ParticipantID("publisher \(index)"), peer))
+      }
+      let publishers = started
+      var media = MadeUpMedia(seed: 1, start: .now)
+      let sent = (0..<20).map { _ in media.picture() }
+      let wanted = publishers.count * sent.count
+      let events = await withTaskGroup(of: [ParticipantEvent].self) { tasks in
+        for (id, peer) in publishers {
+          tasks.addTask {
+            for await happening in peer.events {
+              if case .signal(let message) = happening.event { hub.receive(message, from: id) }
+              guard happening.event == .stateChanged(.connected) else { continue }
+              for frame in sent { peer.send(frame) }
+            }
+            return []
+          }
+          peer.offer(to: hubID)
+        }
+        tasks.addTask {
+          try? await Task.sleep(for: .seconds(20))
+          await hub.close(reason: "The test took too long.")
+          return []
+        }
+        tasks.addTask {
+          var events: [ParticipantEvent] = []
+          var pictures = 0
+          for await happening in hub.events {
+            events.append(happening)
+            if case .signal(let message) = happening.event {
+              publishers.first { $0.id == happening.participant }?.peer.receive(message, from: hubID)
+            }
+            if case .media(.frame) = happening.event { pictures += 1 }
+            if pictures == wanted { break }
+          }
+          for (_, peer) in publishers { await peer.close(reason: "The test is over.") }
+          return events
+        }
+        var all: [ParticipantEvent] = []
+        for await events in tasks where !events.isEmpty {
+          all = events
+          tasks.cancelAll()
+        }
+        return all
+      }
+      for (id, _) in publishers {
+        let pictures = events.filter { $0.participant == id }.map(\.event).pictures
+        expectSame(pictures, sent.map(\.payload))
+      }
+      await hub.close(reason: "The test is over.")
+      try await group.shutdownGracefully()
+    }
+
+    @Test("a participant stays with a thread until the connection ends, and each thread has as many as the others")
+    func assignments() {
+      let assignments = ShardAssignments(count: 3)
+      let ids = (0..<9).map { ParticipantID("\($0)") }
+      let first = ids.map { assignments.assign($0) }
+      for shard in 0..<3 { #expect(first.count { $0 == shard } == 3) }
+      let again = ids.map { assignments.assign($0) }
+      #expect(again == first)
+      let now = ContinuousClock.now
+      let ended = ids.filter { assignments.shard(of: $0) == 1 }
+      for id in ended { assignments.connectionEnded(id, now: now) }
+      // What is on its way to the shard still finds it there.
+      #expect(ended.count { assignments.shard(of: $0) == 1 } == 3)
+      let newcomers = (10..<13).map { assignments.assign(ParticipantID("\($0)"), now: now) }
+      #expect(newcomers == [1, 1, 1])
+      for number in 100..<200 { _ = assignments.assign(ParticipantID("\(number)"), now: now + .seconds(61)) }
+      #expect(ended.count { assignments.shard(of: $0) == nil } == 3)
+      #expect(ids.count { assignments.shard(of: $0) == nil } == 3)
+    }
+
     @Test("a participant that names addresses without a route costs nobody the socket")
     func unreachableCandidates() async throws {
       let call = try await LoopbackCall()

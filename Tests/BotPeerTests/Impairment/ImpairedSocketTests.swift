@@ -14,7 +14,7 @@ extension RealTime {
       let group = MultiThreadedEventLoopGroup.singleton
       var configuration = LoopbackCall.configuration(sending: [.audio, .video])
       configuration.impairment = try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3)
-      configuration.act = .secondOffer
+      configuration.fault = .secondOffer
       let alice = try await BotPeer.start(configuration, on: group.next())
       let bob = try await BotPeer.start(LoopbackCall.configuration(sending: []), on: group.next())
       let told = Task {
@@ -42,7 +42,7 @@ extension RealTime {
       await bob.close(reason: "The test is over.")
       _ = await told.value
       #expect(heard == 10 && offers == 2)
-      #expect(statistics.actsPerformed == 1)
+      #expect(statistics.faultsInjected == 1)
       let impairment = try #require(statistics.impairment)
       #expect(impairment.clockStart != nil)
       for kind in [Impairment.DatagramKind.stun, .dtls, .rtp, .rtcp] {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("What else happened when a rule was broken")
 struct FindingTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("The HTML report")
 struct HTMLReportTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("Drawings of the HTML report")
 struct ReportChartTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("Thumbnails as PNG")
 struct ReportFilesTests {

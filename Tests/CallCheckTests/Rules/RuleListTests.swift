@@ -1,4 +1,5 @@
 import CallCheck
+import CallReport
 import Testing
 
 @Suite("The rules of a check")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("The table on the terminal")
 struct TableTests {

@@ -1,4 +1,5 @@
 import CallCheck
+import CallReport
 import Media
 import NIOCore
 import Testing

@@ -2,6 +2,7 @@ import Media
 import Testing
 
 @testable import CallCheck
+@testable import CallReport
 
 @Suite("What a verdict says")
 struct FigureTests {

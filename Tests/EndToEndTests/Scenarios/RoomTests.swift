@@ -10,7 +10,8 @@ extension EndToEnd {
       try await Scenario.run("4 both browsers and a playing bot", isolated: true) { scenario in
         let server = try await scenario.server()
         let folder = await scenario.recordings()
-        let recorder = try await scenario.bot(in: "many", of: server, ["--record", folder.path])
+        let recorder = try await scenario.bot(
+          in: "many", of: server, ["--record", folder.path, "--media-threads", "2"])
         let player = try await scenario.bot(
           in: "many", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let chromiumBrowser = try await scenario.chromium()

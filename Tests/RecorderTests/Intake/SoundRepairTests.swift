@@ -15,7 +15,7 @@ struct SoundRepairTests {
     var placed: [PlacedFrame] = []
     var track = RecordingManifest.Track(codec: .opus)
 
-    var kinds: [SoundRepair.Kind: Int] {
+    var kinds: [FrameRepair: Int] {
       Dictionary(placed.compactMap { $0.repair.map { ($0, 1) } }, uniquingKeysWith: +)
     }
 

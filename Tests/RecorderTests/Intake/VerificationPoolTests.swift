@@ -67,14 +67,18 @@ struct VerificationPoolTests {
 
   @Test("what is given up is counted, and the next keyframe goes on")
   func givenUp() async throws {
-    let pool = VerificationPool(threads: 0)
+    let pool = VerificationPool(threads: 1)
     let check = FrameCheck(pool)
     let pictures = try frames(
-      TestMedia.pictures(2, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), of: "a")
+      TestMedia.pictures(2, size: PictureSize(width: 640, height: 480), keyframeEvery: 30), of: "a")
     for frame in pictures.prefix(10) { check.examine(frame, now: start) }
     check.giveUp()
     for frame in pictures.dropFirst(10) { check.examine(frame, now: start) }
-    #expect(check.counts.unverified[.video] == 20)
-    #expect(check.counts.errors.isEmpty && check.isIdle)
+    try await waitUntil { check.isIdle }
+    // The thread may have been fast enough to decode all ten; otherwise nothing is decoded before the next keyframe.
+    let unverified = check.counts.unverified[.video] ?? 0
+    #expect(unverified <= 1 || (21...30).contains(unverified))
+    #expect(check.counts.errors.isEmpty)
+    #expect(pool.waitingBytes == 0)
   }
 }

@@ -57,4 +57,20 @@ struct OverloadTests {
     monitor.setFailing(false)
     #expect(!isCause(100))
   }
+
+  @Test(
+    "a disk is why frames wait, too, when short calls take most of the time", arguments: [(0.9, true), (0.5, false)])
+  func shortCalls(share: Double, isCause: Bool) {
+    let monitor = DiskMonitor()
+    let start = ContinuousClock.now
+    for number in 0..<80 {
+      let begin = start + .milliseconds(100 * number)
+      monitor.callBegan(at: begin)
+      monitor.callEnded(at: begin + .seconds(0.1 * share))
+    }
+    let isNamed = monitor.isCause(at: start + .seconds(8))
+    #expect(isNamed == isCause)
+    let isNamedLater = monitor.isCause(at: start + .seconds(10))
+    #expect(!isNamedLater)
+  }
 }

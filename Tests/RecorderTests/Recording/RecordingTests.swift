@@ -50,6 +50,23 @@ struct RecordingTests {
     #expect(summary.manifest.tracks.allSatisfy { $0.decodeErrors == 0 })
   }
 
+  @Test("both files begin within 300 ms where sender reports come with the first packets")
+  func firstBytes() async throws {
+    let folder = TestFolder()
+    let recorder = try folder.recorder()
+    var script = Script("anna")
+    script.add(try TestMedia.tone(1), codec: .opus)
+    script.add(try TestMedia.pictures(1), codec: .vp8)
+    script.addReports(.opus, at: [0.01])
+    script.addReports(.vp8, at: [0.02])
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 0.3)
+    #expect(folder.names.contains("anna.ogg") && folder.names.contains("anna.webm"), "\(folder.names)")
+    let reader = Reader(path: "\(folder.path)/anna.webm")
+    #expect(try !reader.packets("video").isEmpty)
+    await recorder.finish(now: Script.beginning + .seconds(0.3))
+  }
+
   @Test("the Ogg of a call is what opusinfo expects")
   func ogg() async throws {
     let folder = TestFolder()

@@ -83,7 +83,7 @@ struct WebMTests {
     let cluster = writer.endCluster()[0].bytes
     #expect(
       Array(cluster.readableBytesView)
-        == [0x1F, 0x43, 0xB6, 0x75, 0x9F, 0xE7, 0x82, 0x01, 0x02]
+        == [0x1F, 0x43, 0xB6, 0x75, 0x01, 0, 0, 0, 0, 0, 0, 0x1F, 0xE7, 0x82, 0x01, 0x02]
         + [0xA3, 0x87, 0x81, 0, 0, 0x80, 1, 2, 3]
         + [0xA3, 0x87, 0x82, 0xFF, 0xF8, 0, 1, 2, 3]
         + [0xA3, 0x87, 0x81, 0, 33, 0x08, 1, 2, 3])
@@ -94,7 +94,7 @@ struct WebMTests {
     var writer = WebMWriter(video: PictureSize(width: 2, height: 2), audio: nil, date: 0)
     for time: Int64 in [0, 0, 0, 5, 3] { _ = writer.add(block(.video, time)) }
     let bytes = Array(writer.endCluster()[0].bytes.readableBytesView)
-    let times = stride(from: 8, to: bytes.count, by: 9).map { bytes[$0 + 4] }
+    let times = stride(from: 15, to: bytes.count, by: 9).map { bytes[$0 + 4] }
     #expect(times == [0, 1, 2, 5, 6])
   }
 

@@ -43,7 +43,7 @@ struct CheckOptionsTests {
     let plan = try options.plan()
     #expect(plan.impairment?.description == "send: loss=5%")
     #expect(plan.impairment?.seed == 7)
-    #expect(plan.act == .secondOffer)
+    #expect(plan.fault == .secondOffer)
     #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
   }
 
@@ -70,7 +70,7 @@ struct CheckOptionsTests {
   @Test("a change of size is the camera's to do")
   func sizeChange() throws {
     let plan = try CheckOptions.parse(["--act", "size-change"]).plan()
-    #expect(plan.act == nil)
+    #expect(plan.fault == nil)
     #expect(plan.camera?.sizeChange == .seconds(2))
   }
 
@@ -150,7 +150,7 @@ struct CheckOptionsTests {
 
   @Test("every way to misbehave is listed with what a good app does")
   func acts() {
-    for act in Act.allCases { #expect(ActList.text.contains("\(act.rawValue)\n    \(act.title)")) }
+    for act in Fault.allCases { #expect(ActList.text.contains("\(act.rawValue)\n    \(act.title)")) }
     #expect(MeasurementList.text.contains("video.freeze.longest"))
   }
 }

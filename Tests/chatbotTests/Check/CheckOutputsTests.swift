@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCheck
+import CallReport
 import Foundation
 import Testing
 

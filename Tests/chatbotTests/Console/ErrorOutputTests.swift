@@ -39,7 +39,7 @@ struct ErrorOutputTests {
   @Test("does not stop several threads that write lines")
   func severalThreads() async throws {
     let pipe = Pipe()
-    let console = Console(isQuiet: false, errors: pipe.fileHandleForWriting)
+    let console = Console(isQuiet: false, errors: pipe.fileHandleForWriting.fileDescriptor)
     let begun = ContinuousClock.now
     await withTaskGroup { group in
       for _ in 0..<4 {

@@ -19,7 +19,8 @@ import Testing
     let pipes = (errors: Pipe(), output: Pipe())
     body(
       Console(
-        isQuiet: false, output: pipes.output.fileHandleForWriting, errors: pipes.errors.fileHandleForWriting))
+        isQuiet: false, output: pipes.output.fileHandleForWriting.fileDescriptor,
+        errors: pipes.errors.fileHandleForWriting.fileDescriptor))
     return try [pipes.errors, pipes.output].map { pipe in
       try pipe.fileHandleForWriting.close()
       return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

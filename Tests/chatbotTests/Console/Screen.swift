@@ -29,7 +29,7 @@ final class Screen {
   }
 
   func console(isQuiet: Bool = false) -> Console {
-    Console(isQuiet: isQuiet, output: outputHandle, errors: errorHandle)
+    Console(isQuiet: isQuiet, output: outputHandle.fileDescriptor, errors: errorHandle.fileDescriptor)
   }
 
   /// What was written until now.

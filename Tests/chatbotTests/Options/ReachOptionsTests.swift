@@ -10,6 +10,7 @@ struct ReachOptionsTests {
   private static let given = [
     "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
     "--bind-address", "192.0.2.1", "--ca-certificate", "ca.pem", "--no-allow-local-candidates", "--max-users", "7",
+    "--media-threads", "2",
   ]
 
   @Test("are read alike by every command that takes part in a call")
@@ -22,6 +23,7 @@ struct ReachOptionsTests {
     wanted.bindAddress = "192.0.2.1"
     wanted.allowsLocalCandidates = false
     wanted.maximumUsers = 7
+    wanted.mediaThreads = 2
     let call = try CallOptions.parse(["--play", "pattern"] + Self.given)
     #expect(call.plan.reach == wanted)
     #expect(try CheckOptions.parse(Self.given).plan().reach == wanted)

@@ -3,6 +3,7 @@ import Media
 import Testing
 
 @testable import BotPeer
+@testable import FaultInjection
 @testable import NetworkEmulation
 @testable import PeerEngine
 
@@ -10,7 +11,7 @@ import Testing
 struct ReplayActTests {
   /// - Parameter duration: of the check; without, it ends so shortly behind the film that nothing is frozen or silent.
   private func report(
-    _ act: Act, duration: Duration? = nil, _ change: (inout ReplayCall.Plan) -> Void = { _ in }
+    _ act: Fault, duration: Duration? = nil, _ change: (inout ReplayCall.Plan) -> Void = { _ in }
   ) throws -> (report: CheckReport, peer: PeerReport) {
     var plan = ReplayCall.Plan(seed: 3, act: act)
     plan.filmLength = .seconds(2)
@@ -36,11 +37,11 @@ struct ReplayActTests {
 
   @Test("each act of an engine's is tried here")
   func allActs() {
-    let tried: [Act] = [
+    let tried: [Fault] = [
       .candidateBeforeOffer, .secondOffer, .ssrcChange, .absurdTimestamps, .paddingOnly, .suddenLeave, .slowAnswer,
       .wrongFingerprint,
     ]
-    #expect(Act.allCases.filter { !$0.isOfSource } == tried)
+    #expect(Fault.allCases.filter { !$0.isOfSource } == tried)
   }
 
   @Test("candidate before offer: the candidate is told of a second before the offer, and the call is whole")

@@ -7,6 +7,7 @@ import RTP
 import TestSupport
 
 @testable import BotPeer
+@testable import FaultInjection
 @testable import NetworkEmulation
 @testable import PeerEngine
 @testable import chatbot
@@ -20,7 +21,7 @@ final class ReplayCall {
     /// What the checker does to its own datagrams.
     var impairment: String?
     /// What the app does on purpose.
-    var act: Act?
+    var act: Fault?
     var checkerOffers = false
     /// What the checker plays, and what the app does; an app without a film gives back what it gets.
     var checkersFilm: Result<Film, any Error>?
@@ -93,7 +94,7 @@ final class ReplayCall {
       sending: [.audio, .video], isPolite: { _ in true })
     ours.impairment = impairment
     var theirs = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in false })
-    theirs.act = plan.act
+    theirs.faultInjector = plan.act?.injector
     theirs.media = MediaSession.Configuration(
       keyframeAnswer: plan.film == nil ? .source : plan.appsKeyframeAnswer)
     var seeds = SeededGenerator(seed: plan.seed)

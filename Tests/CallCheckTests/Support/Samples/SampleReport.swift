@@ -3,6 +3,7 @@ import Media
 import Pattern
 
 @testable import CallCheck
+@testable import CallReport
 
 /// Reports as they could have been made of real calls; the same in every run.
 enum SampleReport {

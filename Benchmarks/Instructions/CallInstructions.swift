@@ -1,0 +1,244 @@
+import FoundationEssentials
+import Glibc
+import ICE
+import Media
+import NIOCore
+import PeerEngine
+import RTP
+import Recorder
+import Synchronization
+
+/// The same call each time, in memory and in time that it moves itself, for a program that counts instructions: four publishers
+/// send 1 Mb/s of video and audio each to one peer, which records them. Nothing is lost, and no clock and no socket takes part.
+///
+/// Usage: call-instructions [SECONDS]     of media; with 0 the peers only connect
+///
+/// Prints how many RTP packets the recording peer has received.
+@main
+struct CallInstructions {
+  static func main() {
+    // Not an asynchronous `main`: for that the first thread is given away, which Valgrind does not survive.
+    let outcome = Monitor<Result<Int, any Error>?>(nil)
+    Task.detached {
+      do {
+        let packets = try await run(seconds: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5)
+        outcome.withLock { $0 = .success(packets) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
+    }
+    switch outcome.wait(for: { $0 }) {
+    case .success(let packets): print(packets)
+    case .failure(let error):
+      print("call-instructions: \(error)")
+      exit(1)
+    case nil: exit(1)
+    }
+  }
+
+  private static func run(seconds: Int) async throws -> Int {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "chatbot-instructions.\(ProcessInfo.processInfo.processIdentifier)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var configuration = Recorder.Configuration(folder: folder.path, room: "instructions")
+    configuration.verifies = false
+    configuration.looksAtClock = false
+    let room = MemoryRoom(publishers: 4, recorder: try Recorder(configuration))
+    try room.connect()
+    try await room.play(for: .seconds(seconds))
+    await room.recorder.finish(now: room.now)
+    return room.packetsReceived
+  }
+}
+
+/// A recording peer and those who publish to it, joined by a network without delay and without loss.
+private final class MemoryRoom {
+  struct NotConnected: Error, CustomStringConvertible {
+    var description: String { "Not all publishers were connected within 5 s." }
+  }
+
+  private final class Publisher {
+    let id: ParticipantID
+    let address: TransportAddress
+    let switchboard: PeerSwitchboard
+    var source: MadeUpSource
+
+    init(_ number: Int, now: ContinuousClock.Instant) {
+      id = ParticipantID("publisher \(number)")
+      address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
+      var configuration = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+      configuration.receiving = []
+      configuration.makeGenerator = { SplitMix64(seed: UInt64(number) + 1) }
+      switchboard = PeerSwitchboard(configuration)
+      switchboard.localAddresses = [address]
+      source = MadeUpSource(seed: UInt64(number), start: now)
+    }
+  }
+
+  private static let step = Duration.milliseconds(5)
+  private static let peerID = ParticipantID("recorder")
+
+  let recorder: Recorder
+  private(set) var now = ContinuousClock.now
+  private(set) var packetsReceived = 0
+  private let start: ContinuousClock.Instant
+  private let peer: PeerSwitchboard
+  private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
+  private let publishers: [Publisher]
+  private var connected: Set<ParticipantID> = []
+
+  init(publishers count: Int, recorder: Recorder) {
+    self.recorder = recorder
+    let begin = ContinuousClock.now
+    start = begin
+    now = begin
+    var configuration = PeerSwitchboard.Configuration(isPolite: { _ in false })
+    // Each engine has a user fragment of its own.
+    let seeds = Mutex<UInt64>(100)
+    configuration.makeGenerator = {
+      seeds.withLock { seed in
+        seed += 1
+        return SplitMix64(seed: seed)
+      }
+    }
+    peer = PeerSwitchboard(configuration)
+    peer.localAddresses = [address]
+    publishers = (0..<count).map { Publisher($0, now: begin) }
+  }
+
+  func connect() throws {
+    for publisher in publishers { publisher.switchboard.offer(to: Self.peerID, now: now) }
+    let end = now + .seconds(5)
+    while connected.count < publishers.count {
+      guard now < end else { throw NotConnected() }
+      exchange()
+      now += Self.step
+    }
+    for publisher in publishers { publisher.source.restart(at: now) }
+  }
+
+  func play(for span: Duration) async throws {
+    let end = now + span
+    var nextAdvance = now
+    while now < end {
+      for publisher in publishers {
+        while let frame = publisher.source.next(now: now) { publisher.switchboard.send(frame, now: now) }
+      }
+      exchange()
+      if now >= nextAdvance {
+        nextAdvance += .milliseconds(100)
+        let now = now
+        await recorder.advance(now: now)
+      }
+      now += Self.step
+    }
+  }
+
+  /// Carries datagrams and signalling until nobody has anything more to say at this time.
+  private func exchange() {
+    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
+    var isQuiet = false
+    while !isQuiet {
+      isQuiet = true
+      for publisher in publishers {
+        var datagrams: [(ByteBuffer, local: TransportAddress)] = []
+        publisher.switchboard.poll(now: now, wallClock: wallClock) { action, _ in
+          switch action {
+          case .transmit(let datagram, let local, _): datagrams.append((datagram, local))
+          case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
+          case .event: return
+          }
+          isQuiet = false
+        }
+        for (datagram, local) in datagrams {
+          if PacketKind.of(datagram) == .rtp { packetsReceived += 1 }
+          peer.received(datagram, from: local, to: address, now: now)
+        }
+      }
+      var datagrams: [(ByteBuffer, remote: TransportAddress)] = []
+      peer.poll(now: now, wallClock: wallClock) { action, participant in
+        switch action {
+        case .transmit(let datagram, _, let remote): datagrams.append((datagram, remote))
+        case .event(let event):
+          if case .signal(let message) = event {
+            publisher(participant)?.switchboard.received(message, from: Self.peerID, now: now)
+          } else {
+            take(event, of: participant)
+            return
+          }
+        }
+        isQuiet = false
+      }
+      for (datagram, remote) in datagrams {
+        publishers.first { $0.address == remote }?.switchboard.received(datagram, from: address, to: remote, now: now)
+      }
+    }
+  }
+
+  private func publisher(_ id: ParticipantID) -> Publisher? { publishers.first { $0.id == id } }
+
+  private func take(_ event: PeerEvent, of participant: ParticipantID) {
+    switch event {
+    case .stateChanged(.connecting): recorder.begin(participant, now: now, wallClock: 1_700_000_000)
+    case .stateChanged(.connected): connected.insert(participant)
+    case .media(let event): recorder.receive(event, of: participant, now: now)
+    default: break
+    }
+  }
+}
+
+/// 30 frames of video a second, a keyframe a second, and 50 packets of audio: about 1 Mb/s with random insides.
+private struct MadeUpSource {
+  private static let stock: [UInt8] = {
+    var generator = SplitMix64(seed: 77)
+    return (0..<32_768).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  }()
+
+  private var generator: SplitMix64
+  private var start: ContinuousClock.Instant
+  private var videoFrames: Int64 = 0
+  private var audioFrames: Int64 = 0
+
+  init(seed: UInt64, start: ContinuousClock.Instant) {
+    generator = SplitMix64(seed: seed)
+    self.start = start
+  }
+
+  mutating func restart(at now: ContinuousClock.Instant) { start = now }
+
+  /// The next frame that is due.
+  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+    if start + .milliseconds(20 * audioFrames) <= now { return audio() }
+    return start + .nanoseconds(videoFrames * 1_000_000_000 / 30) <= now ? video() : nil
+  }
+
+  private mutating func video() -> EncodedFrame {
+    defer { videoFrames += 1 }
+    let isKeyframe = videoFrames % 30 == 0
+    var payload = ByteBuffer()
+    // RFC 6386, 9.1: version 0, shown; of a keyframe the start code and 640x480.
+    payload.writeBytes(isKeyframe ? [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0xE0, 0x01] : [0x11, 0x02, 0x00])
+    fill(&payload, count: isKeyframe ? 16_000 : Int.random(in: 2_000...4_500, using: &generator))
+    return EncodedFrame(
+      owner: Self.owner, codec: .vp8, time: MediaTime(ticks: videoFrames * 3_000, rate: 90_000), payload: payload,
+      isKeyframe: isKeyframe, size: isKeyframe ? PictureSize(width: 640, height: 480) : nil,
+      arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
+  }
+
+  private mutating func audio() -> EncodedFrame {
+    defer { audioFrames += 1 }
+    // RFC 6716, 3.1: CELT, fullband, 20 ms, mono, one frame.
+    var payload = ByteBuffer(bytes: [0xF8])
+    fill(&payload, count: 159)
+    return EncodedFrame(
+      owner: Self.owner, codec: .opus, time: MediaTime(ticks: audioFrames * 960, rate: 48_000), payload: payload,
+      isKeyframe: true, arrival: start + .milliseconds(audioFrames * 20))
+  }
+
+  private static let owner = ParticipantID("source")
+
+  private mutating func fill(_ payload: inout ByteBuffer, count: Int) {
+    let place = Int.random(in: 0...Self.stock.count - count, using: &generator)
+    payload.writeBytes(Self.stock[place..<place + count])
+  }
+}

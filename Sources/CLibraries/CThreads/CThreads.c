@@ -1,0 +1,24 @@
+#include "CThreads.h"
+
+#include <time.h>
+
+void cthreads_condition_init(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
+void cthreads_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
+  const int64_t second = 1000000000;
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += nanoseconds / second;
+  end.tv_nsec += nanoseconds % second;
+  if (end.tv_nsec >= second) {
+    end.tv_nsec -= second;
+    end.tv_sec += 1;
+  }
+  pthread_cond_timedwait(condition, mutex, &end);
+}

@@ -1,0 +1,129 @@
+import CallCheck
+
+/// One measurement in steps of time, as it is drawn.
+struct LaneSeries {
+  /// What is measured, for a lane of several.
+  var name = ""
+  /// The length of a step in seconds.
+  let step: Double
+  /// Only finite ones; nil where nothing was measured.
+  let values: [Double?]
+
+  /// Points of a line at most, so that a call of hours is as small as one of minutes.
+  static let pointLimit = 600
+
+  init(name: String = "", step: Double, values: [Double?]) {
+    self.name = name
+    self.step = step.isFinite && step > 0 ? step : 1
+    self.values = values.map { value in value.flatMap { $0.isFinite ? $0 : nil } }
+  }
+
+  var isEmpty: Bool { values.allSatisfy { $0 == nil } }
+  var low: Double? { values.compactMap { $0 }.min() }
+  var high: Double? { values.compactMap { $0 }.max() }
+
+  var median: Double? {
+    let sorted = values.compactMap { $0 }.sorted()
+    return sorted.isEmpty ? nil : sorted[sorted.count / 2]
+  }
+
+  /// A point of a line.
+  struct Point {
+    var time: Double
+    var value: Double
+  }
+
+  /// The pieces of the line: it is broken where nothing was measured for much longer than between most values. Of a long series
+  /// the lowest and the highest value of each bucket are kept, at their own times.
+  var pieces: [[Point]] {
+    let length = bucketLength(limit: values.count <= Self.pointLimit ? Self.pointLimit : Self.pointLimit / 2)
+    let places = stride(from: 0, to: values.count, by: length).flatMap { start in
+      extremes(start..<min(start + length, values.count))
+    }
+    let longest = Self.longestGap(between: places, atLeast: length)
+    var pieces: [[Point]] = []
+    var before: Int?
+    for place in places {
+      guard let value = values[place] else { continue }
+      if before.map({ place - $0 > longest }) ?? true { pieces.append([]) }
+      pieces[pieces.count - 1].append(Point(time: (Double(place) + 0.5) * step, value: value))
+      before = place
+    }
+    return pieces
+  }
+
+  /// The same, each value going on until the next, as far as the line does: for a lane whose values come seldom.
+  var held: LaneSeries {
+    let places = values.indices.filter { values[$0] != nil }
+    let longest = Self.longestGap(between: places, atLeast: 1)
+    var held = values
+    for (place, next) in zip(places, places.dropFirst()) where next - place <= longest {
+      for step in place + 1..<next { held[step] = values[place] }
+    }
+    return LaneSeries(name: name, step: step, values: held)
+  }
+
+  /// How many steps apart two values may be to be of one piece.
+  private static func longestGap(between places: [Int], atLeast length: Int) -> Int {
+    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.sorted()
+    return gaps.isEmpty ? 1 : max(length, gaps[gaps.count / 2]) * 5 / 2
+  }
+
+  /// Where the lowest and the highest value of some steps are, in order.
+  private func extremes(_ places: Range<Int>) -> [Int] {
+    let known = places.compactMap { place in values[place].map { (place: place, value: $0) } }
+    guard let low = known.min(by: { $0.value < $1.value }), let high = known.max(by: { $0.value < $1.value }) else {
+      return []
+    }
+    return low.place == high.place ? [low.place] : [low.place, high.place].sorted()
+  }
+
+  /// The lowest and the highest value of each of at most so many buckets of equal length.
+  func buckets(limit: Int) -> [(low: Double, high: Double)?] {
+    stride(from: 0, to: values.count, by: bucketLength(limit: limit)).map { start in
+      range(start..<min(start + bucketLength(limit: limit), values.count))
+    }
+  }
+
+  /// Steps in a bucket.
+  func bucketLength(limit: Int) -> Int { max(1, (values.count + limit - 1) / max(1, limit)) }
+
+  /// The values from one time to another.
+  func range(from start: Double, to end: Double) -> (low: Double, high: Double)? {
+    let first = min(values.count, max(0, Int(max(0, min(start / step, 1e9)))))
+    let last = min(values.count, max(first, Int(max(0, min(end / step, 1e9)).rounded(.up))))
+    return range(first..<last)
+  }
+
+  /// The sum of the values from one time to another.
+  func sum(from start: Double, to end: Double) -> Double {
+    values.enumerated().reduce(0) { sum, entry in
+      let time = Double(entry.offset) * step
+      return time + step > start && time < end ? sum + (entry.element ?? 0) : sum
+    }
+  }
+
+  /// The stretches in which a value is what it must not be; steps of which nothing is known part no stretch.
+  func stretches(where isBad: (Double) -> Bool) -> [Stretch] {
+    var found: [Stretch] = []
+    var current: ClosedRange<Int>?
+    func end() {
+      if let current {
+        found.append(Stretch(start: Double(current.lowerBound) * step, duration: Double(current.count) * step))
+      }
+      current = nil
+    }
+    for (index, value) in values.enumerated() {
+      guard let value else { continue }
+      if isBad(value) { current = (current?.lowerBound ?? index)...index } else { end() }
+    }
+    end()
+    return found
+  }
+
+  private func range(_ places: Range<Int>) -> (low: Double, high: Double)? {
+    let known = values[places].compactMap { $0 }
+    guard let low = known.min(), let high = known.max() else { return nil }
+    return (low, high)
+  }
+}

@@ -1,0 +1,97 @@
+import CallCheck
+
+/// Where in the call a rule was broken, and what else happened there.
+struct Finding {
+  /// The stretches in which it was, in order; empty when it is not a matter of one time.
+  var places: [Stretch]
+  /// What else was to be seen at the worst of them, a clause each.
+  var meanwhile: [String]
+
+  /// The longest.
+  var worst: Stretch? { places.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
+
+  /// Places that are shown at most.
+  static let limit = 60
+
+  init(of result: RuleResult, peer: PeerReport, impairment: [CheckReport.ImpairmentNote]) {
+    places = result.outcome == .failed ? Array(Self.places(of: result, peer).prefix(Self.limit)) : []
+    meanwhile = []
+    guard let worst else { return }
+    let window = (start: worst.start, end: worst.start + worst.duration)
+    // What happened in most of the call explains no moment of it.
+    if worst.duration < peer.timeline.length / 2 { meanwhile = Self.meanwhile(result, peer, worst) }
+    for note in impairment.prefix(TimelineBands.limit) where note.text != "none" {
+      guard note.start < window.end, (note.end ?? .infinity) > window.start else { continue }
+      let direction = note.direction.map { ReportText.line($0, limit: 20) + ": " } ?? ""
+      meanwhile.append("this check impaired the line on purpose (\(direction)\(ReportText.line(note.text)))")
+      break
+    }
+  }
+
+  private static func places(of result: RuleResult, _ peer: PeerReport) -> [Stretch] {
+    func belongs(_ family: String) -> Bool {
+      result.measurement == family || result.measurement.hasPrefix(family + ".")
+    }
+    let timeline = peer.timeline
+    func steps(_ values: [Double?], where isBad: (Double) -> Bool) -> [Stretch] {
+      LaneSeries(step: timeline.step, values: values).stretches(where: isBad)
+    }
+    let limit = result.limit
+    if belongs("video.freeze") { return peer.video?.freezes.list ?? [] }
+    if belongs("video.black") { return peer.video?.black.list ?? [] }
+    if belongs("video.frozen") { return peer.video?.frozen.list ?? [] }
+    if belongs("audio.silence") { return peer.audio?.silence.list ?? [] }
+    if belongs("audio.clipped") { return peer.audio?.clipped.list ?? [] }
+    if belongs("audio.gap") { return peer.audio?.gaps.list ?? [] }
+    if belongs("video.fps") { return steps(timeline.fps) { $0 < limit } }
+    if belongs("loss") || belongs("video.loss") || belongs("audio.loss") { return steps(timeline.loss) { $0 > limit } }
+    if belongs("av.skew") { return steps(timeline.skew) { abs($0) > limit } }
+    if belongs("video.latency") || belongs("latency") { return steps(timeline.videoDelay) { $0 > limit } }
+    if belongs("audio.latency") { return steps(timeline.audioDelay) { $0 > limit } }
+    if belongs("video.bitrate") { return steps(timeline.videoBitrate) { $0 < limit } }
+    if belongs("absent"), let gone = peer.departure { return [Stretch(start: gone.time, duration: peer.absent)] }
+    return []
+  }
+
+  private static func meanwhile(_ result: RuleResult, _ peer: PeerReport, _ worst: Stretch) -> [String] {
+    var facts: [String] = []
+    let timeline = peer.timeline
+    let window = (start: worst.start, end: worst.start + worst.duration)
+    func during(_ values: [Double?], before: Double = 0, after: Double = 0) -> (low: Double, high: Double)? {
+      LaneSeries(step: timeline.step, values: values).range(from: window.start - before, to: window.end + after)
+    }
+    // Packets are counted a little before and after what their loss does to pictures and sound.
+    if !result.measurement.contains("loss"), let loss = during(timeline.loss, before: 1, after: 1) {
+      let isBlamed = worst.reason.map { ["lost", "recoveredLate", "waitingForKeyframe"].contains($0) } ?? false
+      if loss.high >= 0.01 {
+        facts.append("loss rose to \(ReportFigure.share(loss.high))")
+      } else if loss.high == 0, !isBlamed {
+        facts.append("no packet was lost")
+      }
+    }
+    if let bitrate = during(timeline.videoBitrate),
+      let median = LaneSeries(step: timeline.step, values: timeline.videoBitrate).median, bitrate.low < median / 2
+    {
+      let least = bitrate.low > 0 ? "video fell to \(ReportFigure.bitrate(bitrate.low))" : "no video came"
+      facts.append("\(least) (else \(ReportFigure.bitrate(median)))")
+    }
+    let asked = LaneSeries(step: timeline.step, values: timeline.keyframeRequests)
+      .sum(from: window.start, to: window.end + 0.5)
+    if asked >= 1 {
+      facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) asked for")
+    }
+    let others: [(String, String, Stretches?)] = [
+      ("video.freeze", "the picture froze", peer.video?.freezes),
+      ("video.black", "the picture was black", peer.video?.black),
+      ("video.frozen", "every picture showed the same", peer.video?.frozen),
+      ("audio.silence", "the sound was silent", peer.audio?.silence),
+      ("audio.gap", "sound was missing", peer.audio?.gaps),
+    ]
+    for (family, clause, stretches) in others where !result.measurement.hasPrefix(family) {
+      let overlaps =
+        stretches?.list.contains { $0.start < window.end && $0.start + $0.duration > window.start } ?? false
+      if overlaps { facts.append(clause) }
+    }
+    return facts
+  }
+}

@@ -1,0 +1,158 @@
+import CallCheck
+
+extension HTMLReport {
+  /// Everything else that was counted, for those who look for a cause.
+  func details(_ peer: PeerReport, into page: inout Markup) {
+    page.element("details", ["class": "all"]) { page in
+      page.element("summary", text: "All figures of the line, the media and the pattern")
+      line(peer.connection, into: &page)
+      Self.facts(media(peer), into: &page)
+      if let pattern = peer.pattern {
+        page.element("h4", text: "The test pattern in what came")
+        Self.facts(self.pattern(pattern), into: &page)
+      }
+      if let skew = peer.skew {
+        page.element("h4", text: "Sound against pictures")
+        Self.facts(self.skew(skew), into: &page)
+      }
+      if let returned = peer.returned {
+        page.element("h4", text: "What came back of what we sent")
+        Self.facts(self.returned(returned), into: &page)
+      }
+    }
+    page.newLine()
+  }
+
+  private func line(_ connection: ConnectionReport, into page: inout Markup) {
+    typealias Row = (name: String, values: [String])
+    func received(_ name: String, _ value: (ConnectionReport.Received) -> String) -> Row {
+      (name, [connection.video, connection.audio].map { $0.map(value) ?? "" } + [""])
+    }
+    func with(_ row: Row, sent value: ((ConnectionReport.Sent) -> String)?) -> Row {
+      (row.name, row.values.dropLast() + [connection.sent.flatMap { sent in value.map { $0(sent) } } ?? ""])
+    }
+    let rows: [Row] = [
+      with(received("Packets") { ReportFigure.count($0.received) }, sent: { ReportFigure.count($0.packets) }),
+      with(received("Bytes") { ReportFigure.count($0.bytes) }, sent: { ReportFigure.count($0.bytes) }),
+      with(received("Lost at the first try") { ReportFigure.share($0.loss) }, sent: { ReportFigure.share($0.loss) }),
+      with(
+        received("Recovered") { ReportFigure.count($0.recovered) }, sent: nil),
+      with(
+        received("Lost for good") { "\(ReportFigure.count($0.lost)), \(ReportFigure.share($0.finalLoss))" }, sent: nil),
+      received("Came twice") { ReportFigure.count($0.duplicated) },
+      received("Frames dropped") { ReportFigure.count($0.framesDropped) },
+      received("Jitter") { $0.jitter.map(Self.spread) ?? "" },
+      with(
+        received("Keyframes asked for") { ReportFigure.count($0.keyframeRequests) },
+        sent: { ReportFigure.count($0.keyframeRequests) }),
+      with(("Bitrate", ["", "", ""]), sent: { $0.bitrate.map(ReportFigure.bitrate) ?? "" }),
+      with(
+        ("What the line was said to take", ["", "", ""]),
+        sent: { $0.targetBitrate.map { ReportFigure.bitrate(Double($0)) } ?? "" }),
+    ]
+    page.element("h4", text: "The line, both ways")
+    page.element("div", ["class": "scroll"]) { page in
+      page.element("table", ["class": "both-ways"]) { page in
+        page.element("thead") { page in
+          page.element("tr") { page in
+            for name in ["", "Pictures in", "Sound in", "Sent"] { page.element("th", ["scope": "col"], text: name) }
+          }
+        }
+        page.element("tbody") { page in
+          for row in rows where row.values.contains(where: { !$0.isEmpty }) {
+            page.element("tr") { page in
+              page.element("th", ["scope": "row"], text: row.name)
+              for value in row.values { page.element("td", ["class": "number"], text: value) }
+            }
+          }
+        }
+      }
+    }
+    var facts: [(String, String)] = []
+    if let local = connection.localAddress { facts.append(("Our address", local)) }
+    if let remote = connection.remoteAddress { facts.append(("Peer\u{2019}s address", remote)) }
+    if let profile = connection.protectionProfile { facts.append(("Protection", profile)) }
+    if let trip = connection.roundTripTime { facts.append(("Round trip", Self.spread(trip))) }
+    if let impairment = connection.impairment, !impairment.isEmpty {
+      facts.append(("Impaired on sending", Self.counts(impairment.send)))
+      facts.append(("Impaired on receiving", Self.counts(impairment.receive)))
+    }
+    Self.facts(facts, into: &page)
+  }
+
+  private func media(_ peer: PeerReport) -> [(name: String, value: String)] {
+    var facts: [(String, String)] = []
+    if let video = peer.video {
+      facts.append(("Pictures decoded", ReportFigure.count(UInt64(max(0, video.frames)))))
+      facts.append(("Keyframes", "\(video.keyframes)"))
+      facts.append(
+        ("Not decodable", "\(video.decodeErrors), and \(video.framesBeforeKeyframe) before the first keyframe"))
+      if let least = video.fpsMinimum { facts.append(("Fewest in a second", ReportFigure.digits(least))) }
+      let sizes = video.sizes.prefix(8).map { "\($0.width)\u{D7}\($0.height) from \(ReportFigure.time($0.time))" }
+      facts.append(("Sizes", sizes.joined(separator: "; ") + (video.sizes.count > 8 ? "; \u{2026}" : "")))
+      facts.append(("Mean luma", ReportFigure.fixed(video.brightness, 0)))
+    }
+    if let audio = peer.audio {
+      facts.append(("Packets of sound decoded", ReportFigure.count(UInt64(max(0, audio.packets)))))
+      facts.append(("Channels", "\(audio.channels)"))
+      facts.append(("Loudest sample", "\(ReportFigure.fixed(audio.peak, 1)) dB"))
+      facts.append(("Made up by the decoder", ReportFigure.seconds(audio.concealed)))
+      facts.append(("Sound not decodable", "\(audio.decodeErrors)"))
+    }
+    return facts
+  }
+
+  private func pattern(_ pattern: PatternReport) -> [(name: String, value: String)] {
+    var facts: [(String, String)] = [
+      ("Stream", "\(pattern.streamID)"),
+      ("Read", "\(pattern.picturesRead), \(pattern.picturesUnreadable) unreadable"),
+      ("Painted", "\(pattern.numbersPainted), \(pattern.missing) of them never seen"),
+      ("Doubled", "\(pattern.doubled)"), ("Out of order", "\(pattern.reordered)"),
+      ("Marks of the sound", "\(pattern.marksFound) of \(pattern.marksExpected)"),
+    ]
+    if pattern.restarts > 0 { facts.append(("Began anew", "\(pattern.restarts) times")) }
+    if let delay = pattern.videoDelay { facts.append(("Delay of pictures", Self.spread(delay))) }
+    if let delay = pattern.audioDelay { facts.append(("Delay of sound", Self.spread(delay))) }
+    if let quality = pattern.quality {
+      let (mean, worst) = (ReportFigure.fixed(quality.psnr, 1), ReportFigure.fixed(quality.psnrWorst, 1))
+      facts.append(("PSNR", "\(mean) dB, worst \(worst) dB"))
+      facts.append(
+        ("SSIM", "\(ReportFigure.fixed(quality.ssim, 3)), worst \(ReportFigure.fixed(quality.ssimWorst, 3))"))
+    }
+    return facts
+  }
+
+  private func skew(_ skew: SkewReport) -> [(name: String, value: String)] {
+    var facts = [
+      ("Told by", skew.source == .pattern ? "the test pattern" : "the sender\u{2019}s reports, an estimate"),
+      ("As it arrives", Self.spread(skew.total)),
+    ]
+    for (name, value) in [
+      ("Of the sender", skew.sender), ("Of the network", skew.network), ("Of the receiver", skew.receiver),
+    ] {
+      if let value { facts.append((name, ReportFigure.seconds(value))) }
+    }
+    return facts
+  }
+
+  private func returned(_ returned: ReturnReport) -> [(name: String, value: String)] {
+    var facts = [
+      ("Sent", "\(returned.sent)"), ("Came back", "\(returned.returned), \(ReportFigure.share(returned.ratio))"),
+      ("Missing", "\(returned.missing)"), ("Doubled", "\(returned.doubled)"), ("Out of order", "\(returned.reordered)"),
+    ]
+    if let trip = returned.roundTrip { facts.append(("There and back", Self.spread(trip))) }
+    return facts
+  }
+
+  private static func spread(_ spread: Spread) -> String {
+    let figures = [spread.p50, spread.p95, spread.worst].map(ReportFigure.seconds)
+    return "\(figures[0]), 95 of 100 to \(figures[1]), worst \(figures[2])"
+  }
+
+  private static func counts(_ counts: [String: UInt64]) -> String {
+    let parts = counts.sorted { $0.key < $1.key }.map {
+      "\(ReportText.line($0.key, limit: 30)) \(ReportFigure.count($0.value))"
+    }
+    return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,155 @@
+import CallCheck
+
+extension HTMLReport {
+  /// Broken rules that are told at the top at most; the others are in the tables below.
+  private static let mostFailures = 12
+
+  /// What failed, by how much, when, and what else happened at that time.
+  func failures(of parties: [ReportParty], into page: inout Markup) {
+    let failed = parties.flatMap { party in party.results.filter { $0.outcome == .failed }.map { (party, $0) } }
+    let without = { (outcome: RuleResult.Outcome) in
+      parties.map { ($0, $0.results.filter { $0.outcome == outcome }) }.filter { !$0.1.isEmpty }
+    }
+    let (unmeasured, inconclusive) = (without(.notMeasured), without(.inconclusive))
+    if failed.isEmpty && unmeasured.isEmpty && inconclusive.isEmpty { return }
+    let title =
+      !failed.isEmpty ? "What failed" : unmeasured.isEmpty ? "What could not be judged" : "What could not be measured"
+    page.element("section", ["class": "failures", "aria-labelledby": "failures"]) { page in
+      page.element("h2", ["id": "failures"], text: title)
+      for (party, result) in failed.prefix(Self.mostFailures) { failure(result, of: party, into: &page) }
+      if failed.count > Self.mostFailures {
+        page.element(
+          "p", ["class": "soft"], text: "And \(failed.count - Self.mostFailures) more: see the tables below.")
+      }
+      for (outcome, parties) in [(RuleResult.Outcome.notMeasured, unmeasured), (.inconclusive, inconclusive)] {
+        for (party, results) in parties.prefix(Self.mostFailures) {
+          self.unmeasured(results, as: outcome, of: party, into: &page)
+        }
+      }
+    }
+    page.newLine()
+  }
+
+  private func failure(_ result: RuleResult, of party: ReportParty, into page: inout Markup) {
+    let finding = party.peer.map { Finding(of: result, peer: $0, impairment: report.impairment) }
+    page.newLine()
+    page.element("article", ["class": "failure"]) { page in
+      page.element("div", ["class": "headline"]) { page in
+        Self.badge(.failed, into: &page)
+        page.element("code", ["class": "rule"], text: ReportText.line(result.rule))
+        page.element("strong", ["class": "figure"], text: ReportText.line(result.figure ?? "\u{2013}", limit: 60))
+        gauge(result, into: &page)
+        page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
+      }
+      page.element("p", text: ReportText.line(result.sentence, limit: 1000))
+      if let finding, let worst = finding.worst { moment(finding, worst, into: &page) }
+    }
+  }
+
+  /// When it was: a strip of the whole call with the places marked, and what else happened at the worst of them.
+  private func moment(_ finding: Finding, _ worst: Stretch, into page: inout Markup) {
+    let axis = axis
+    page.element("div", ["class": "moment"]) { page in
+      let when =
+        "\(ReportFigure.time(worst.start)) \u{2013} \(ReportFigure.time(min(worst.start + worst.duration, axis.duration)))"
+      let more = finding.places.count > 1 ? ", the longest of \(finding.places.count)" : ""
+      page.element(
+        "svg",
+        [
+          "class": "strip", "width": "100%", "height": "26", "role": "img",
+          "aria-label": "When in the call: \(when)\(more)",
+        ]
+      ) { page in
+        page.empty("rect", ["class": "ground", "y": "2", "width": "100%", "height": "8", "rx": "4"])
+        for place in finding.places {
+          let width = TimeAxis.percent(max(0, axis.fraction(place.start + place.duration) - axis.fraction(place.start)))
+          page.empty(
+            "rect",
+            ["class": "mark", "x": axis.percent(place.start), "y": "1", "width": width, "height": "10", "rx": "1"])
+        }
+        ticks(baseline: "24", into: &page)
+      }
+      page.element("p", ["class": "meanwhile"]) { page in
+        page.element("span", ["class": "when"], text: when + more)
+        if !finding.meanwhile.isEmpty {
+          page.write(". At that time: \(finding.meanwhile.joined(separator: "; ")).")
+        }
+      }
+    }
+  }
+
+  /// How far the figure is from what was asked for, as a bar and in words. Nothing is drawn for figures and
+  /// limits that have no length: 0, and below it, as of a level.
+  private func gauge(_ result: RuleResult, into page: inout Markup) {
+    guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
+    let ratio = value / result.limit
+    let words =
+      switch ratio {
+      case ..<1: "\(Self.percent(1 - ratio)) below the limit"
+      case ..<2: "\(Self.percent(ratio - 1)) above the limit"
+      default: "\(ReportFigure.digits(ratio)) times the limit"
+      }
+    let most = max(value, result.limit) * 1.04
+    let (found, limit) = (value / most, result.limit / most)
+    let (start, end) = (min(found, limit), max(found, limit))
+    page.element("div", ["class": "gauge"]) { page in
+      page.element("svg", ["width": "100%", "height": "12", "aria-hidden": "true"]) { page in
+        page.empty("rect", ["class": "ground", "y": "3", "width": "100%", "height": "6", "rx": "3"])
+        page.empty(
+          "rect", ["class": "fine", "y": "3", "width": TimeAxis.percent(min(found, limit)), "height": "6", "rx": "3"])
+        page.empty(
+          "rect",
+          [
+            "class": ratio < 1 ? "lacking" : "beyond", "x": TimeAxis.percent(start), "y": "3",
+            "width": TimeAxis.percent(end - start), "height": "6",
+          ])
+        let place = TimeAxis.percent(limit)
+        page.empty("line", ["class": "limit", "x1": place, "x2": place, "y1": "0", "y2": "12"])
+      }
+      if ratio != 1 { page.element("span", text: words) }
+    }
+  }
+
+  /// A share in percent, with as many decimals as it takes for it not to be 0.
+  private static func percent(_ share: Double) -> String {
+    let places = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
+    return "\(ReportFigure.short(share * 100, places)) %"
+  }
+
+  private func unmeasured(
+    _ results: [RuleResult], as outcome: RuleResult.Outcome, of party: ReportParty, into page: inout Markup
+  ) {
+    let what =
+      outcome == .inconclusive
+      ? "could not be judged, because this machine could not keep up" : "could not be measured, and so failed"
+    page.newLine()
+    page.element("article", ["class": "failure unmeasured"]) { page in
+      page.element("div", ["class": "headline"]) { page in
+        Self.badge(outcome, into: &page)
+        page.element("span", text: "\(ReportFigure.plural(results.count, "rule", "rules")) \(what)")
+        page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
+      }
+      page.element("ul") { page in
+        for result in results.prefix(20) {
+          page.element("li") { page in
+            page.element("code", text: ReportText.line(result.rule))
+            // Why there was no call at all has been said above.
+            if report.diagnosis == nil { page.write(" " + ReportText.line(result.sentence, limit: 600)) }
+          }
+        }
+      }
+    }
+  }
+
+  /// The axis' times as text, at the places where they are.
+  func ticks(baseline: String, into page: inout Markup) {
+    let ticks = axis.ticks
+    for (index, tick) in ticks.enumerated() {
+      let fraction = axis.fraction(tick)
+      let anchor = index == 0 ? "start" : fraction > 0.96 ? "end" : "middle"
+      page.element(
+        "text", ["x": TimeAxis.percent(fraction), "y": baseline, "text-anchor": anchor],
+        text: index == 0 ? "0 s" : ReportFigure.time(tick))
+    }
+  }
+}

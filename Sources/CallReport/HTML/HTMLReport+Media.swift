@@ -1,0 +1,136 @@
+import CPNG
+import CallCheck
+import FoundationEssentials
+
+extension HTMLReport {
+  /// Pictures of a peer that are shown at most: each takes some 80 kB of the page.
+  private var mostPictures: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
+
+  /// A few decoded pictures.
+  func pictures(_ peer: PeerReport, into page: inout Markup) {
+    let every = max(1, (peer.thumbnails.count + mostPictures - 1) / mostPictures)
+    let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
+    let shown = chosen.compactMap { thumbnail -> (Thumbnail, String)? in
+      guard let rgb = thumbnail.rgb,
+        let image = PNGImage.bytes(width: thumbnail.width, height: thumbnail.height, rgb: rgb)
+      else { return nil }
+      return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
+    }
+    if shown.isEmpty { return }
+    page.element("h3", text: "Pictures that came")
+    page.newLine()
+    page.element("div", ["class": "strip-of-pictures"]) { page in
+      for (thumbnail, image) in shown {
+        let time = ReportFigure.time(thumbnail.time)
+        page.element("figure") { page in
+          page.empty(
+            "img",
+            [
+              "src": image, "width": "\(thumbnail.width)", "height": "\(thumbnail.height)",
+              "alt": "The decoded picture at \(time)",
+            ])
+          page.element("figcaption", text: time)
+        }
+        page.newLine()
+      }
+    }
+  }
+
+  /// The recordings, to be played in place as far as they are small enough.
+  func recordings(_ peer: PeerReport, into page: inout Markup) {
+    if peer.recordings.isEmpty { return }
+    page.element("h3", text: "Recordings")
+    page.element("div", ["class": "recordings"]) { page in
+      for name in peer.recordings {
+        page.newLine()
+        page.element("figure") { recording(name, into: &$0) }
+      }
+    }
+  }
+
+  private func recording(_ name: String, into page: inout Markup) {
+    let shown = ReportText.line(Self.file(name), limit: 100)
+    let type = Self.mediaType(name)
+    if case .bytes(let bytes) = recordings[name], let type, embedded.contains(name) {
+      let source = "data:\(type);base64,\(Data(bytes).base64EncodedString())"
+      let player: StaticString = type.hasPrefix("video") ? "video" : "audio"
+      page.element(
+        player, ["controls": "controls", "preload": "metadata", "src": source, "aria-label": shown], text: "")
+      page.element("figcaption", text: "\(shown), \(ReportFigure.bytes(bytes.count))")
+      return
+    }
+    var link = name
+    var note = ""
+    switch recordings[name] {
+    case .file(let path): link = path
+    case .bytes(let bytes): note = ", \(ReportFigure.bytes(bytes.count)): too large to be part of this page"
+    case nil: break
+    }
+    page.element("figcaption") { page in
+      page.element("a", ["href": Self.link(link)], text: shown)
+      page.write(note)
+    }
+  }
+
+  /// The files that are put into the page: as they come, as long as there is room.
+  private var embedded: Set<String> {
+    var left = Self.largestEmbeddedInAll
+    var chosen: Set<String> = []
+    for name in report.peers.flatMap(\.recordings) {
+      guard case .bytes(let bytes) = recordings[name], bytes.count <= min(left, Self.largestEmbedded) else { continue }
+      if chosen.insert(name).inserted { left -= bytes.count }
+    }
+    return chosen
+  }
+
+  private static func file(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  private static func mediaType(_ name: String) -> String? {
+    let name = name.lowercased()
+    if name.hasSuffix(".webm") { return "video/webm" }
+    if name.hasSuffix(".ogg") || name.hasSuffix(".opus") { return "audio/ogg" }
+    if name.hasSuffix(".wav") { return "audio/wav" }
+    return nil
+  }
+
+  /// A path as a relative reference (RFC 3986, 4.2): everything but unreserved characters and the slash is written by its
+  /// number, so that a name can be no scheme, no query and no other host.
+  static func link(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    var text = ""
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"), UInt8(ascii: "/"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    while text.hasPrefix("//") { text.removeFirst() }
+    return text
+  }
+}
+
+/// A small picture as PNG, by libpng.
+enum PNGImage {
+  /// - Parameter rgb: red, green and blue of each pixel, row by row.
+  /// - Returns: nil when there are not as many bytes as the size says, the size is not one of a thumbnail, or libpng refuses.
+  static func bytes(width: Int, height: Int, rgb: [UInt8]) -> [UInt8]? {
+    guard (1...4096).contains(width), (1...4096).contains(height), rgb.count == 3 * width * height else { return nil }
+    var image = png_image()
+    image.version = png_uint_32(PNG_IMAGE_VERSION)
+    image.width = png_uint_32(width)
+    image.height = png_uint_32(height)
+    image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+    // Twice the pixels hold every picture, also one of noise, and what stands around it.
+    var size = png_alloc_size_t(2 * rgb.count + 4096)
+    var isWritten = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      isWritten = png_image_write_to_memory(&image, buffer.baseAddress, &size, 0, rgb, png_int_32(3 * width), nil) != 0
+      count = isWritten ? size : 0
+    }
+    return isWritten ? bytes : nil
+  }
+}

@@ -1,0 +1,117 @@
+import CallCheck
+
+extension HTMLReport {
+  /// All about one peer.
+  func peer(_ party: ReportParty, into page: inout Markup) {
+    let anchor = Self.anchor(party)
+    page.newLine()
+    page.element("section", ["class": "peer", "id": anchor, "aria-labelledby": anchor + "-title"]) { page in
+      page.element("h2", ["id": anchor + "-title"]) { page in
+        page.write(party.name.prefix(1).uppercased() + party.name.dropFirst())
+        if let id = party.id { page.element("bdi", ["class": "id"], text: id) }
+      }
+      if let peer = party.peer {
+        page.element("p", ["class": "lead"], text: ReportText.line(peer.progress, limit: 600))
+        if let departure = peer.departure {
+          page.element(
+            "p", text: "At \(ReportFigure.time(departure.time)): " + ReportText.line(departure.sentence, limit: 400))
+        }
+        Self.facts(glance(peer), into: &page)
+      }
+      guard let peer = party.peer else { return rules(of: party, into: &page) }
+      // Of a call that did not come about the step at which it stopped comes first.
+      if peer.reached < .media { setUp(peer, into: &page) }
+      rules(of: party, into: &page)
+      if peer.reached >= .media { setUp(peer, into: &page) }
+      timeline(peer, of: party, into: &page)
+      pictures(peer, into: &page)
+      recordings(peer, into: &page)
+      details(peer, into: &page)
+    }
+    page.newLine()
+  }
+
+  /// The figures that one asks for first.
+  private func glance(_ peer: PeerReport) -> [(name: String, value: String)] {
+    var facts: [(String, String)] = []
+    if let video = peer.video {
+      let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
+      facts.append(("Pictures", "\(size)\(ReportFigure.digits(video.fps)) fps"))
+      facts.append(("Video", ReportFigure.bitrate(video.bitrate)))
+    } else {
+      facts.append(("Pictures", "none"))
+    }
+    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.pictures) pictures")) }
+    if let audio = peer.audio {
+      facts.append(("Sound", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
+    } else {
+      facts.append(("Sound", "none"))
+    }
+    // The same figure as a rule about it tells.
+    if let loss = peer.connection.loss { facts.append(("Loss", MeasurementUnit.share.text(loss))) }
+    if let trip = peer.connection.roundTripTime { facts.append(("Round trip", ReportFigure.seconds(trip.p50))) }
+    if let skew = peer.skew { facts.append(("Skew", "\(ReportFigure.seconds(skew.total.p50)) median")) }
+    if let delay = peer.pattern?.videoDelay { facts.append(("Delay", "\(ReportFigure.seconds(delay.p50)) median")) }
+    return facts
+  }
+
+  /// The call's set-up as a waterfall.
+  private func setUp(_ peer: PeerReport, into page: inout Markup) {
+    let steps = SetUpSteps(peer, joined: report.roomReport.joined, expected: report.expected)
+    guard let last = steps.taken.last?.time, report.subject == .call else { return }
+    let axis = TimeAxis(duration: last)
+    let waited = ReportFigure.seconds(max(0, report.duration - last))
+    page.element("h3", text: "How the call came about")
+    page.element("table", ["class": "waterfall"]) { page in
+      page.element("thead") { page in
+        page.element("tr") { page in
+          for name in ["Step", "Since the start", "At", "Took"] { page.element("th", ["scope": "col"], text: name) }
+        }
+      }
+      page.element("tbody") { page in
+        for step in steps.taken {
+          let (time, took) = (step.time ?? 0, step.took ?? 0)
+          page.newLine()
+          page.element("tr") { page in
+            page.element("th", ["scope": "row"], text: step.name)
+            page.element("td", ["class": "bar"]) { page in
+              page.element("svg", ["width": "100%", "height": "14", "aria-hidden": "true"]) { page in
+                let (start, end) = (axis.fraction(time - took), axis.fraction(time))
+                page.empty("line", ["class": "grid", "x1": "0", "x2": "100%", "y1": "7", "y2": "7"])
+                page.empty(
+                  "rect",
+                  [
+                    "x": TimeAxis.percent(start), "y": "3", "width": TimeAxis.percent(end - start), "height": "8",
+                    "rx": "2",
+                  ])
+                page.empty("circle", ["cx": TimeAxis.percent(0.004 + end * 0.992), "cy": "7", "r": "3.5"])
+              }
+            }
+            page.element("td", ["class": "number"], text: "\(ReportFigure.fixed(time, 2)) s")
+            page.element("td", ["class": "number soft"], text: "+\(ReportFigure.fixed(took * 1000, 0)) ms")
+          }
+        }
+        for (index, step) in steps.missing.enumerated() {
+          page.element("tr", ["class": index == 0 ? "missing first" : "missing"]) { page in
+            page.element("th", ["scope": "row"], text: step.name)
+            page.element(
+              "td", ["colspan": "3"],
+              text: index == 0 ? "\u{2717} never, though it was waited for \(waited)" : "\u{2013}")
+          }
+        }
+      }
+    }
+    candidates(peer.steps, into: &page)
+  }
+
+  private func candidates(_ steps: CallSteps, into page: inout Markup) {
+    func text(_ candidates: [String: Int]) -> String {
+      let kinds = candidates.sorted { $0.key < $1.key }.map { "\($0.value) \(ReportText.line($0.key, limit: 20))" }
+      return kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
+    }
+    if steps.localCandidates.isEmpty && steps.remoteCandidates.isEmpty { return }
+    page.element(
+      "p", ["class": "soft"],
+      text: "Candidates: ours \(text(steps.localCandidates)); the peer\u{2019}s \(text(steps.remoteCandidates)).")
+  }
+}

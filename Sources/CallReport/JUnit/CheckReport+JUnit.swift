@@ -1,0 +1,141 @@
+public import CallCheck
+
+extension CheckReport {
+  /// The report as JUnit XML, as Jenkins, GitLab, Azure and the reporters of GitHub's actions take it.
+  ///
+  /// There is a suite for the room and one for each peer, with a case for each rule. A rule that failed, and one that could not
+  /// be measured, is a failure; a call that never came about is an error of a case of its own. Names stay the same from call to
+  /// call, so that a rule's history can be followed: the room and ids are properties, and who was expected and never came has the
+  /// cases that it would have had.
+  public var junit: String {
+    let suites = (judgedParties + absentParties).map(suite).filter { !$0.cases.isEmpty }
+    var markup = Markup()
+    markup.write(trusted: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+    let cases = suites.flatMap(\.cases)
+    markup.element(
+      "testsuites",
+      [
+        "name": "call check", "tests": "\(cases.count)", "failures": "\(cases.count { $0.problem?.kind == .failure })",
+        "errors": "\(cases.count { $0.problem?.kind == .error })", "time": seconds,
+      ]
+    ) { markup in
+      markup.newLine()
+      for suite in suites { suite.write(into: &markup, time: seconds, timestamp: timestamp) }
+    }
+    markup.newLine()
+    return markup.text
+  }
+
+  private var seconds: String { duration.isFinite ? ReportFigure.fixed(max(0, duration), 3) : "0.000" }
+
+  /// The start without its fraction and zone, as the schema of Jenkins wants it; nil when it is not a time.
+  private var timestamp: String? {
+    guard let start = start?.prefix(19), start.utf8.count == 19 else { return nil }
+    let fits = zip(start.utf8, "0000-00-00T00:00:00".utf8).allSatisfy { byte, shape in
+      shape == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) : byte == shape
+    }
+    return fits ? String(start) : nil
+  }
+
+  private func suite(_ party: ReportParty) -> JUnitSuite {
+    // A dot parts packages from classes.
+    var suite = JUnitSuite(name: party.name, className: "\(subject.rawValue).\(party.name)")
+    suite.properties.append(("room", ReportText.line(self.room)))
+    if let id = party.id { suite.properties.append(("peer", id)) }
+    if party.index == nil {
+      if let act { suite.properties.append(("misbehaved", act.text)) }
+      suite.cases += wholeCall
+    }
+
+    var seen: [String: Int] = [:]
+    for result in party.results {
+      seen[result.rule, default: 0] += 1
+      let turn = seen[result.rule] ?? 1
+      let rule = ReportText.line(result.rule)
+      var found = JUnitSuite.Case(name: turn == 1 ? rule : "\(rule) (\(turn))")
+      let text = JUnitSuite.table([
+        ("rule", rule), ("measured", result.figure ?? "nothing"),
+        ("of", party.id.map { "\(party.name), \($0)" } ?? party.name),
+      ])
+      switch result.outcome {
+      case .held: found.output = "\(result.sentence)\n\(text)"
+      case .failed: found.problem = .init(kind: .failure, type: "failed", sentence: result.sentence, text: text)
+      case .notMeasured:
+        found.problem = .init(kind: .failure, type: "notMeasured", sentence: result.sentence, text: text)
+      case .inconclusive: found.skipped = result.sentence
+      }
+      suite.cases.append(found)
+    }
+    suite.output =
+      party.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") }
+      ?? (party.index == nil ? ([summary] + shortcomings).joined(separator: "\n") : Self.neverCame(party.name))
+    return suite
+  }
+
+  private static func neverCame(_ name: String) -> String {
+    "\(name.prefix(1).uppercased() + name.dropFirst()) never came."
+  }
+
+  /// The room and the peers that came, each with what was found of it. What is about peers is not the room's where none came.
+  private var judgedParties: [ReportParty] {
+    guard peers.isEmpty else { return parties }
+    return parties.map { party in
+      var party = party
+      if party.index == nil { party.results.removeAll(where: Self.isOfPeers) }
+      return party
+    }
+  }
+
+  private static func isOfPeers(_ result: RuleResult) -> Bool {
+    Measurement.named(result.measurement)?.scope == .peer
+  }
+
+  /// Those who were expected and never came: nothing could be measured of them.
+  private var absentParties: [ReportParty] {
+    guard verdict == .failed, peers.count < expected.peers else { return [] }
+    let missing = results.filter { $0.peer == nil && Self.isOfPeers($0) }
+    return (peers.count..<expected.peers).prefix(Self.mostAbsent).map { index in
+      let name = "peer \(index + 1)"
+      let results = peers.isEmpty ? missing : unmeasured(Self.neverCame(name))
+      return ReportParty(index: index, name: name, results: results)
+    }
+  }
+
+  /// More are not expected by anybody who wants to read it.
+  private static let mostAbsent = 100
+
+  /// Every rule about peers, of one of whom nothing is known.
+  private func unmeasured(_ sentence: String) -> [RuleResult] {
+    rules.compactMap { note in
+      guard let rule = try? Rule(note.rule), rule.measurement.scope == .peer else { return nil }
+      return RuleResult(
+        rule: note.rule, measurement: rule.measurement.name, peer: nil, outcome: .notMeasured, value: nil,
+        limit: rule.limit, unit: rule.measurement.unit.symbol, figure: nil,
+        sentence: "\(rule.measurement.title) could not be measured: \(sentence.asClause).")
+    }
+  }
+
+  /// Whether there was a call at all: a case of its own.
+  private var wholeCall: [JUnitSuite.Case] {
+    if subject == .recording, diagnosis == nil, failure == nil { return [] }
+    var found = JUnitSuite.Case(name: subject == .call ? "the call comes about" : "the recording holds media")
+    if let diagnosis {
+      found.problem = .init(kind: .error, type: "noMedia", sentence: diagnosis, text: progress)
+    } else if let failure {
+      found.problem = .init(kind: .error, type: "ended", sentence: failure, text: progress)
+    } else {
+      found.output = summary
+    }
+    return [found]
+  }
+
+  /// How far the call with each peer came.
+  private var progress: String {
+    peers.isEmpty
+      ? "Nobody was seen in the room."
+      : JUnitSuite.table(
+        parties.compactMap { party in
+          party.peer.map { (party.name, $0.progress) }
+        })
+  }
+}

@@ -1,0 +1,121 @@
+public import CallCheck
+
+extension CheckReport {
+  /// The verdict and a mark for each rule, for a terminal; ends with a line end.
+  ///
+  /// Nothing in it depends on colour, and nothing from the wire reaches the terminal as a control character.
+  ///
+  /// - Parameters:
+  ///   - width: columns of the terminal; 40 at least.
+  ///   - isUnicode: false where the locale is not UTF-8: marks are then `ok`, `FAIL` and `--`.
+  ///   - isColoured: whether marks and the verdict have ANSI colours, too.
+  public func table(width: Int = 80, isUnicode: Bool = true, isColoured: Bool = false) -> String {
+    let table = VerdictTable(
+      report: self, width: min(400, max(40, width)), text: TerminalText(isUnicode: isUnicode), isColoured: isColoured)
+    return table.lines.map { line in line + "\n" }.joined()
+  }
+}
+
+/// A report in the lines of a terminal.
+private struct VerdictTable {
+  let report: CheckReport
+  let width: Int
+  let text: TerminalText
+  let isColoured: Bool
+
+  var lines: [String] {
+    var lines = verdict
+    let parties = report.parties.filter { !$0.results.isEmpty }
+    let results = parties.flatMap(\.results)
+    let ruleColumns = min(width / 2, results.map { TerminalText.width(text.line($0.rule)) }.max() ?? 0)
+    for party in parties {
+      lines.append("")
+      let heading = [party.name, party.id].compactMap { $0 }.joined(separator: "  ")
+      lines.append(styled(text.line(heading, columns: width), .bold))
+      for result in party.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
+    }
+    if let comparison = report.comparison { lines += [""] + self.lines(of: comparison) }
+    if !results.isEmpty, let sentence = report.ownRulesSentence {
+      lines += [""] + text.lines(sentence, columns: width)
+    }
+    return lines
+  }
+
+  private var verdict: [String] {
+    let mark = mark(report.verdict.outcome)
+    let indent = TerminalText.width(mark.plain) + 1
+    var lines = text.lines(report.summary, columns: width - indent)
+    if let first = lines.first { lines[0] = styled(first, .bold) }
+    if let diagnosis = report.diagnosis, diagnosis != report.summary {
+      lines += text.lines(diagnosis, columns: width - indent)
+    }
+    for sentence in report.shortcomings { lines += text.lines(sentence, columns: width - indent) }
+    if let act = report.act {
+      lines += text.lines("We misbehaved on purpose: \(act.text).", columns: width - indent)
+    }
+    return lines.enumerated().map { index, line in
+      (index == 0 ? mark.shown + " " : String(repeating: " ", count: indent)) + line
+    }
+  }
+
+  private func lines(of result: RuleResult, ruleColumns: Int) -> [String] {
+    let mark = mark(result.outcome)
+    let indent = 2 + markColumns + 1
+    let rule = text.padded(text.line(result.rule, columns: ruleColumns), columns: ruleColumns)
+    let figure = text.line(result.figure ?? result.outcome.word, columns: max(4, width - indent - ruleColumns - 2))
+    let first =
+      "  \(mark.shown)\(String(repeating: " ", count: indent - 2 - TerminalText.width(mark.plain)))\(rule)  \(figure)"
+    if result.holds || (result.outcome == .notMeasured && report.diagnosis != nil) { return [first] }
+    return [first]
+      + text.lines(result.sentence, columns: width - indent).map { String(repeating: " ", count: indent) + $0 }
+  }
+
+  /// Figures that got worse, or better, and are told at most.
+  private static let mostChanges = 12
+
+  private func lines(of comparison: CheckComparison) -> [String] {
+    var lines = text.lines(comparison.summary, columns: width).map { styled($0, .bold) }
+    func item(_ sign: String, _ peer: String?, _ sentence: String) {
+      let sentence = "\(report.name(ofPeer: peer)): \(sentence)"
+      for (index, line) in text.lines(sentence, columns: width - 9).enumerated() {
+        lines.append("  " + text.padded(index == 0 ? sign : "", columns: 7) + line)
+      }
+    }
+    for failure in comparison.newFailures { item("new", failure.peer, "\(failure.rule) held before and does not now.") }
+    for (sign, changes) in [("worse", comparison.worse), ("better", comparison.better)] {
+      for change in changes.prefix(Self.mostChanges) { item(sign, change.peer, change.sentence) }
+      if changes.count > Self.mostChanges {
+        lines.append("  and \(changes.count - Self.mostChanges) more that got \(sign)")
+      }
+    }
+    for failure in comparison.mended { item("mended", failure.peer, "\(failure.rule) holds again.") }
+    for remark in comparison.remarks { lines += text.lines(remark, columns: width - 2).map { "  " + $0 } }
+    return lines
+  }
+
+  private var markColumns: Int { text.isUnicode ? 1 : 4 }
+
+  private func mark(_ outcome: RuleResult.Outcome) -> (plain: String, shown: String) {
+    let plain: String
+    let style: Style
+    switch outcome {
+    case .held: (plain, style) = (text.isUnicode ? outcome.mark : "ok", .green)
+    case .failed: (plain, style) = (text.isUnicode ? outcome.mark : "FAIL", .red)
+    case .notMeasured: (plain, style) = (text.isUnicode ? outcome.mark : "--", .red)
+    case .inconclusive: (plain, style) = (text.isUnicode ? outcome.mark : "?", .yellow)
+    }
+    return (plain, styled(plain, style))
+  }
+
+  /// SGR parameters (ECMA-48, 8.3.117).
+  private enum Style: String {
+    case bold = "1"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+  }
+
+  private func styled(_ text: String, _ style: Style) -> String {
+    isColoured ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}

@@ -1,0 +1,63 @@
+internal import CThreads
+internal import Glibc
+
+/// A value behind a lock, for whose changes threads can wait (pthread_cond_wait(3)). Only for threads of their own: a task or an event
+/// loop must not wait.
+package final class Monitor<Value>: @unchecked Sendable {
+  // Sendable: the value is only used under `mutex`, and the addresses of the two do not move.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var value: Value
+
+  package init(_ value: sending Value) {
+    self.value = value
+    mutex.initialize(to: pthread_mutex_t())
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(mutex, nil)
+    cthreads_condition_init(condition)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Does something with the value; whoever waits looks at it then.
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_broadcast(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return body(&value)
+  }
+
+  /// Waits until something comes of the value.
+  ///
+  /// - Parameters:
+  ///   - patience: how long at most; nil for ever.
+  ///   - body: called under the lock, at first and after each change, until it gives something.
+  /// - Returns: nil if the time was up.
+  package func wait<Result>(atMost patience: Duration? = nil, for body: (inout Value) -> Result?) -> Result? {
+    let end = patience.map { ContinuousClock.now + $0 }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) {
+        pthread_cond_broadcast(condition)
+        return result
+      }
+      guard let end else {
+        pthread_cond_wait(condition, mutex)
+        continue
+      }
+      let left = end - .now
+      if left <= .zero { return nil }
+      // Longer than a minute is waited for a minute at a time.
+      let (seconds, attoseconds) = min(left, .seconds(60)).components
+      cthreads_wait(condition, mutex, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+  }
+}

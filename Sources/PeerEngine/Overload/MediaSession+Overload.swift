@@ -1,0 +1,73 @@
+internal import Media
+internal import NIOCore
+internal import RTP
+
+/// Video that is left unread because this machine has no time for it.
+extension MediaSession {
+  /// Whether video has come that frames are made of.
+  var hasVideoSource: Bool {
+    mutating get {
+      for place in receiving.indices where receiving[place].media.kind == .video && receiving[place].selected != nil {
+        return true
+      }
+      return false
+    }
+  }
+
+  /// Whether packets of this payload type are video, or repair it.
+  mutating func isVideo(payloadType: UInt8) -> Bool {
+    for place in receiving.indices where receiving[place].media.kind == .video {
+      if receiving[place].media.payloadType == payloadType { return true }
+      if receiving[place].media.retransmissionPayloadType == payloadType { return true }
+    }
+    return false
+  }
+
+  /// A packet came and is left unread. Its sender is told that it has come: the line is not why it is of no use.
+  mutating func leftUnread(_ datagram: ByteBuffer, now: Moment) {
+    guard sendsTransportFeedback, let packet = try? RTPPacket(parsing: datagram),
+      let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
+    else { return }
+    transportFeedback?.received(sequenceNumber: number, arrival: now)
+    wake(at: transportFeedback?.deadline)
+  }
+
+  /// Datagrams were dropped because they were not read in time: what is found to be missing soon was among them.
+  mutating func datagramsWereDropped(now: Moment) {
+    for place in receiving.indices { receiving[place].gaps.datagramsWereDropped(now: now) }
+  }
+
+  /// No video is read from now on, although it is sent.
+  mutating func stopsReadingVideo(now: Moment) {
+    begin(now: now)
+    for place in receiving.indices where receiving[place].media.kind == .video {
+      receiving[place].stopReading(now: now, events: &events)
+    }
+  }
+
+  /// Video is read again; what was sent meanwhile is not looked for.
+  mutating func readsVideoAgain(now: Moment) {
+    begin(now: now)
+    for place in receiving.indices where receiving[place].media.kind == .video { receiving[place].readAgain(now: now) }
+  }
+}
+
+extension ReceiveTrack {
+  /// Hands on what can be used of what has come, and asks for nothing until ``readAgain(now:)``.
+  mutating func stopReading(now: Moment, events: inout [MediaEvent]) {
+    isUnread = true
+    guard let place = selectedIndex else { return }
+    sources[place].giveUpAll()
+    drain(now: now, events: &events)
+  }
+
+  /// Goes on with the next packet that comes, and a keyframe.
+  mutating func readAgain(now: Moment) {
+    isUnread = false
+    gaps.wasUnread()
+    video.restart()
+    // None of them has been silent.
+    for place in sources.indices { sources[place].willBeReadAgain(now: now) }
+    requestKeyframe(now: now)
+  }
+}

@@ -1,0 +1,95 @@
+public import Media
+internal import Synchronization
+
+/// One or more recorders that write into the same folder, each on a thread of its own, as one ``MediaSink``.
+///
+/// A participant is recorded by one of them for as long as the recording lasts: by the one that records the fewest when it
+/// begins. Memory and threads for verification are shared out evenly, but each has 8 MiB at least.
+public final class RecorderGroup: MediaSink {
+  /// For their ``Recorder/problems``, ``Recorder/keyframeRequests`` and ``Recorder/summaries``.
+  public let recorders: [Recorder]
+
+  /// One participant's video and audio of some seconds.
+  private static let leastMemory = 8 << 20
+
+  private struct Assignments {
+    var recorders: [ParticipantID: Int] = [:]
+    /// How many participants each of them records.
+    var counts: [Int]
+  }
+
+  private let assignments: Mutex<Assignments>
+
+  /// Opens the folder.
+  ///
+  /// - Parameter threads: how many recorders there are; at least 1.
+  public init(_ configuration: Recorder.Configuration, threads: Int = 1) throws(Recorder.DiskError) {
+    let threads = max(1, threads)
+    var share = configuration
+    share.memoryLimit = min(configuration.memoryLimit, max(configuration.memoryLimit / threads, Self.leastMemory))
+    share.recorders = threads
+    var recorders: [Recorder] = []
+    for _ in 0..<threads { recorders.append(try Recorder(share)) }
+    self.recorders = recorders
+    assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
+  }
+
+  /// Begins to record a participant; see ``Recorder/begin(_:name:now:wallClock:)``.
+  public func begin(
+    _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
+  ) {
+    recorders[assign(participant)].begin(participant, name: name, now: now, wallClock: wallClock)
+  }
+
+  /// Takes what a participant's media brought; see ``Recorder/receive(_:of:now:)``.
+  public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    recorder(of: participant)?.receive(event, of: participant, now: now)
+  }
+
+  /// Ends the recording of a participant; see ``Recorder/end(_:reason:now:)``.
+  public func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) {
+    recorder(of: participant)?.end(participant, reason: reason, now: now)
+    release(participant)
+  }
+
+  /// Ends all recordings, and the recorders with them; see ``Recorder/finish(reason:now:within:)``.
+  public func finish(
+    reason: LeaveReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in recorders {
+        group.addTask { _ = await recorder.finish(reason: reason, now: now, within: limit) }
+      }
+    }
+  }
+
+  /// How each recording stands, in the order of the participants' ids.
+  public func status() -> [RecordingStatus] {
+    recorders.flatMap { $0.status() }.sorted { $0.participant.text < $1.participant.text }
+  }
+
+  // MARK: Who records whom
+
+  private func assign(_ participant: ParticipantID) -> Int {
+    if recorders.count == 1 { return 0 }
+    return assignments.withLock { assignments in
+      if let known = assignments.recorders[participant] { return known }
+      let fewest = assignments.counts.indices.min { assignments.counts[$0] < assignments.counts[$1] } ?? 0
+      assignments.recorders[participant] = fewest
+      assignments.counts[fewest] += 1
+      return fewest
+    }
+  }
+
+  private func recorder(of participant: ParticipantID) -> Recorder? {
+    if recorders.count == 1 { return recorders[0] }
+    return assignments.withLock { $0.recorders[participant] }.map { recorders[$0] }
+  }
+
+  private func release(_ participant: ParticipantID) {
+    if recorders.count == 1 { return }
+    assignments.withLock { assignments in
+      if let index = assignments.recorders.removeValue(forKey: participant) { assignments.counts[index] -= 1 }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import BotPeer
+@testable import FaultInjection
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("The list of faults")
+struct FaultTests {
+  @Test("every fault has a name in lower case with hyphens, by which it is found")
+  func names() {
+    #expect(
+      Fault.allCases.map(\.rawValue) == [
+        "candidate-before-offer", "second-offer", "ssrc-change", "size-change", "absurd-timestamps", "padding-only",
+        "sudden-leave", "slow-answer", "wrong-fingerprint",
+      ])
+    for fault in Fault.allCases { #expect(Fault(rawValue: fault.rawValue) == fault) }
+  }
+
+  @Test("every fault tells in sentences what it does and what a good app does")
+  func texts() {
+    for fault in Fault.allCases {
+      for text in [fault.title, fault.whatAGoodAppDoes] {
+        #expect(text.hasSuffix(".") && text.first?.isUppercase == true && !text.contains("\n"))
+        #expect(text.count > 40 && text.count < 330, "\(fault.rawValue): \(text.count)")
+      }
+    }
+    #expect(Set(Fault.allCases.map(\.title)).count == Fault.allCases.count)
+  }
+
+  @Test("a fault is the engine's or the source's")
+  func owners() {
+    for fault in Fault.allCases { #expect((fault.injector == nil) == fault.isOfSource) }
+    #expect(Fault.allCases.filter(\.isOfSource) == [.sizeChange])
+  }
+}

@@ -1,0 +1,158 @@
+import Media
+import NIOCore
+import RTP
+import Testing
+
+@testable import BotPeer
+@testable import FaultInjection
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("A peer that misbehaves on purpose in what it sends")
+struct MediaFaultTests {
+  private func pair(_ fault: Fault, keyframeAnswer: KeyframeAnswer = .replay) throws -> SwitchboardPair {
+    let pair = SwitchboardPair {
+      $0.faultInjector = fault.injector
+      $0.media = MediaSession.Configuration(keyframeAnswer: keyframeAnswer)
+    }
+    try pair.connect()
+    pair.play()
+    return pair
+  }
+
+  /// The headers of all RTP packets that Alice has sent; encryption leaves them as they are.
+  private func headers(_ pair: SwitchboardPair) -> [(time: ContinuousClock.Instant, packet: RTPPacket)] {
+    pair.alice.sent.compactMap { time, datagram in
+      guard PacketKind.of(datagram) == .rtp else { return nil }
+      var plain = datagram
+      // The padding's count is encrypted, so it cannot be read.
+      if let first = plain.getInteger(at: plain.readerIndex, as: UInt8.self) {
+        plain.setInteger(first & ~0x20, at: plain.readerIndex)
+      }
+      return (try? RTPPacket(parsing: plain)).map { (time, $0) }
+    }
+  }
+
+  @Test(
+    "SSRC change: after 3 s all comes from new sources, and the recording goes on within a second",
+    arguments: [KeyframeAnswer.replay, .source])
+  func ssrcChange(keyframeAnswer: KeyframeAnswer) throws {
+    let pair = try pair(.ssrcChange, keyframeAnswer: keyframeAnswer)
+    let start = pair.now
+    pair.run(for: .seconds(8))
+    let change = start + .seconds(3)
+    let all = headers(pair)
+    let before = Set(all.filter { $0.time < change }.map(\.packet.ssrc))
+    let after = Set(all.filter { $0.time > change + .milliseconds(20) }.map(\.packet.ssrc))
+    #expect(before.count >= 2 && after.count >= 2)
+    #expect(before.isDisjoint(with: after))
+    #expect(pair.alice.said.count { if case .offer = $0.message { true } else { false } } == 1)
+    #expect(pair.alice.statistics?.faultsInjected == 1)
+    #expect(pair.bob.ending == nil)
+    let sent = pair.alice.source?.sent ?? []
+    for codec in Codec.allCases {
+      let frames = pair.bob.frames.filter { $0.frame.codec == codec }
+      let resumed = try #require(frames.first { $0.time > change + .milliseconds(30) })
+      print("measured: after a change of SSRC \(codec) goes on after \((resumed.time - change) / .milliseconds(1)) ms")
+      #expect(resumed.time - change < .milliseconds(1_100))
+      print(
+        "measured: with a change of SSRC \(frames.count) of \(sent.count { $0.codec == codec }) \(codec) frames came out"
+      )
+      let came = frames.filter { $0.time > change + .seconds(2) }.map(\.frame.payload)
+      #expect(came.count > (codec == .opus ? 140 : 85))
+      // What came then are those that were sent, in order.
+      let payloads = sent.payloads(codec)
+      let first = try #require(came.first.flatMap { payloads.firstIndex(of: $0) })
+      expectSame(came, Array(payloads[first...].prefix(came.count)))
+    }
+  }
+
+  @Test("absurd timestamps: some frames lie an hour off, and the others come out in time and in order")
+  func absurdTimestamps() throws {
+    let pair = try pair(.absurdTimestamps)
+    pair.run(for: .seconds(14))
+    var jumps = 0
+    for rate in [48_000, 90_000] as [Int64] {
+      let kind: MediaKind = rate == 48_000 ? .audio : .video
+      let ssrc = pair.alice.engine?.media.sending.first { $0.media.kind == kind }?.ssrc
+      let timestamps = headers(pair).filter { $0.packet.ssrc == ssrc }.map(\.packet.timestamp)
+      for (one, next) in zip(timestamps, timestamps.dropFirst()) {
+        let distance = Int64(Int32(bitPattern: next &- one)).magnitude
+        if distance > 3_000 * UInt64(rate) { jumps += 1 }
+      }
+    }
+    print("measured: absurd timestamps: \(jumps) jumps of more than 3,000 s in 14 s")
+    // Three times there and back in 6 s, for each kind.
+    #expect(jumps >= 12)
+    #expect(pair.bob.ending == nil)
+    for codec in Codec.allCases {
+      let frames = pair.bob.frames.filter { $0.frame.codec == codec }
+      let sent = pair.alice.source?.sent.filter { $0.codec == codec } ?? []
+      print("measured: absurd timestamps: \(frames.count) of \(sent.count) \(codec) frames came out")
+      #expect(Double(frames.count) > Double(sent.count) * 0.8)
+      let numbers = frames.compactMap(\.frame.madeUpNumber)
+      let rises = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+      #expect(rises)
+      let late = try #require(frames.last)
+      // Their times are those of the packets: as right between the absurd moments as they were sent.
+      let times = frames.map { $0.frame.time.duration }
+      let leaps = zip(times, times.dropFirst()).count { $1 - $0 > .seconds(1) || $1 <= $0 }
+      #expect(leaps >= 6 && leaps <= 14)
+      #expect(pair.now - late.time < .milliseconds(200))
+    }
+  }
+
+  @Test("padding only: packets come and none is lost, no frame does, and keyframes are asked for in moderation")
+  func paddingOnly() throws {
+    let pair = try pair(.paddingOnly)
+    pair.run(for: .seconds(10))
+    let padded = pair.alice.sent.filter { PacketKind.of($0.datagram) == .rtp }
+    let flagged = padded.allSatisfy { ($0.datagram.getInteger(at: 0, as: UInt8.self) ?? 0) & 0x20 != 0 }
+    #expect(padded.count > 500)
+    #expect(flagged)
+    #expect(pair.bob.frames.isEmpty)
+    #expect(pair.bob.engine?.state == .connected)
+    let received = pair.bob.engine?.statistics.received ?? [:]
+    for kind in MediaKind.allCases {
+      let track = received[kind]
+      #expect(track?.packetsLost == 0)
+      #expect((track?.packetsPadding ?? 0) > 250)
+    }
+    let requests = pair.alice.statistics?.keyframeRequests ?? 0
+    print("measured: padding only: \(padded.count) packets, \(requests) requests for a keyframe in 10 s")
+    #expect(requests < 60)
+    // The other way nothing is disturbed.
+    let sent = pair.bob.source?.sent ?? []
+    #expect(pair.alice.frames.count > sent.count - 5)
+  }
+
+  @Test("sudden leave: after 5 s nothing comes any more, and the other side ends the call with a reason")
+  func suddenLeave() throws {
+    let pair = try pair(.suddenLeave)
+    let start = pair.now
+    pair.run(for: .seconds(15))
+    let last = try #require(pair.alice.sent.last)
+    #expect(last.time - start < .milliseconds(5_010) && last.time - start > .milliseconds(4_900))
+    let own = try #require(pair.alice.ending)
+    #expect(own.ending == PeerEnding(.closedByUs, "We fell silent on purpose, without a goodbye."))
+    // The other side notices, but does not know yet whether it is for good.
+    #expect(pair.bob.engine?.state == .disconnected)
+    let goodbyes = pair.bob.events.contains { if case .ended = $0.event { true } else { false } }
+    #expect(!goodbyes)
+    // It may call again: nobody is there.
+    let count = pair.alice.sent.count
+    pair.bob.switchboard.offer(to: pair.bob.other, now: pair.now)
+    pair.run(for: .seconds(30))
+    #expect(pair.alice.sent.count == count)
+    #expect(pair.alice.said.allSatisfy { $0.time < own.time })
+    let ending = try #require(pair.bob.ending)
+    print(
+      "measured: sudden leave is noticed for good after \((ending.time - own.time) / .seconds(1)) s: \(ending.ending)")
+    #expect(ending.ending.cause == .connectionLost)
+    // Whatever came until then came whole.
+    let sent = (pair.alice.source?.sent ?? []).payloads(.opus)
+    let came = pair.bob.frames.map(\.frame).payloads(.opus)
+    #expect(came.count > 240)
+    expectSame(came, Array(sent.prefix(came.count)))
+  }
+}

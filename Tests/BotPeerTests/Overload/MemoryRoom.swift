@@ -1,0 +1,123 @@
+import ICE
+import Media
+import NIOCore
+import RTP
+import Synchronization
+import TestSupport
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+/// Several publishers and one peer that receives from all of them, joined by a network without delay and without loss, in time that
+/// the test moves.
+final class MemoryRoom {
+  struct NotConnected: Error {}
+
+  final class Publisher {
+    let id: ParticipantID
+    let switchboard: PeerSwitchboard
+    var source: MadeUpSource?
+    /// What the receiving peer got of it.
+    var frames: [EncodedFrame] = []
+    fileprivate let address: TransportAddress
+
+    fileprivate init(_ number: Int) {
+      id = ParticipantID("publisher \(number)")
+      address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
+      // A sender makes a keyframe when it is asked for one.
+      var configuration = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+      configuration.receiving = []
+      configuration.makeGenerator = { SeededGenerator(seed: UInt64(number) + 1) }
+      switchboard = PeerSwitchboard(configuration)
+      switchboard.localAddresses = [address]
+    }
+  }
+
+  private static let step = Duration.milliseconds(5)
+  private static let peerID = ParticipantID("receiver")
+
+  let publishers: [Publisher]
+  let peer: PeerSwitchboard
+  private(set) var now = ContinuousClock.now
+  private let start = ContinuousClock.now
+  private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
+  private var connected: Set<ParticipantID> = []
+
+  init(publishers count: Int) {
+    var configuration = PeerSwitchboard.Configuration(isPolite: { _ in false })
+    // Each engine has a user fragment of its own.
+    let seeds = Mutex<UInt64>(100)
+    configuration.makeGenerator = {
+      seeds.withLock { seed in
+        seed += 1
+        return SeededGenerator(seed: seed)
+      }
+    }
+    peer = PeerSwitchboard(configuration)
+    peer.localAddresses = [address]
+    publishers = (0..<count).map(Publisher.init)
+  }
+
+  /// Connects all, who play from then on.
+  func connect() throws {
+    for publisher in publishers { publisher.switchboard.offer(to: Self.peerID, now: now) }
+    let end = now + .seconds(5)
+    while connected.count < publishers.count {
+      guard now < end else { throw NotConnected() }
+      exchange()
+      now += Self.step
+    }
+    for (number, publisher) in publishers.enumerated() {
+      publisher.source = MadeUpSource(seed: UInt64(number), start: now, shape: .slim)
+    }
+  }
+
+  func run(for span: Duration) {
+    let end = now + span
+    while now < end {
+      for publisher in publishers {
+        while let frame = publisher.source?.next(now: now) { publisher.switchboard.send(frame, now: now) }
+      }
+      exchange()
+      now += Self.step
+    }
+  }
+
+  /// Carries datagrams and signalling until nobody has anything more to say at this time.
+  private func exchange() {
+    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
+    var isQuiet = false
+    while !isQuiet {
+      isQuiet = true
+      for publisher in publishers {
+        var datagrams: [ByteBuffer] = []
+        publisher.switchboard.poll(now: now, wallClock: wallClock) { action, _ in
+          switch action {
+          case .transmit(let datagram, _, _): datagrams.append(datagram)
+          case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
+          case .event: return
+          }
+          isQuiet = false
+        }
+        for datagram in datagrams { peer.received(datagram, from: publisher.address, to: address, now: now) }
+      }
+      var datagrams: [(ByteBuffer, remote: TransportAddress)] = []
+      peer.poll(now: now, wallClock: wallClock) { action, participant in
+        guard let publisher = publishers.first(where: { $0.id == participant }) else { return }
+        switch action {
+        case .transmit(let datagram, _, let remote): datagrams.append((datagram, remote))
+        case .event(.signal(let message)): publisher.switchboard.received(message, from: Self.peerID, now: now)
+        case .event(.media(.frame(let frame))): return publisher.frames.append(frame)
+        case .event(let event):
+          if event == .stateChanged(.connected) { connected.insert(participant) }
+          return
+        }
+        isQuiet = false
+      }
+      for (datagram, remote) in datagrams {
+        publishers.first { $0.address == remote }?.switchboard.received(datagram, from: address, to: remote, now: now)
+      }
+    }
+  }
+}

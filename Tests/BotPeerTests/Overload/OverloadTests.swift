@@ -1,0 +1,150 @@
+import Media
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("A machine that has no time for all that comes")
+struct OverloadTests {
+  private static func load(dropped: Double, busy: Double) -> MachineLoad {
+    MachineLoad(
+      datagramsRead: UInt64(1_000 * (1 - dropped)), datagramsDropped: UInt64(1_000 * dropped), busy: busy)
+  }
+
+  @Test("a single stall, whose losses are sent again, changes nothing")
+  func stall() {
+    var control = OverloadControl()
+    for dropped in [0.5, 0.4, 0, 0, 0, 0.6, 0] { control.update(Self.load(dropped: dropped, busy: 1)) }
+    #expect(control.share == 0)
+  }
+
+  @Test(
+    "what is left unread grows by what is dropped, stays while there is no time, and ends within 5 s of half the load")
+  func growthAndEnd() {
+    var control = OverloadControl()
+    for _ in 0..<3 { control.update(Self.load(dropped: 0.5, busy: 1)) }
+    #expect(control.share == 0.5)
+    control.update(Self.load(dropped: 0.1, busy: 1))
+    #expect(control.share > 0.5 && control.share < 0.6)
+    let share = control.share
+    for _ in 0..<20 { control.update(Self.load(dropped: 0, busy: 0.95)) }
+    #expect(control.share == share)
+    for _ in 0..<10 { control.update(Self.load(dropped: 0, busy: 0.7)) }
+    #expect(control.share == 0)
+  }
+
+  @Test("somebody's video is read whatever is dropped")
+  func bounds() {
+    var control = OverloadControl()
+    for _ in 0..<100 { control.update(Self.load(dropped: 1, busy: 1)) }
+    #expect(control.share == 0.95)
+  }
+
+  @Test("video that was left unread goes on with a keyframe, named so, and audio is whole")
+  func unreadVideo() throws {
+    let room = MemoryRoom(publishers: 2)
+    try room.connect()
+    room.run(for: .seconds(2))
+    for _ in 0..<3 {
+      _ = room.peer.balance(Self.load(dropped: 0.5, busy: 1), now: room.now)
+      room.run(for: .milliseconds(500))
+    }
+    // The third one has begun it.
+    let (unread, senders) = room.peer.balance(Self.load(dropped: 0, busy: 1), now: room.now)
+    #expect(unread == 1 && senders == 2)
+    room.run(for: .seconds(2))
+    for _ in 0..<10 {
+      _ = room.peer.balance(Self.load(dropped: 0, busy: 0.3), now: room.now)
+      room.run(for: .milliseconds(500))
+    }
+    let gaps = room.publishers.map { $0.frames.compactMap(\.gap) }
+    #expect(gaps.count { !$0.isEmpty } == 1)
+    let gap = try #require(gaps.flatMap(\.self).first)
+    #expect(gap.reason == .overloaded && gap.packetsLost > 50, "\(gap)")
+    for publisher in room.publishers {
+      let resumed = publisher.frames.filter { $0.codec == .vp8 && $0.gap != nil }
+      #expect(resumed.count { !$0.isKeyframe } == 0)
+      // All audio that was sent has come.
+      let sent = publisher.source?.sent.payloads(.opus) ?? []
+      let came = publisher.frames.payloads(.opus)
+      #expect(came.count >= sent.count - 3)
+      expectSame(came, Array(sent.prefix(came.count)))
+      let last = try #require(publisher.frames.last { $0.codec == .vp8 })
+      #expect(room.now - last.arrival < .milliseconds(200))
+    }
+    #expect(room.peer.statistics.count { $0.packetsUnread > 50 } == 1)
+    for statistics in room.peer.statistics {
+      let video = try #require(statistics.received[.video])
+      #expect(video.packetsReceived + video.packetsLost + video.packetsPadding == video.packetsExpected)
+      // Of what was left unread the sender is not told that it was lost.
+      #expect(video.packetsLost <= statistics.packetsUnread)
+    }
+  }
+
+  @Test("the only one who sends video is read whatever is dropped")
+  func onlyOne() throws {
+    let pair = SwitchboardPair { _ in }
+    try pair.connect()
+    pair.play()
+    pair.run(for: .seconds(1))
+    for _ in 0..<10 {
+      _ = pair.bob.switchboard.balance(Self.load(dropped: 0.9, busy: 1), now: pair.now)
+      pair.run(for: .milliseconds(500))
+    }
+    #expect(pair.bob.statistics?.packetsUnread == 0)
+    let last = try #require(pair.bob.frames.last { $0.frame.codec == .vp8 })
+    #expect(pair.now - last.frame.arrival < .milliseconds(200))
+  }
+
+  @Test("with three of four unread each has its turn, and SRTP goes on after tens of thousands of packets")
+  func longTime() throws {
+    let room = MemoryRoom(publishers: 4)
+    try room.connect()
+    room.run(for: .seconds(1))
+    for _ in 0..<20 { _ = room.peer.balance(Self.load(dropped: 0.9, busy: 1), now: room.now) }
+    for _ in 0..<200 {
+      _ = room.peer.balance(Self.load(dropped: 0, busy: 0.95), now: room.now)
+      room.run(for: .milliseconds(500))
+    }
+    let unread = room.peer.statistics.map(\.packetsUnread)
+    let (least, most) = try (#require(unread.min()), #require(unread.max()))
+    print("measured: packets of video that were left unread, three of four at a time: \(unread)")
+    #expect(least > 1_000 && Double(most) < 1.3 * Double(least))
+    for publisher in room.publishers {
+      let resumed = publisher.frames.filter { $0.codec == .vp8 && $0.gap != nil }
+      #expect(resumed.count > 4 && resumed.count { !$0.isKeyframe } == 0)
+    }
+    #expect(room.peer.statistics.count { $0.datagramsRefused > 0 } == 0)
+  }
+
+  @Test("the video of many is left unread by turns: each loses as much as the others, and no audio")
+  func turns() throws {
+    let room = MemoryRoom(publishers: 6)
+    try room.connect()
+    room.run(for: .seconds(1))
+    for _ in 0..<3 {
+      _ = room.peer.balance(Self.load(dropped: 0.5, busy: 1), now: room.now)
+      room.run(for: .milliseconds(500))
+    }
+    for _ in 0..<64 {
+      let (unread, senders) = room.peer.balance(Self.load(dropped: 0, busy: 0.95), now: room.now)
+      #expect(unread == 3 && senders == 6)
+      room.run(for: .milliseconds(500))
+    }
+    let unread = room.peer.statistics.map(\.packetsUnread)
+    let (least, most) = try (#require(unread.min()), #require(unread.max()))
+    print("measured: packets of video that were left unread: \(unread)")
+    #expect(least > 100 && Double(most) < 1.5 * Double(least))
+    for publisher in room.publishers {
+      let sent = publisher.source?.sent.payloads(.opus) ?? []
+      let came = publisher.frames.payloads(.opus)
+      #expect(came.count >= sent.count - 3)
+      expectSame(came, Array(sent.prefix(came.count)))
+      // What came is whole: whatever follows a gap is a keyframe.
+      let video = publisher.frames.filter { $0.codec == .vp8 }
+      #expect(video.count { $0.gap != nil && !$0.isKeyframe } == 0)
+      #expect(video.count > 300)
+    }
+  }
+}

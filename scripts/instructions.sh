@@ -1,0 +1,57 @@
+#!/bin/bash
+# How many instructions a received and recorded RTP packet takes, sender and receiver together, as callgrind counts them in a call
+# that is the same each time (Benchmarks/Instructions). Fails if they are more than 5 % above what Benchmarks/instructions.txt
+# says for this compiler and processor architecture; a machine with another is only told.
+#
+# Usage: scripts/instructions.sh [--record]     --record writes the file
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() {
+  printf 'instructions.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+bound=5
+baseline=Benchmarks/instructions.txt
+scripts/build.sh build --product call-instructions >&2
+built=$(scripts/build.sh build --show-bin-path)/call-instructions
+# The order of a dictionary's keys is otherwise another one in each run.
+export SWIFT_DETERMINISTIC_HASHING=1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-instructions.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+# Valgrind of Debian 12 cannot read the debugging information that Swift writes.
+program=$folder/call-instructions
+strip --strip-debug -o "$program" "$built"
+
+# count SECONDS: sets packets and instructions.
+count() {
+  packets=$(timeout 300 valgrind --quiet --tool=callgrind --callgrind-out-file="$folder/out" "$program" "$1" \
+    2>"$folder/log") || fail "the call did not succeed: $(tail -n 3 "$folder/log")"
+  instructions=$(awk '/^summary:|^totals:/ { print $2; exit }' "$folder/out")
+}
+
+compiler=$(${SWIFT:-swift} --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
+machine="Swift $compiler, $(uname -m)"
+
+count 0
+idle_packets=$packets idle_instructions=$instructions
+count 5
+each=$(((instructions - idle_instructions) / (packets - idle_packets)))
+printf '%s instructions for each of %s packets (%s)\n' "$each" "$((packets - idle_packets))" "$machine"
+
+if [[ ${1:-} == --record ]]; then
+  {
+    [[ ! -e $baseline ]] || grep -v "^$machine: " "$baseline" || true
+    printf '%s: %s\n' "$machine" "$each"
+  } >"$folder/baseline"
+  cp "$folder/baseline" "$baseline"
+  exit 0
+fi
+known=
+[[ ! -e $baseline ]] || known=$(sed -n "s/^$machine: //p" "$baseline")
+if [[ -z $known ]]; then
+  printf 'Nothing is known of this compiler and architecture; scripts/instructions.sh --record notes it.\n'
+elif ((each * 100 > known * (100 + bound))); then
+  fail "$each instructions for each packet are more than $bound % above $known ($baseline)."
+fi
