@@ -3,7 +3,8 @@
 /// A failure on a quiet machine is a failure. One on a machine that stalled says nothing yet: the scenario is run again, at
 /// most twice. An expectation that failed in every one of three attempts is a failure, however busy the machine was: load
 /// changes from one attempt to the next, a fault of the program does not. Only what needs processor time that a busy machine
-/// cannot give, such as a browser's frame rate, is said to need a quiet machine, and is never judged on another.
+/// cannot give, such as a browser's frame rate, is said to need a quiet machine, and is never judged on another: where nothing
+/// else failed, a busy machine is enough for another attempt, even if it did not stall.
 public enum RetryRule {
   /// One run of a scenario.
   public struct Attempt: Sendable, Hashable {
@@ -40,7 +41,9 @@ public enum RetryRule {
   public static func decide(after attempts: [Attempt]) -> Decision {
     guard let last = attempts.last else { return .runAgain }
     if last.failures.isEmpty { return .passed }
-    guard let stalls = last.stalls, stalls.isStalled else { return .failed(.onQuietMachine) }
+    guard let stalls = last.stalls,
+      last.failures.isSubset(of: last.needingQuiet) ? stalls.isBusy : stalls.isStalled
+    else { return .failed(.onQuietMachine) }
     if attempts.count < maximumAttempts { return .runAgain }
     let constant = attempts.reduce(last.failures) { $0.intersection($1.failures.subtracting($1.needingQuiet)) }
     return constant.isEmpty ? .notJudged : .failed(.inEveryAttempt(constant))

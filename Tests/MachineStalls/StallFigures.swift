@@ -59,6 +59,13 @@ public struct StallFigures: Sendable, Hashable, Codable {
   /// Whether a failure meanwhile may be the machine's.
   public var isStalled: Bool { !excesses.isEmpty }
 
+  /// Whether other programs wanted the processors so much that what needs a quiet machine says nothing: one busy program on
+  /// each processor makes a burst of computing wait for half of its time. Also true of a machine that stalled.
+  public var isBusy: Bool { isStalled || (runQueueWait ?? 0) > Self.busyWait }
+
+  /// The part of the time in the run queue, from 0 to 1, beyond which a machine is busy.
+  public static let busyWait = 0.4
+
   public var description: String {
     let wait = runQueueWait.map { ", run-queue wait \(Self.percent($0))" } ?? ""
     return "timer lateness p99 \(Self.ms(latenessP99)), longest \(Self.ms(longestLateness))\(wait), "

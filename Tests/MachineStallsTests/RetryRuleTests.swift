@@ -7,6 +7,10 @@ extension StallFigures {
 
   static let stalled = StallFigures(
     elapsed: 10, latenessP99: 0.001, longestLateness: 0.4, runQueueWait: 0.1, steal: 0)
+
+  /// As beside one busy program on each processor.
+  static let busy = StallFigures(
+    elapsed: 10, latenessP99: 0.001, longestLateness: 0.004, runQueueWait: 0.5, steal: 0)
 }
 
 @Suite("The rule for repeated attempts") struct RetryRuleTests {
@@ -48,6 +52,17 @@ extension StallFigures {
     #expect(RetryRule.decide(after: [busy, quiet]) == .failed(.onQuietMachine))
     let both = RetryRule.Attempt(failures: ["rate", "count"], needingQuiet: ["rate"], stalls: .stalled)
     #expect(RetryRule.decide(after: [both, both, both]) == .failed(.inEveryAttempt(["count"])))
+  }
+
+  @Test("what needs a quiet machine is not judged beside busy programs either, and all else is")
+  func busy() {
+    let rate = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], stalls: .busy)
+    #expect(RetryRule.decide(after: [rate]) == .runAgain)
+    #expect(RetryRule.decide(after: [rate, rate, rate]) == .notJudged)
+    let both = RetryRule.Attempt(failures: ["rate", "count"], needingQuiet: ["rate"], stalls: .busy)
+    #expect(RetryRule.decide(after: [both]) == .failed(.onQuietMachine))
+    #expect(Self.decision((["count"], .busy)) == .failed(.onQuietMachine))
+    #expect(!StallFigures.busy.isStalled && StallFigures.stalled.isBusy && !StallFigures.quiet.isBusy)
   }
 
   @Test("whatever passes has passed, quiet or not")

@@ -64,8 +64,11 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
         return write(.notJudged, attempts, of: test)
       case .failed(let reason):
         write(.failed, attempts, of: test)
-        if case .inEveryAttempt(let constant) = reason {
+        switch reason {
+        case .inEveryAttempt(let constant):
           Self.tell("failed in every attempt: \(constant.sorted().joined(separator: "; "))", attempt, of: test)
+        case .onQuietMachine:
+          Self.tell("failed on a machine that did not stall", attempt, of: test)
         }
         for failure in failures {
           Issue.record(Comment(rawValue: failure.text), sourceLocation: failure.location ?? test.sourceLocation)
@@ -160,7 +163,8 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
   private static func tell(_ what: String, _ attempt: ScenarioRecord.Attempt, of test: Test) {
     print("   \(test.displayName ?? test.name): \(what)")
     for failure in attempt.failures.prefix(8) { print("      \(failure.prefix(400))") }
-    if let stalls = attempt.stalls { print("      \(stalls.description); \(stalls.excesses.joined(separator: ", "))") }
+    guard let stalls = attempt.stalls else { return print("      the machine was not measured") }
+    print("      " + ([stalls.description] + stalls.excesses).joined(separator: "; "))
   }
 }
 
