@@ -7,13 +7,15 @@ HOSTILE_SECONDS ?= 1000
 CALLS ?= 20
 FUZZ_MINUTES ?= 10
 USERS ?= 1 10 50 100
+PREFIX ?= /usr/local
+DESTDIR ?=
 PROGRAM = .build/release/chatbot
 PACKAGES = scripts/install-debian-packages.sh
 
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench build lint format sample clean
+.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench build install lint format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +58,13 @@ build: ## build the program
 	@$(PACKAGES) build
 	@scripts/build.sh build --product chatbot
 	@echo "Built $(PROGRAM)"
+
+install: ## build a program that needs no Swift toolchain and put it into DESTDIR= PREFIX=/usr/local, folder bin
+	@$(PACKAGES) build
+	@scripts/build.sh install --product chatbot
+	@install -D -m 755 .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/bin/chatbot"
+	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot"
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot"
 
 lint: ## check the format and the style of all Swift files
 	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks

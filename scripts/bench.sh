@@ -10,7 +10,7 @@
 #
 # Usage: scripts/bench.sh [USERS...]      1 10 50 100 by default
 #   BENCH_SECONDS=20    how long each is measured, after all are connected
-#   BENCH_PROGRAM=FILE  measures this program instead of building one
+#   BENCH_PROGRAM=FILE  measures this program instead of building the one that `make install` installs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -179,7 +179,7 @@ measure() {
   packets_lost=$(total lost "$out"/*.json)
   frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
   frames=$(total frames "$out"/*.json)
-  verified=$(awk -v u="$(total unverified "$out"/*.json)" -v f="$frames" 'BEGIN { printf "%.0f %%", f > 0 ? 100 * (f - u) / f : 0 }')
+  verified=$(awk -v u="$(total unverified "$out"/*.json)" -v f="$frames" 'BEGIN { printf "%.0f %%", (f > 0) ? 100 * (f - u) / f : 0 }')
   rm -rf "$out"
 }
 
@@ -199,8 +199,8 @@ fi
 program=${BENCH_PROGRAM:-}
 if [[ -z $program ]]; then
   say "Building the program (the first time takes some minutes)."
-  scripts/build.sh build --product chatbot >&2
-  program=$(scripts/build.sh build --show-bin-path)/chatbot
+  scripts/build.sh install --product chatbot >&2
+  program=$(scripts/build.sh install --show-bin-path)/chatbot
 fi
 # shellcheck disable=SC2046 # The flags are to be split.
 cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
