@@ -20,6 +20,20 @@ struct ConnectingTests {
     #expect(line.states(of: .right).last == .completed)
   }
 
+  @Test("a first check that the other side dropped, for want of an answer, comes again when theirs comes")
+  func firstCheckLost() throws {
+    var line = SimulatedLine.agents()
+    line.isBlocked = { from, _ in from == Known.right }
+    line.right.know(line.left.localCredentials, now: line.now)
+    line.right.know(line.left.localCandidates, now: line.now)
+    line.run(.milliseconds(5))
+    line.isBlocked = { _, _ in false }
+    line.left.know(line.right.localCredentials, now: line.now)
+    line.left.know(line.right.localCandidates, now: line.now)
+    let time = try #require(line.run(.seconds(1)) { $0.isComplete })
+    #expect(time < .milliseconds(40))
+  }
+
   @Test("over IPv6 both sides agree in under 100 ms")
   func connectsOverIPv6() throws {
     var line = SimulatedLine.agents(left: [Known.leftV6], right: [Known.rightV6])

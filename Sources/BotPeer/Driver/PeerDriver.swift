@@ -33,8 +33,11 @@ final class PeerDriver {
   /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
   ///
   /// More of it comes together then, and what is there together costs less. What cannot wait in the kernel is not made to, nor
-  /// is anything while somebody is being connected.
-  var patience: Duration { isUrgent || !isListener ? Lookout.interval : Lookout.interval * 4 }
+  /// is anything while somebody is being connected: a connection takes some ten messages, each the answer to another.
+  var patience: Duration {
+    if switchboard.isConnecting { return Lookout.shortestInterval }
+    return isUrgent || !isListener ? Lookout.interval : Lookout.interval * 4
+  }
 
   /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
   private var isListener = false
@@ -166,10 +169,12 @@ final class PeerDriver {
   // MARK: Calls
 
   func offer(to participant: ParticipantID) {
+    SRTPSession.startLibrary()
     turn { $0.offer(to: participant, now: $1) }
   }
 
   func received(_ message: SignallingMessage, from participant: ParticipantID) {
+    SRTPSession.startLibrary()
     turn { $0.received(message, from: participant, now: $1) }
   }
 

@@ -2,7 +2,7 @@
 extension ICEAgent {
   // MARK: Controlling
 
-  /// Nominates the selected pair: at once when none can be better, otherwise 100 ms after the first one that worked.
+  /// Nominates the selected pair: at once when none can be better, otherwise some round trips after the first one that worked.
   ///
   /// The check that says so is repeated until it is answered. Only a pair that has fallen silent is given up for another:
   /// a nomination whose answer got lost holds on the other side, which must not be told two.
@@ -19,7 +19,14 @@ extension ICEAgent {
     else { return nil }
     let priority = checkList[index].priority
     let isBest = checkList.pairs.allSatisfy { $0.priority <= priority || $0.state == .failed || $0.isRevoked }
-    return isBest ? firstValid : firstValid + ICETiming.nominationDelay
+    return isBest ? firstValid : firstValid + nominationDelay(of: checkList[index])
+  }
+
+  /// How long to look for something better than a pair that works; at the longest where its round trip is not measured.
+  private func nominationDelay(of pair: CandidatePair) -> Duration {
+    let bounds = ICETiming.nominationDelay
+    guard let roundTrip = pair.roundTripTime, roundTrip < bounds.upperBound else { return bounds.upperBound }
+    return min(max(roundTrip * ICETiming.nominationRoundTrips, bounds.lowerBound), bounds.upperBound)
   }
 
   // MARK: Controlled

@@ -14,10 +14,14 @@ enum ICETiming {
   static let besidesLifetime = Duration.seconds(5)
 
   /// A check that the other side has just shown to be possible is sent again this long after it was last sent.
-  static let hurriedTimeout = Duration.milliseconds(50)
+  ///
+  /// Where the other side had no answer of ours yet when it dropped the check, nothing else makes it come again.
+  static let hurriedTimeout = Duration.milliseconds(20)
 
-  /// How long the controlling side looks for a better pair once it has a valid one.
-  static let nominationDelay = Duration.milliseconds(100)
+  /// How long the controlling side looks for a better pair once it has a valid one: so many round trips of the pair that works,
+  /// within these bounds. A better pair that works is as a rule as near, and has answered by then.
+  static let nominationRoundTrips = 3
+  static let nominationDelay: ClosedRange<Duration> = .milliseconds(20) ... .milliseconds(100)
   /// A nomination this much younger than the one in force replaces it, whatever the priorities.
   static let renominationAge = Duration.seconds(6)
 

@@ -245,6 +245,15 @@ package final class PeerEngine {
     isUrgent = connectingDeadline != nil || media.isPacing
   }
 
+  /// Whether a connection is being made, and each message is answered as soon as it comes: for the first seconds only, because
+  /// some connect for long and in vain.
+  func isConnecting(now: Moment) -> Bool {
+    guard let connectingDeadline else { return false }
+    return now < connectingDeadline - configuration.connectingTimeout + Self.promptSpan
+  }
+
+  private static let promptSpan = Duration.seconds(3)
+
   /// Takes note that media has come: the next turn may be due sooner.
   func mediaChanged() {
     if let due = media.due { turnDue = turnDue.map { min($0, due) } ?? due }

@@ -1,4 +1,5 @@
 internal import CSRTP
+internal import Media
 package import NIOCore
 
 /// SRTP and SRTCP for one peer, both ways (RFC 3711, RFC 7714), by libsrtp2.
@@ -93,6 +94,12 @@ package final class SRTPSession {
 
   /// libsrtp's one-time start, done by whoever comes first.
   private static let libraryStatus = srtp_init()
+
+  /// Starts libsrtp on a thread of its own: where it loads NSS for that, as Debian's does, it takes some 50 ms of a processor. A
+  /// session that is made meanwhile waits for it.
+  package static func startLibrary() { _ = libraryStart }
+
+  private static let libraryStart = DedicatedThread.start("srtp") { _ = libraryStatus }
 
   private static func makeSession(
     profile: SRTPProfile, key: [UInt8], direction: srtp_ssrc_type_t

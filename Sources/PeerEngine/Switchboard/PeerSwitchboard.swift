@@ -325,6 +325,8 @@ package final class PeerSwitchboard {
   /// Whether ``deadline`` may not be passed by some milliseconds: somebody is being connected, or packets are to leave at their own
   /// moment.
   package private(set) var isUrgent = false
+  /// Whether somebody is in the first seconds of connecting.
+  package private(set) var isConnecting = false
 
   /// Hands out what is to be done now: what engines want that something has happened to, or whose time has come.
   package func poll(
@@ -353,15 +355,17 @@ package final class PeerSwitchboard {
       actions.removeAll(keepingCapacity: true)
       noteUsernameFragments(of: engine)
     }
-    schedule()
+    schedule(now: Moment(now))
   }
 
-  private func schedule() {
+  private func schedule(now: Moment) {
     var next = gates.isEmpty ? nil : gates.values.compactMap(\.deadline).min().map(Moment.init)
     isUrgent = false
+    isConnecting = false
     for engine in engines.values {
       if let due = engine.turnDue { next = next.map { min($0, due) } ?? due }
       if engine.isUrgent { isUrgent = true }
+      if engine.isConnecting(now: now) { isConnecting = true }
     }
     if let due = impaired?.deadline.map(Moment.init) {
       next = next.map { min($0, due) } ?? due
