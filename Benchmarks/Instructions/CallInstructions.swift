@@ -128,7 +128,7 @@ private final class MemoryRoom {
       if now >= nextAdvance {
         nextAdvance += .milliseconds(100)
         let now = now
-        await recorder.advance(now: now)
+        await recorder.advance(now: Moment(now))
       }
       now += Self.step
     }

@@ -48,5 +48,14 @@ package struct Moment: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 extension Duration {
   /// The duration in seconds.
-  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  ///
+  /// To divide by a second computes with 128 bits, which takes a hundred instructions. Below 9.2 s, where a length of media is,
+  /// 64 bits are enough.
+  @inlinable package var seconds: Double {
+    let attoseconds = attoseconds
+    if let short = Int64(exactly: attoseconds) { return Double(short) / 1e18 }
+    // Whole seconds apart, so that 3,600.5 s are exactly that.
+    let (seconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000_000)
+    return Double(seconds) + Double(rest) / 1e18
+  }
 }

@@ -14,7 +14,7 @@ package struct SoundBudget: Sendable {
 
   /// Time that has passed and that no sound has filled; below zero when there was more sound than time.
   package private(set) var room = SoundBudget.slack
-  private var last: ContinuousClock.Instant?
+  private var last: Moment?
 
   package init() {}
 
@@ -22,7 +22,7 @@ package struct SoundBudget: Sendable {
   ///
   /// - Parameter length: how long it is heard.
   /// - Returns: whether there was time for it; otherwise it is to be left out.
-  package mutating func take(_ length: Duration, arrival: ContinuousClock.Instant) -> Bool {
+  package mutating func take(_ length: Duration, arrival: Moment) -> Bool {
     if let last, arrival > last { room = min(Self.longestSilence, room + (arrival - last) * (1 + Self.tolerance)) }
     last = max(last ?? arrival, arrival)
     guard room - length >= .zero - Self.largestLead else { return false }

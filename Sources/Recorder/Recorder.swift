@@ -41,7 +41,7 @@ public actor Recorder: MediaSink {
   private var endingSummaries: [RecordingSummary] = []
   private var hasFinished = false
   /// When it was last said how the recordings stand.
-  private var statusTime: ContinuousClock.Instant?
+  private var statusTime: Moment?
 
   private nonisolated let threads: MultiThreadedEventLoopGroup
   private nonisolated let loop: any EventLoop
@@ -113,6 +113,7 @@ public actor Recorder: MediaSink {
   public nonisolated func begin(
     _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
   ) {
+    let now = Moment(now)
     let clock = WallClock(moment: now, secondsSince1970: wallClock)
     carryOut(inbox.begin(participant, name: name, clock: clock, now: now), for: participant)
   }
@@ -120,13 +121,13 @@ public actor Recorder: MediaSink {
   /// Takes what a participant's media brought, in its order. Ignored for one who is not being recorded. Returns at once,
   /// whatever the disk does.
   public nonisolated func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
-    carryOut(inbox.receive(event, of: participant, now: now), for: participant)
+    carryOut(inbox.receive(event, of: participant, now: Moment(now)), for: participant)
   }
 
   /// Ends the recording of a participant. Returns at once; when the files are closed, what was recorded comes by
   /// `summaries`, unless there was nothing to record.
   public nonisolated func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) {
-    carryOut(inbox.end(participant, reason: reason, now: now), for: participant)
+    carryOut(inbox.end(participant, reason: reason, now: Moment(now)), for: participant)
   }
 
   /// Ends all recordings, and the recorder with them: what comes later is ignored.
@@ -139,6 +140,7 @@ public actor Recorder: MediaSink {
   public nonisolated func finish(
     reason: LeaveReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
   ) async -> [RecordingSummary] {
+    let now = Moment(now)
     let (result, input) = AsyncStream.makeStream(of: [RecordingSummary].self)
     // The last fifth is for saying so in the manifests.
     _ = inbox.finish(Ending(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
@@ -180,7 +182,7 @@ public actor Recorder: MediaSink {
 
   /// Does what was put into the inbox and writes what has waited for long enough. The recorder calls it by itself unless it
   /// was told not to.
-  package func advance(now: ContinuousClock.Instant) {
+  package func advance(now: Moment) {
     drain()
     for recording in recordings.values { recording.advance(now: now) }
     for recording in closing { recording.advance(now: now) }
@@ -204,12 +206,13 @@ public actor Recorder: MediaSink {
     let entries = inbox.takeAll()
     for (entry, _) in entries { handle(entry) }
     if let newest = entries.last?.element.now { placeSurplus(now: newest) }
+    if !entries.isEmpty { inbox.reuse(entries) }
     settle()
   }
 
   /// Ends the wait of those whose frames take most of the memory, if they take too much of it together. What one participant
   /// sends without telling its times must not cost the others theirs.
-  private func placeSurplus(now: ContinuousClock.Instant) {
+  private func placeSurplus(now: Moment) {
     var unplaced = recordings.values.reduce(0) { $0 + $1.unplacedBytes }
     if unplaced <= unplacedLimit { return }
     for recording in recordings.values.sorted(by: { $0.unplacedBytes > $1.unplacedBytes }) {

@@ -17,8 +17,8 @@ public struct LeftOutPictures: Sendable, Hashable {
     count = dropped.count
     keyframes = dropped.keyframes
     bytes = dropped.bytes
-    self.first = first
-    self.last = last
+    self.first = first.instant
+    self.last = last.instant
   }
 
   /// One picture.

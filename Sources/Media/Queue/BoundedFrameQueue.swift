@@ -40,4 +40,14 @@ package struct BoundedFrameQueue<Element: Sendable>: Sendable {
     bytes = 0
     return taken
   }
+
+  /// Gives back what ``takeAll()`` gave when it is done with, so that its memory is used again; more than is needed as a rule
+  /// is not kept.
+  package mutating func reuse(_ taken: consuming CircularBuffer<(element: Element, bytes: Int)>) {
+    guard elements.isEmpty, elements.capacity < taken.capacity, taken.capacity <= Self.reusedCapacity else { return }
+    taken.removeAll(keepingCapacity: true)
+    elements = taken
+  }
+
+  private static var reusedCapacity: Int { 1_024 }
 }

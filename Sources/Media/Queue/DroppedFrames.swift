@@ -9,8 +9,8 @@ package struct DroppedFrames: Sendable, Hashable {
   /// Bytes of payload.
   package private(set) var bytes = 0
   /// When the first and the last of them arrived; nil while there is none.
-  package private(set) var firstArrival: ContinuousClock.Instant?
-  package private(set) var lastArrival: ContinuousClock.Instant?
+  package private(set) var firstArrival: Moment?
+  package private(set) var lastArrival: Moment?
   /// Packets and frames that were lost earlier on their way, as the gaps of the dropped frames say.
   package private(set) var lostBefore: MediaGap
 
@@ -22,8 +22,8 @@ package struct DroppedFrames: Sendable, Hashable {
     count += 1
     if frame.isKeyframe { keyframes += 1 }
     bytes += frame.payload.readableBytes
-    firstArrival = min(firstArrival ?? frame.arrival, frame.arrival)
-    lastArrival = max(lastArrival ?? frame.arrival, frame.arrival)
+    firstArrival = min(firstArrival ?? frame.arrived, frame.arrived)
+    lastArrival = max(lastArrival ?? frame.arrived, frame.arrived)
     note(frame.gap)
   }
 

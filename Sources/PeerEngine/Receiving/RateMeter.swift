@@ -31,7 +31,7 @@ package struct RateMeter: Sendable {
     guard let start, let bucketEnd else { return 0 }
     let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
     let window = max(min(now - start, filled), shortestWindow)
-    return Double(sum) * 8 / (window / .seconds(1))
+    return Double(sum) * 8 / window.seconds
   }
 
   private mutating func advance(to now: Moment) {

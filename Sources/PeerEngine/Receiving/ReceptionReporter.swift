@@ -42,7 +42,7 @@ package struct ReceptionReporter: Sendable {
     // Packets of one frame leave at different times by pacing alone, so only the first of each counts.
     guard let last, last.timestamp != timestamp else { return }
     let sent = Double(Int32(bitPattern: timestamp &- last.timestamp))
-    let difference = abs((arrival - last.arrival) / .seconds(1) * clockRate - sent)
+    let difference = abs((arrival - last.arrival).seconds * clockRate - sent)
     // A jump of more than 5 s is another clock, not jitter.
     if difference < clockRate * 5 { jitter += (difference - jitter) / 16 }
     self.last = (timestamp, arrival)

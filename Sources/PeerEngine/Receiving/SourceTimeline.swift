@@ -87,7 +87,7 @@ package struct SourceTimeline: Sendable {
   }
 
   private func expected(at arrival: Moment, after point: Point) -> Int64 {
-    point.ticks &+ Self.ticks(seconds: (arrival - point.arrival) / .seconds(1), rate: clockRate)
+    point.ticks &+ Self.ticks(seconds: (arrival - point.arrival).seconds, rate: clockRate)
   }
 
   private static func ticks(seconds: Double, rate: Int32) -> Int64 {

@@ -143,7 +143,7 @@ package struct Pacer: Sendable {
     }
     let own = meter.bitrate(now: now)
     let ceiling = max(configuration.maximumRate, own * 1.5)
-    let drain = Double(queuedBytes) * 8 / (configuration.drainTime / .seconds(1))
+    let drain = Double(queuedBytes) * 8 / configuration.drainTime.seconds
     rate = min(max(configuration.minimumRate, own * configuration.headroom, drain), ceiling)
   }
 
@@ -224,7 +224,7 @@ package struct Pacer: Sendable {
   private mutating func update(now: Moment) {
     if let lastUpdate, now > lastUpdate {
       let burst = lineRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
-      credit = min(burst, credit + (now - lastUpdate) / .seconds(1) * rate / 8)
+      credit = min(burst, credit + (now - lastUpdate).seconds * rate / 8)
     }
     lastUpdate = max(lastUpdate ?? now, now)
   }

@@ -169,7 +169,7 @@ package struct MediaSession: Sendable {
   }
 
   /// The round trip in seconds; nil before the first measurement.
-  package var roundTripTime: Double? { roundTrip.smoothed.map { $0 / .seconds(1) } }
+  package var roundTripTime: Double? { roundTrip.smoothed?.seconds }
 
   /// The counts of what is received.
   package var receiveStatistics: [MediaKind: TrackStatistics] {

@@ -16,9 +16,9 @@ final class FrameIntake {
   private var ending = TrackEnding()
 
   /// When the first frame came that can be recorded; nil before.
-  private(set) var firstArrival: ContinuousClock.Instant?
+  private(set) var firstArrival: Moment?
   /// When the last frame or sender report came.
-  private var lastSign: ContinuousClock.Instant?
+  private var lastSign: Moment?
 
   /// - Parameter verification: where frames are decoded to verify them; nil if frames are not verified.
   init(hold: Duration, verification: VerificationPool?) {
@@ -29,17 +29,17 @@ final class FrameIntake {
   /// Takes what the participant's media brought.
   ///
   /// - Parameter leftOut: how many of the frames that its gap tells of were left out because memory was full.
-  func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
+  func receive(_ event: MediaEvent, leftOut: Int = 0, now: Moment) {
     switch event {
     case .frame(let frame):
-      lastSign = max(lastSign ?? frame.arrival, frame.arrival)
+      lastSign = max(lastSign ?? frame.arrived, frame.arrived)
       ending.note(frame, leftOut: leftOut)
       switch frame.codec {
       case .vp8: takePicture(frame, now: now)
       case .opus: takeSound(frame, now: now)
       }
     case .clock(let report):
-      lastSign = max(lastSign ?? report.arrival, report.arrival)
+      lastSign = max(lastSign ?? report.arrived, report.arrived)
       timeline.add(report)
     case .recovering(let kind): timeline.recovering(kind, now: now)
     case .statistics(let kind, let counts): statistics[kind, default: .init()].update(counts)
@@ -54,18 +54,18 @@ final class FrameIntake {
   /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
   ///
   /// - Parameter everything: whether nothing may stay behind, as at the end.
-  func release(now: ContinuousClock.Instant, everything: Bool = false) -> [PlacedFrame] {
+  func release(now: Moment, everything: Bool = false) -> [PlacedFrame] {
     let placed = timeline.release(now: now, everything: everything)
     for frame in placed { count(frame) }
     return placed
   }
 
-  private func takePicture(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  private func takePicture(_ frame: EncodedFrame, now: Moment) {
     guard let frame = gate.admit(frame) else { return }
     pass(frame, now: now)
   }
 
-  private func takeSound(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  private func takeSound(_ frame: EncodedFrame, now: Moment) {
     guard let (frame, shape) = soundGate.admit(frame, budget: &budget) else { return }
     for piece in repair.take(frame, shape: shape, limit: budget.room) {
       let length = Duration(opusTicks: Int64(piece.ticks))
@@ -76,10 +76,10 @@ final class FrameIntake {
   }
 
   private func pass(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: Moment
   ) {
     check?.examine(frame, now: now)
-    firstArrival = firstArrival ?? frame.arrival
+    firstArrival = firstArrival ?? frame.arrived
     timeline.add(frame, length: length, repair: repair, now: now)
   }
 
@@ -100,7 +100,7 @@ final class FrameIntake {
 extension FrameIntake {
   /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
   /// some milliseconds earlier within the first 10 s.
-  var origin: ContinuousClock.Instant? { timeline.origin }
+  var origin: Moment? { timeline.origin }
   /// The tracks that were there when the first frames were placed.
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
   /// From the first frame to the end of the last one whose place is settled.
@@ -109,7 +109,7 @@ extension FrameIntake {
   ///
   /// A sender of silence (DTX) sends a packet every 400 ms at most. Who was heard of within the last second and then left, or
   /// was left, was in the call until now; of anybody else nothing is known after the end of their last frame.
-  func callEnd(_ reason: LeaveReason, now: ContinuousClock.Instant) -> Duration {
+  func callEnd(_ reason: LeaveReason, now: Moment) -> Duration {
     guard let origin, let lastSign else { return duration }
     let wasThere = (reason == .left || reason == .stopped) && now - lastSign <= .seconds(1)
     return wasThere ? max(duration, now - origin) : min(duration, now - origin + .seconds(1))

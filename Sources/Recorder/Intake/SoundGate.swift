@@ -15,7 +15,7 @@ struct SoundGate: Sendable {
   /// Passes on a packet, with what it says of itself, or nothing.
   mutating func admit(_ frame: EncodedFrame, budget: inout SoundBudget) -> (EncodedFrame, OpusPacket)? {
     guard let shape = frame.opus,
-      budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrival)
+      budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrived)
     else {
       refused += 1
       refusedGap.add(frame)

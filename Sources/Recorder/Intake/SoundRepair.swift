@@ -134,8 +134,8 @@ extension SoundRepair {
     frame.payload = payload
     // As if it had taken as long on its way as the packet after it, which the sender's times may put anywhere. But it was sent
     // after the packet before the hole, and arrived at all only if before the one after it.
-    let arrival = next.arrival - next.time.duration(since: frame.time)
-    frame.arrival = min(max(arrival, last.frame.arrival), max(next.arrival, last.frame.arrival))
+    let arrival = next.arrived - next.time.duration(since: frame.time)
+    frame.arrived = min(max(arrival, last.frame.arrived), max(next.arrived, last.frame.arrived))
     return Piece(frame: frame, kind: isCorrected ? .corrected : .concealed, ticks: plan.unit)
   }
 

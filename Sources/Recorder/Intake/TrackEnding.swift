@@ -25,7 +25,7 @@ struct TrackEnding: Sendable {
   }
 
   /// When the last frame came that was left out and that no frame told of.
-  func leftOutUntil(_ kind: MediaKind) -> ContinuousClock.Instant? { leftOut[kind]?.lastArrival }
+  func leftOutUntil(_ kind: MediaKind) -> Moment? { leftOut[kind]?.lastArrival }
 
   /// The gaps at the end of a track; none while it goes on.
   ///

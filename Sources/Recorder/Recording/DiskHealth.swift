@@ -12,7 +12,7 @@ final class DiskHealth {
   private let report: (Recorder.Problem) -> Void
   /// The files that could not be made or written at the last try.
   private var failing: Set<String> = []
-  private var since: ContinuousClock.Instant?
+  private var since: Moment?
 
   init(
     folder: String, memoryLimit: Int, monitor: DiskMonitor, report: @escaping (Recorder.Problem) -> Void
@@ -24,7 +24,7 @@ final class DiskHealth {
   }
 
   /// A file could not be made or written, and will be tried again.
-  func failed(_ file: String, of participant: ParticipantID, error: Recorder.DiskError, now: ContinuousClock.Instant) {
+  func failed(_ file: String, of participant: ParticipantID, error: Recorder.DiskError, now: Moment) {
     failing.insert(file)
     monitor.setFailing(true)
     guard since == nil else { return }
@@ -44,7 +44,7 @@ final class DiskHealth {
   }
 
   /// A file was written to the end of its line.
-  func settled(_ file: String, of participant: ParticipantID, now: ContinuousClock.Instant) {
+  func settled(_ file: String, of participant: ParticipantID, now: Moment) {
     if failing.isEmpty { return }
     guard failing.remove(file) != nil, failing.isEmpty, let since else { return }
     monitor.setFailing(false)
@@ -61,12 +61,12 @@ final class DiskHealth {
 /// moment after the call's end counts.
 struct StallTime: Sendable {
   /// When the call ended; nil while it goes on.
-  var end: ContinuousClock.Instant?
+  var end: Moment?
   private var sum = Duration.zero
-  private var countedUntil: ContinuousClock.Instant?
+  private var countedUntil: Moment?
 
   /// The disk took nothing from one moment to another.
-  mutating func add(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
+  mutating func add(from start: Moment, until stop: Moment) {
     let first = max(start, countedUntil ?? start)
     let last = min(stop, end ?? stop)
     if last <= first { return }
@@ -75,7 +75,7 @@ struct StallTime: Sendable {
   }
 
   /// - Parameter start: since when the disk has taken nothing; nil while it works.
-  func total(since start: ContinuousClock.Instant?, now: ContinuousClock.Instant) -> Duration {
+  func total(since start: Moment?, now: Moment) -> Duration {
     guard let start else { return sum }
     var time = self
     time.add(from: start, until: now)

@@ -21,13 +21,13 @@ final class Inbox: Sendable {
   struct Entry: Sendable {
     let participant: ParticipantID
     let step: Step
-    let now: ContinuousClock.Instant
+    let now: Moment
   }
 
   /// A time in which the recorder's thread did nothing of what had come.
   struct Hang: Sendable {
-    let start: ContinuousClock.Instant
-    let end: ContinuousClock.Instant
+    let start: Moment
+    let end: Moment
     /// Whether the disk was why, and not this machine.
     let isOfDisk: Bool
   }
@@ -51,11 +51,11 @@ final class Inbox: Sendable {
     /// Bytes that were taken out, but are not on the disk.
     var elsewhere = 0
     /// When a keyframe of a participant whose video is dropped was asked for last.
-    var lastRequests: [ParticipantID: ContinuousClock.Instant] = [:]
+    var lastRequests: [ParticipantID: Moment] = [:]
     /// Since when the thread has had something to do, by the newest thing that had come then; nil while it has nothing to do.
-    var busySince: ContinuousClock.Instant?
+    var busySince: Moment?
     /// When the newest thing came.
-    var newest: ContinuousClock.Instant?
+    var newest: Moment?
     /// Whether the user was told that the thread is stuck, and that memory is full.
     var isStuck = false
     /// Whether the disk is why it is stuck.
@@ -86,7 +86,7 @@ final class Inbox: Sendable {
   var peak: Int { state.withLock { $0.peak } }
 
   /// When the newest thing came; nil before.
-  var newest: ContinuousClock.Instant? { state.withLock { $0.newest } }
+  var newest: Moment? { state.withLock { $0.newest } }
 
   /// For how long nothing has been done of what came; zero when everything has.
   var delay: Duration {
@@ -97,12 +97,12 @@ final class Inbox: Sendable {
   }
 
   func begin(
-    _ participant: ParticipantID, name: String?, clock: WallClock, now: ContinuousClock.Instant
+    _ participant: ParticipantID, name: String?, clock: WallClock, now: Moment
   ) -> Outcome {
     state.withLock { append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &$0) }
   }
 
-  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) -> Outcome {
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: Moment) -> Outcome {
     state.withLock { state in
       guard case .frame(let frame) = event else {
         if state.queue.bytes + state.elsewhere > limit { return Outcome() }
@@ -112,7 +112,7 @@ final class Inbox: Sendable {
     }
   }
 
-  func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) -> Outcome {
+  func end(_ participant: ParticipantID, reason: LeaveReason, now: Moment) -> Outcome {
     state.withLock { state in
       var leftOut: [MediaKind: DroppedFrames] = [:]
       for kind in MediaKind.allCases { leftOut[kind] = state.queue.dropper.takeDropped(of: .init(participant, kind)) }
@@ -122,7 +122,7 @@ final class Inbox: Sendable {
     }
   }
 
-  func finish(_ ending: Ending, now: ContinuousClock.Instant) -> Outcome {
+  func finish(_ ending: Ending, now: Moment) -> Outcome {
     state.withLock { state in
       var leftOut: [ParticipantID: [MediaKind: DroppedFrames]] = [:]
       for (track, dropped) in state.queue.dropper.takeAll() { leftOut[track.owner, default: [:]][track.kind] = dropped }
@@ -132,7 +132,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Takes everything out; `settle` has to follow when it is done.
+  /// Takes everything out; `settle` has to follow when it is done, and `reuse` may.
   func takeAll() -> CircularBuffer<(element: Entry, bytes: Int)> {
     state.withLock { state in
       state.elsewhere += state.queue.bytes
@@ -142,6 +142,13 @@ final class Inbox: Sendable {
       if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
       return entries
     }
+  }
+
+  /// Uses the memory of what `takeAll` gave again.
+  func reuse(_ entries: consuming CircularBuffer<(element: Entry, bytes: Int)>) {
+    // What is in it is let go of before the lock is taken.
+    entries.removeAll(keepingCapacity: true)
+    state.withLock { [entries] in $0.queue.reuse(entries) }
   }
 
   /// Takes note of what now waits elsewhere, when all that was taken out has been done.
@@ -165,7 +172,7 @@ final class Inbox: Sendable {
   // MARK: The door
 
   private func receive(
-    _ frame: EncodedFrame, of participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
+    _ frame: EncodedFrame, of participant: ParticipantID, now: Moment, state: inout State
   ) -> Outcome {
     state.newest = now
     let used = state.queue.bytes + state.elsewhere
@@ -237,7 +244,7 @@ final class Inbox: Sendable {
   }
 
   private func stuck(
-    _ participant: ParticipantID, now: ContinuousClock.Instant, state: inout State
+    _ participant: ParticipantID, now: Moment, state: inout State
   ) -> Recorder.Problem? {
     guard !state.isStuck, let since = state.busySince, now - since >= Self.patience else { return nil }
     state.isStuck = true
@@ -255,6 +262,6 @@ final class Inbox: Sendable {
 struct Ending: Sendable {
   let reason: LeaveReason
   /// When what the disk has not taken by then is left as it is.
-  let deadline: ContinuousClock.Instant
+  let deadline: Moment
   let result: AsyncStream<[RecordingSummary]>.Continuation
 }

@@ -27,7 +27,7 @@ protocol MediaFile: AnyObject {
   /// Takes the next frame.
   func add(_ placed: PlacedFrame)
   /// Puts into line what has waited for long enough.
-  func flush(now: ContinuousClock.Instant)
+  func flush(now: Moment)
   /// Puts the rest into line, and the end.
   func finish()
   /// What closes the file as it is on the disk, when that takes no more frames.

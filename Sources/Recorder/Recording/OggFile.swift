@@ -19,8 +19,8 @@ final class OggFile: MediaFile {
   /// What all writes hold.
   private var given = WrittenFrames()
   /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
-  private var oldestArrival: ContinuousClock.Instant?
-  private var newestArrival: ContinuousClock.Instant?
+  private var oldestArrival: Moment?
+  private var newestArrival: Moment?
 
   /// Begins the file.
   ///
@@ -53,12 +53,12 @@ final class OggFile: MediaFile {
       placed.frame.payload, duration: Int64(opus.duration), position: (placed.position - start).opusTicks)
     waiting.append((writer.granule, packets.newest))
     if !writes.isEmpty { oldestArrival = nil }
-    oldestArrival = min(oldestArrival ?? placed.frame.arrival, placed.frame.arrival)
-    newestArrival = placed.frame.arrival
+    oldestArrival = min(oldestArrival ?? placed.frame.arrived, placed.frame.arrived)
+    newestArrival = placed.frame.arrived
     put(writes)
   }
 
-  func flush(now: ContinuousClock.Instant) {
+  func flush(now: Moment) {
     let wait = heads.isEmpty ? Self.longestWait : Self.firstWait
     guard let oldestArrival, now - oldestArrival >= wait else { return }
     let isNewestDue = newestArrival.map { now - $0 >= Self.longestWait } ?? false

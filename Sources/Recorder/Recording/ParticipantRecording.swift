@@ -33,18 +33,18 @@ final class ParticipantRecording {
   private let intake: FrameIntake
   private let files: RecordingFiles
 
-  private var lastAdvance: ContinuousClock.Instant?
+  private var lastAdvance: Moment?
   private var manifestFile: ManifestFile?
-  private var manifestDue: ContinuousClock.Instant?
+  private var manifestDue: Moment?
   private var manifestChanges = 0
   /// The manifest as it was stored last; nil until it is finished.
   private var finalManifest: RecordingManifest?
-  private var claimDue: ContinuousClock.Instant?
+  private var claimDue: Moment?
   private var hasGivenUp = false
   private var hasToldOverload = false
   private var ending: LeaveReason?
   /// Until when the verification of the last frames is waited for.
-  private var verificationEnd: ContinuousClock.Instant?
+  private var verificationEnd: Moment?
   /// Where the call ended; nil while it goes on.
   private var callEnd: Duration?
   /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
@@ -64,7 +64,7 @@ final class ParticipantRecording {
   /// Takes what the participant's media brought.
   ///
   /// - Parameter leftOut: frames of its track that were left out before it, because the memory was full.
-  func receive(_ event: MediaEvent, leftOut: Int = 0, now: ContinuousClock.Instant) {
+  func receive(_ event: MediaEvent, leftOut: Int = 0, now: Moment) {
     if case .frame(let frame) = event, leftOut > 0 {
       files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
     }
@@ -78,7 +78,7 @@ final class ParticipantRecording {
   }
 
   /// Writes what has waited for long enough, and tries again what the disk did not take.
-  func advance(now: ContinuousClock.Instant, everything: Bool = false) {
+  func advance(now: Moment, everything: Bool = false) {
     if isClosed { return }
     lastAdvance = now
     if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
@@ -94,14 +94,14 @@ final class ParticipantRecording {
   }
 
   /// Gives the frames that wait for their places those that they have as far as is known.
-  func placeAll(now: ContinuousClock.Instant) {
+  func placeAll(now: Moment) {
     if ending == nil { advance(now: now, everything: true) }
   }
 
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
   /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
-  func end(_ reason: LeaveReason, leftOut: [MediaKind: DroppedFrames] = [:], now: ContinuousClock.Instant) {
+  func end(_ reason: LeaveReason, leftOut: [MediaKind: DroppedFrames] = [:], now: Moment) {
     if ending != nil { return }
     ending = reason
     files.stallTime.end = now
@@ -112,14 +112,14 @@ final class ParticipantRecording {
   }
 
   /// Ends an ended recording without the verification of its last frames, if that is all that it waits for.
-  func finishUnverified(now: ContinuousClock.Instant) {
+  func finishUnverified(now: Moment) {
     if isClosed { return }
     verificationEnd = now
     advance(now: now)
   }
 
   /// Closes an ended recording with what of it is on the disk.
-  func giveUp(now: ContinuousClock.Instant) {
+  func giveUp(now: Moment) {
     if isClosed { return }
     intake.endVerification()
     files.abandon(now: now)
@@ -143,7 +143,7 @@ final class ParticipantRecording {
   }
 
   /// The disk gave no answer for a while.
-  func noteHang(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
+  func noteHang(from start: Moment, until stop: Moment) {
     files.noteHang(from: start, until: stop)
   }
 
@@ -177,7 +177,7 @@ final class ParticipantRecording {
 
   // MARK: The end
 
-  private func close(at end: Duration, now: ContinuousClock.Instant) {
+  private func close(at end: Duration, now: Moment) {
     files.finish(at: end, now: now)
     guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
     if !intake.isVerified {
@@ -192,7 +192,7 @@ final class ParticipantRecording {
     summarise(isFinished: true, now: now)
   }
 
-  private func summarise(isFinished: Bool, now: ContinuousClock.Instant) {
+  private func summarise(isFinished: Bool, now: Moment) {
     manifestFile = nil
     guard let base = files.base else { return }
     summary = RecordingSummary(
@@ -204,7 +204,7 @@ final class ParticipantRecording {
   // MARK: Name and manifest
 
   /// Takes a name that none of the three files has yet, by making the manifest under it.
-  private func claimName(now: ContinuousClock.Instant) {
+  private func claimName(now: Moment) {
     if hasGivenUp { return }
     if let claimDue, now < claimDue { return }
     let wanted = SafeName(of: name ?? participant.text).description
@@ -246,7 +246,7 @@ final class ParticipantRecording {
     surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
   }
 
-  private func manifest(isFinished: Bool, now: ContinuousClock.Instant) -> RecordingManifest {
+  private func manifest(isFinished: Bool, now: Moment) -> RecordingManifest {
     let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
@@ -268,7 +268,7 @@ final class ParticipantRecording {
   /// - Parameter isLast: whether the recording is finished with it.
   /// - Returns: whether it is up to date.
   @discardableResult
-  private func storeManifest(now: ContinuousClock.Instant, isLast: Bool = false) -> Bool {
+  private func storeManifest(now: Moment, isLast: Bool = false) -> Bool {
     guard manifestFile != nil else { return false }
     if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {

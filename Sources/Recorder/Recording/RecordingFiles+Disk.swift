@@ -3,7 +3,7 @@ import Media
 /// What becomes of files and frames while the disk takes none of them.
 extension RecordingFiles {
   /// Ends a file. It is closed as soon as the disk has taken the rest.
-  func end(_ file: some MediaFile, now: ContinuousClock.Instant) {
+  func end(_ file: some MediaFile, now: Moment) {
     guard !abandoned.contains(file.file.name) else { return }
     file.finish()
     closing.append(file)
@@ -11,7 +11,7 @@ extension RecordingFiles {
   }
 
   /// Has a file write what is in line; the other files go on whatever happens.
-  func store(_ file: some MediaFile, now: ContinuousClock.Instant) {
+  func store(_ file: some MediaFile, now: Moment) {
     if abandoned.contains(file.file.name) { return }
     let existed = file.file.exists
     do {
@@ -46,7 +46,7 @@ extension RecordingFiles {
   }
 
   /// A file could not be made or written.
-  private func stall(_ name: String, error: Recorder.DiskError, now: ContinuousClock.Instant) {
+  private func stall(_ name: String, error: Recorder.DiskError, now: Moment) {
     surroundings.health.failed(name, of: participant, error: error, now: now)
     retryAt = now + DiskHealth.pause
     lastError = error
@@ -57,13 +57,13 @@ extension RecordingFiles {
   }
 
   /// Tries again what failed.
-  func recover(now: ContinuousClock.Instant) {
+  func recover(now: Moment) {
     retryAt = nil
     for file in open where file.file.isWaiting { store(file, now: now) }
     if retryAt == nil { endStall(now: now) }
   }
 
-  private func endStall(now: ContinuousClock.Instant) {
+  private func endStall(now: Moment) {
     guard let since = stalledSince else { return }
     stallTime.add(from: since, until: now)
     stalledSince = nil
@@ -71,14 +71,14 @@ extension RecordingFiles {
   }
 
   /// What the disk has cost so far, for the manifest; nil when it took everything in time.
-  func cost(now: ContinuousClock.Instant) -> RecordingManifest.Disk? {
+  func cost(now: Moment) -> RecordingManifest.Disk? {
     var disk = disk
     disk.duration = stallTime.total(since: stalledSince, now: now).roundedSeconds
     return disk == RecordingManifest.Disk() ? nil : disk
   }
 
   /// Closes all files as they are on the disk, if it takes what that needs.
-  func abandon(now: ContinuousClock.Instant) {
+  func abandon(now: Moment) {
     isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
       countDropped(file.countedKind, file.unstoredFrames)
@@ -106,7 +106,7 @@ extension RecordingFiles {
   }
 
   /// The disk gave no answer for a while.
-  func noteHang(from start: ContinuousClock.Instant, until stop: ContinuousClock.Instant) {
+  func noteHang(from start: Moment, until stop: Moment) {
     disk.stalls += 1
     stallTime.add(from: max(start, clock.moment), until: stop)
   }

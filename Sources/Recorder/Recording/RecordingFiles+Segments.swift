@@ -3,7 +3,7 @@ import Media
 /// Where one file ends and the next begins.
 extension RecordingFiles {
   /// Ends the files before a frame with which the next ones can begin, when that is due.
-  func cut(before placed: PlacedFrame, now: ContinuousClock.Instant) {
+  func cut(before placed: PlacedFrame, now: Moment) {
     guard var segment else { return }
     let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0
     let decision = segment.decide(

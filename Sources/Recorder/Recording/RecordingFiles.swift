@@ -46,8 +46,8 @@ final class RecordingFiles {
   /// Frames that wait until the disk takes something again.
   var backlog = CircularBuffer<PlacedFrame>()
   var backlogBytes = 0
-  var stalledSince: ContinuousClock.Instant?
-  var retryAt: ContinuousClock.Instant?
+  var stalledSince: Moment?
+  var retryAt: Moment?
 
   /// What went wrong, one sentence each.
   var problems: [String] = []
@@ -121,7 +121,7 @@ final class RecordingFiles {
   // MARK: Frames
 
   /// Takes the next frame, in order of place.
-  func write(_ placed: PlacedFrame, now: ContinuousClock.Instant) {
+  func write(_ placed: PlacedFrame, now: Moment) {
     if isStalled || base == nil || !backlog.isEmpty {
       backlog.append(placed)
       backlogBytes += placed.frame.waitingCost
@@ -131,7 +131,7 @@ final class RecordingFiles {
   }
 
   /// Writes what has waited for long enough, and tries again what failed.
-  func advance(now: ContinuousClock.Instant) {
+  func advance(now: Moment) {
     if let retryAt, now < retryAt { return }
     if isStalled { recover(now: now) }
     drain(now: now)
@@ -145,7 +145,7 @@ final class RecordingFiles {
   /// Ends all files. They are closed as soon as the disk takes the rest; see `isDone`.
   ///
   /// - Parameter end: where the call ended. The sound lasts until then.
-  func finish(at end: Duration, now: ContinuousClock.Instant) {
+  func finish(at end: Duration, now: Moment) {
     drain(now: now)
     guard backlog.isEmpty else { return }
     if ogg == nil, let last = lateSound.lastIndex(where: { $0.ogg != nil }) {
@@ -167,14 +167,14 @@ final class RecordingFiles {
     if file.file.exists { closed.append(file.entry) }
   }
 
-  private func drain(now: ContinuousClock.Instant) {
+  private func drain(now: Moment) {
     while base != nil, !isStalled, let placed = backlog.popFirst() {
       backlogBytes -= placed.frame.waitingCost
       dispatch(placed, now: now)
     }
   }
 
-  private func dispatch(_ placed: PlacedFrame, now: ContinuousClock.Instant) {
+  private func dispatch(_ placed: PlacedFrame, now: Moment) {
     if !isBegun {
       isBegun = true
       segment?.begin(at: placed.position)
@@ -210,13 +210,13 @@ final class RecordingFiles {
   }
 
   /// Ends the oldest files that took late sound.
-  private func endLateSound(now: ContinuousClock.Instant) {
+  private func endLateSound(now: Moment) {
     let late = lateSound.removeFirst()
     end(late.webM, now: now)
     if let ogg = late.ogg { end(ogg, now: now) }
   }
 
-  private func add(_ placed: PlacedFrame, to file: some MediaFile, now: ContinuousClock.Instant) {
+  private func add(_ placed: PlacedFrame, to file: some MediaFile, now: Moment) {
     if abandoned.contains(file.file.name) {
       if file.countedKind == placed.frame.codec.kind { countDropped(placed.frame.codec.kind, 1) }
       return

@@ -21,7 +21,7 @@ struct SegmentCut: Sendable {
   private(set) var number = 0
   private var start = Duration.zero
   private var lastPicture: Duration?
-  private var lastRequest: ContinuousClock.Instant?
+  private var lastRequest: Moment?
 
   init(limit: SegmentLimit) {
     self.limit = limit
@@ -39,7 +39,7 @@ struct SegmentCut: Sendable {
   ///   - hasVideo: whether the segment has a file with video.
   ///   - isBehind: whether pictures still go into a file of an earlier segment.
   mutating func decide(
-    before placed: PlacedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: ContinuousClock.Instant
+    before placed: PlacedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: Moment
   ) -> Decision {
     let isPicture = placed.frame.codec.kind == .video
     let lastPicture = self.lastPicture ?? start
@@ -52,7 +52,7 @@ struct SegmentCut: Sendable {
     return askForKeyframe(now: now)
   }
 
-  private mutating func askForKeyframe(now: ContinuousClock.Instant) -> Decision {
+  private mutating func askForKeyframe(now: Moment) -> Decision {
     if let lastRequest, now - lastRequest < Self.requestInterval { return .goOn }
     lastRequest = now
     return .askForKeyframe

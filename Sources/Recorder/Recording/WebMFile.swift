@@ -18,7 +18,7 @@ final class WebMFile: MediaFile {
   private var lastPicture: Duration?
   private var pictureLength = Duration.milliseconds(33)
   /// When the oldest frame came that no write holds.
-  private var oldestArrival: ContinuousClock.Instant?
+  private var oldestArrival: Moment?
 
   /// Begins the file.
   ///
@@ -63,11 +63,11 @@ final class WebMFile: MediaFile {
     let writes = writer.add(block)
     if frame.codec.kind == .video { note(placed) }
     if !writes.isEmpty { oldestArrival = nil }
-    oldestArrival = min(oldestArrival ?? frame.arrival, frame.arrival)
+    oldestArrival = min(oldestArrival ?? frame.arrived, frame.arrived)
     put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
   }
 
-  func flush(now: ContinuousClock.Instant) {
+  func flush(now: Moment) {
     guard let oldestArrival, now - oldestArrival >= (hasBegun ? Self.longestWait : Self.firstWait) else { return }
     self.oldestArrival = nil
     put(writer.endCluster())

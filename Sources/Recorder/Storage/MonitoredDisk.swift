@@ -1,9 +1,11 @@
+import Media
+
 /// A disk that tells a monitor when each call begins and ends.
 struct MonitoredDisk: Disk {
   let disk: any Disk
   let monitor: DiskMonitor
   /// The time of the newest frame or event.
-  let now: @Sendable () -> ContinuousClock.Instant
+  let now: @Sendable () -> Moment
 
   func openFolder(_ path: String) throws(Recorder.DiskError) -> Handle { try disk.openFolder(path) }
 

@@ -15,14 +15,14 @@ struct ClockStop: Sendable {
   /// A clock that stood still.
   struct Found: Sendable, Hashable {
     /// When the first frame after the pause came, and how many have come since, that one included.
-    var since: ContinuousClock.Instant
+    var since: Moment
     var frames: Int
     /// For how long.
     var length: Duration
   }
 
   private struct Lag: Sendable {
-    var since: ContinuousClock.Instant
+    var since: Moment
     var time: MediaTime
     /// Whether it is sound that goes on as if there had been no pause.
     var isContinued: Bool
@@ -34,7 +34,7 @@ struct ClockStop: Sendable {
   private var lag: Lag?
 
   /// Whether the last frames may still turn out to belong later.
-  func isUndecided(now: ContinuousClock.Instant) -> Bool {
+  func isUndecided(now: Moment) -> Bool {
     guard let lag, lag.isContinued else { return false }
     return now - lag.since < Self.reflection * 2
   }

@@ -1,12 +1,14 @@
+import Media
+
 /// When a track's line would have begun by the frames that came fastest and slowest of late.
 ///
 /// Arrival less position is the line's beginning plus the frame's delay. The least of them has the least delay in it, so
 /// it is the best that arrivals can tell; the spread is how far it can be wrong.
 struct DelayWindow: Sendable {
   private struct Bucket: Sendable {
-    var since: ContinuousClock.Instant
-    var earliest: ContinuousClock.Instant
-    var latest: ContinuousClock.Instant
+    var since: Moment
+    var earliest: Moment
+    var latest: Moment
   }
 
   /// How long frames are put together.
@@ -18,9 +20,9 @@ struct DelayWindow: Sendable {
   private(set) var steps = 0
   /// The beginning that most of the last half minute agrees on: a few seconds in which the positions went wrong do not
   /// count. Nil before the first frame.
-  private(set) var typical: ContinuousClock.Instant?
+  private(set) var typical: Moment?
 
-  mutating func add(arrival: ContinuousClock.Instant, position: Duration) {
+  mutating func add(arrival: Moment, position: Duration) {
     let beginning = arrival - position
     let last = buckets.count - 1
     guard last >= 0, arrival - buckets[last].since < Self.step else {
@@ -41,10 +43,10 @@ struct DelayWindow: Sendable {
   }
 
   /// The beginning by the fastest frame of the last 5 to 10 s; nil before the first.
-  var earliest: ContinuousClock.Instant? { buckets.suffix(2).map(\.earliest).min() }
+  var earliest: Moment? { buckets.suffix(2).map(\.earliest).min() }
 
   /// The beginning by the fastest frame of the last 25 to 30 s; nil before the first.
-  var earliestOfAll: ContinuousClock.Instant? { buckets.lazy.map(\.earliest).min() }
+  var earliestOfAll: Moment? { buckets.lazy.map(\.earliest).min() }
 
   /// How much the delays of the last 5 to 10 s differ.
   var spread: Duration {

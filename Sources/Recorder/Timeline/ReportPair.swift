@@ -18,7 +18,7 @@ struct ReportPair: Sendable {
       let audioPosition = audioLine.position(of: audio), let videoPosition = videoLine.position(of: video)
     else { return nil }
     let atSender = Self.duration(from: audio.ntp, to: video.ntp)
-    let distance = video.arrival - audio.arrival
+    let distance = video.arrived - audio.arrived
     if distance > Self.largestDistance || distance < .zero - Self.largestDistance { return nil }
     let disagreement = atSender - distance
     let limit = Self.largestDisagreement

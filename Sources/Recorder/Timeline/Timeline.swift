@@ -34,10 +34,10 @@ struct Timeline: Sendable {
   static let largestHold = 16 << 20
 
   private let hold: Duration
-  var audio = Track()
-  var video = Track()
+  /// Audio, then video. In an array, because a track is large and asked for many times for each frame: it is used in place.
+  private var tracks = [Track(), Track()]
   /// When the hold that is on now began, and when it is over.
-  private var holding: (since: ContinuousClock.Instant, until: ContinuousClock.Instant)?
+  private var holding: (since: Moment, until: Moment)?
   /// The memory that the frames that wait take.
   private(set) var heldBytes = 0
   var steering = Steering()
@@ -46,8 +46,8 @@ struct Timeline: Sendable {
   var alignment = Alignment()
   /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
   /// a little earlier within the first 10 s, as faster frames come.
-  private(set) var origin: ContinuousClock.Instant?
-  private var originIsSettledAt: ContinuousClock.Instant?
+  private(set) var origin: Moment?
+  private var originIsSettledAt: Moment?
   /// The tracks that were there when the first frames were placed.
   private(set) var firstTracks: Set<MediaKind> = []
 
@@ -65,11 +65,11 @@ struct Timeline: Sendable {
   ///   - length: how long it is heard; nil for a picture, or where that is not known.
   ///   - repair: how the recorder made it; nil for one that came.
   mutating func add(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: Moment
   ) {
     let kind = frame.codec.kind
     let entry = TrackLine.Entry(
-      time: frame.time, arrival: frame.arrival, length: length,
+      time: frame.time, arrival: frame.arrived, length: length,
       follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil)
     if !self[kind].line.hasStarted { begin(now: now) }
     let wasBelieved = self[kind].line.isBelieved
@@ -85,14 +85,14 @@ struct Timeline: Sendable {
   }
 
   /// A packet of a track is missing and has been asked for: its next frame comes late.
-  mutating func recovering(_ kind: MediaKind, now: ContinuousClock.Instant) {
+  mutating func recovering(_ kind: MediaKind, now: Moment) {
     self[kind].recoveringSince = self[kind].recoveringSince ?? now
   }
 
   /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
   ///
   /// - Parameter everything: whether nothing may stay behind, as at the end.
-  mutating func release(now: ContinuousClock.Instant, everything: Bool = false) -> [PlacedFrame] {
+  mutating func release(now: Moment, everything: Bool = false) -> [PlacedFrame] {
     if let holding {
       let isOver = everything || now >= holding.until || heldBytes > Self.largestHold
       if isOver || isReady { settle(now: now) }
@@ -114,7 +114,7 @@ struct Timeline: Sendable {
     var repair: FrameRepair?
     /// On the track's own line.
     var position: Duration
-    var received: ContinuousClock.Instant
+    var received: Moment
   }
 
   struct Track: Sendable {
@@ -127,9 +127,9 @@ struct Timeline: Sendable {
     /// The line's position of the last placed frame.
     var lastLine = Duration.zero
     /// Since when a missing packet has been waited for.
-    var recoveringSince: ContinuousClock.Instant?
+    var recoveringSince: Moment?
     /// When the first frame came after such a wait; those that waited behind it come right after it, one by one.
-    var recoveredAt: ContinuousClock.Instant?
+    var recoveredAt: Moment?
 
     /// Places all frames anew by their arrivals, if none has been given away.
     mutating func replaceHeld() {
@@ -144,31 +144,37 @@ struct Timeline: Sendable {
     }
 
     /// How long the other track's frames wait for this one's.
-    func patience(now: ContinuousClock.Instant) -> Duration {
+    func patience(now: Moment) -> Duration {
       if let recoveringSince, now - recoveringSince < Timeline.recoveryPatience { return Timeline.recoveryPatience }
       if let recoveredAt, now - recoveredAt < Timeline.patience { return Timeline.recoveryPatience }
       return Timeline.patience
     }
 
     /// Where its next frame lies, if its place is settled.
-    func next(now: ContinuousClock.Instant, everything: Bool) -> Duration? {
+    func next(now: Moment, everything: Bool) -> Duration? {
       guard let shift, let first = queue.first, everything || !line.isUndecided(now: now) else { return nil }
       return first.position + shift
     }
   }
 
   subscript(kind: MediaKind) -> Track {
-    // In place: a track is large, and asked for many times for each frame.
-    _read {
-      if kind == .audio { yield audio } else { yield video }
-    }
-    _modify {
-      if kind == .audio { yield &audio } else { yield &video }
-    }
+    // One `yield` each: of two in branches Swift 6.3 has taken the wrong one, once the layout of a track was fixed.
+    _read { yield tracks[kind == .audio ? 0 : 1] }
+    _modify { yield &tracks[kind == .audio ? 0 : 1] }
+  }
+
+  var audio: Track {
+    _read { yield tracks[0] }
+    _modify { yield &tracks[0] }
+  }
+
+  var video: Track {
+    _read { yield tracks[1] }
+    _modify { yield &tracks[1] }
   }
 
   /// A track has its first frame.
-  private mutating func begin(now: ContinuousClock.Instant) {
+  private mutating func begin(now: Moment) {
     if holding != nil { return }
     let isFirst = !audio.line.hasStarted && !video.line.hasStarted
     holding = (now, now + (isFirst ? hold : min(hold, Self.lateHold)))
@@ -180,7 +186,7 @@ struct Timeline: Sendable {
   }
 
   /// Ends a hold: gives every track that has frames its shift.
-  private mutating func settle(now: ContinuousClock.Instant) {
+  private mutating func settle(now: Moment) {
     holding = nil
     switch (audio.line.hasStarted, video.line.hasStarted) {
     case (true, true):
@@ -204,7 +210,7 @@ struct Timeline: Sendable {
     for kind in MediaKind.allCases { refineOrigin(by: kind, now: now) }
   }
 
-  private mutating func refineOrigin(by kind: MediaKind, now: ContinuousClock.Instant) {
+  private mutating func refineOrigin(by kind: MediaKind, now: Moment) {
     guard let originIsSettledAt, now <= originIsSettledAt, let shift = self[kind].shift,
       let earliest = self[kind].line.delays.earliest
     else { return }
@@ -215,7 +221,7 @@ struct Timeline: Sendable {
   // MARK: Giving
 
   /// The track whose next frame may come out.
-  private func nextKind(now: ContinuousClock.Instant, everything: Bool) -> MediaKind? {
+  private func nextKind(now: Moment, everything: Bool) -> MediaKind? {
     let firstAudio = audio.next(now: now, everything: everything)
     let firstVideo = video.next(now: now, everything: everything)
     let kind: MediaKind

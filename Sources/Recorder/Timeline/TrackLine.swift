@@ -33,7 +33,7 @@ struct TrackLine: Sendable {
   /// A frame as the line needs it.
   struct Entry: Sendable {
     var time: MediaTime
-    var arrival: ContinuousClock.Instant
+    var arrival: Moment
     /// How long it is heard; nil for a picture.
     var length: Duration?
     /// Whether no packet between it and the one before was lost.
@@ -45,7 +45,7 @@ struct TrackLine: Sendable {
     var position: Duration
   }
 
-  private var start: ContinuousClock.Instant?
+  private var start: Moment?
   private var last: Entry?
   private var anchor: Anchor?
   /// Where the next frame would continue from if the last odd one was the first of a new count.
@@ -58,11 +58,11 @@ struct TrackLine: Sendable {
   private var pace = ArrivalPace()
   private var stop = ClockStop()
   /// When the clock was set anew; what was reported before does not belong to it.
-  private var anchoredAt: ContinuousClock.Instant?
+  private var anchoredAt: Moment?
   /// How many of the last frames belong later than they were placed, and by how much; to be taken after each frame.
   private var move: (frames: Int, by: Duration)?
   /// When position zero would have arrived; set while arrivals tell the time.
-  private var beginning: ContinuousClock.Instant?
+  private var beginning: Moment?
 
   /// When the line would have begun, by the frames' delays.
   private(set) var delays = DelayWindow()
@@ -81,7 +81,7 @@ struct TrackLine: Sendable {
   init() {}
 
   /// A line that is told by arrivals from its first frame on, until its clock has proved right.
-  static func byArrivals(from beginning: ContinuousClock.Instant) -> TrackLine {
+  static func byArrivals(from beginning: Moment) -> TrackLine {
     var line = TrackLine()
     line.start = beginning
     line.beginning = beginning
@@ -104,7 +104,7 @@ struct TrackLine: Sendable {
   }
 
   /// Whether the last frames may still turn out to belong later, so that they should not be given away yet.
-  func isUndecided(now: ContinuousClock.Instant) -> Bool { stop.isUndecided(now: now) }
+  func isUndecided(now: Moment) -> Bool { stop.isUndecided(now: now) }
 
   /// How many of the frames before the last one belong later than they were placed, and by how much; told once.
   mutating func takeMove() -> (frames: Int, by: Duration)? {
@@ -116,11 +116,11 @@ struct TrackLine: Sendable {
   /// belong to the line as it runs now.
   func position(of report: ClockReport) -> Duration? {
     guard let start, let anchor, isBelieved else { return nil }
-    if let anchoredAt, report.arrival < anchoredAt { return nil }
+    if let anchoredAt, report.arrived < anchoredAt { return nil }
     let candidate = anchor.position + report.time.duration(since: anchor.time)
-    let surprise = candidate - (report.arrival - start) - drift
+    let surprise = candidate - (report.arrived - start) - drift
     if surprise > Self.tolerance || surprise < .zero - Self.tolerance { return nil }
-    return arrivalPosition(report.arrival) - candidate > Self.largestReportDelay ? nil : candidate
+    return arrivalPosition(report.arrived) - candidate > Self.largestReportDelay ? nil : candidate
   }
 
   // MARK: One step
@@ -166,7 +166,7 @@ struct TrackLine: Sendable {
   }
 
   /// Whether a position is ahead of what the fastest frames of the last half minute allow, once they have told for 10 s.
-  private func isAhead(_ position: Duration, at arrival: ContinuousClock.Instant) -> Bool {
+  private func isAhead(_ position: Duration, at arrival: Moment) -> Bool {
     delays.steps > 2 && position - arrivalPosition(arrival) > Self.largestLead
   }
 
@@ -192,7 +192,7 @@ struct TrackLine: Sendable {
   }
 
   /// Where a frame lies by its arrival alone, had it come as fast as the fastest.
-  private func arrivalPosition(_ arrival: ContinuousClock.Instant) -> Duration {
+  private func arrivalPosition(_ arrival: Moment) -> Duration {
     delays.typical.map { arrival - $0 } ?? position
   }
 
@@ -216,7 +216,7 @@ struct TrackLine: Sendable {
     position = pace.next(after: position, target: entry.arrival - beginning, step: step, length: last.length)
   }
 
-  private mutating func disbelieve(at arrival: ContinuousClock.Instant) {
+  private mutating func disbelieve(at arrival: Moment) {
     breaks += 1
     beginning = delays.typical ?? arrival - position
     pace = ArrivalPace()

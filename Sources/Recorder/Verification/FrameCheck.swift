@@ -21,7 +21,7 @@ final class FrameCheck: Sendable {
     /// not.
     var unverified: [MediaKind: UInt64] = [:]
     /// When the first frame of each track had been decoded.
-    var firstDecoded: [MediaKind: ContinuousClock.Instant] = [:]
+    var firstDecoded: [MediaKind: Moment] = [:]
     /// The size of the last picture that was decoded.
     var lastSize: PictureSize?
   }
@@ -73,7 +73,7 @@ final class FrameCheck: Sendable {
   // MARK: Frames
 
   /// Takes the next frame of a track in decoding order.
-  func examine(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  func examine(_ frame: EncodedFrame, now: Moment) {
     let isToBeScheduled = state.withLock { state in
       guard take(frame, state: &state) else {
         state.counts.unverified[frame.codec.kind, default: 0] += 1
@@ -91,7 +91,7 @@ final class FrameCheck: Sendable {
     var budget = state.budget
     let (size, waiting, cost) = (state.size, state.queue.bytes, frame.waitingCost)
     let admission = state.queue.dropper.admit(frame, of: .init(of: frame)) {
-      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrival) { return .none }
+      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrived) { return .none }
       return pool.reserve(cost, of: waiting) ? .ample : .none
     }
     state.budget = budget
@@ -104,8 +104,8 @@ final class FrameCheck: Sendable {
   ///
   /// - Parameter turn: for how long at least; nil for all of it.
   /// - Returns: whether more waits.
-  func decode(for turn: Duration?, now: () -> ContinuousClock.Instant) -> Bool {
-    let end = turn.map { ContinuousClock.now + $0 }
+  func decode(for turn: Duration?, now: () -> Moment) -> Bool {
+    let end = turn.map { Moment.now + $0 }
     return decoders.withLock { decoders in
       while let frame = next() {
         do {
@@ -121,7 +121,7 @@ final class FrameCheck: Sendable {
             if let kind = state.decoding.take() { state.counts.errors[kind, default: 0] += 1 }
           }
         }
-        if let end, ContinuousClock.now >= end { return true }
+        if let end, Moment.now >= end { return true }
       }
       return false
     }

@@ -15,13 +15,13 @@ struct VerificationBudget: Sendable {
   static let pixelsPerPicture = 20_000.0
 
   private var left = Double(burst)
-  private var last: ContinuousClock.Instant?
+  private var last: Moment?
   private var size: PictureSize?
 
   /// Takes what a picture costs, if there is as much.
-  mutating func spend(on size: PictureSize, now: ContinuousClock.Instant) -> Bool {
+  mutating func spend(on size: PictureSize, now: Moment) -> Bool {
     if let last, now > last {
-      left = min(Double(Self.burst), left + (now - last) / .seconds(1) * Double(Self.pixelsPerSecond))
+      left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
     }
     last = max(last ?? now, now)
     let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerPicture

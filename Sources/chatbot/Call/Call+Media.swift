@@ -17,7 +17,7 @@ extension Call {
       switch happening.event {
       case .stateChanged(.connecting):
         let clock = WallClock.read()
-        recorder?.begin(participant, now: clock.moment, wallClock: clock.secondsSince1970)
+        recorder?.begin(participant, now: clock.moment.instant, wallClock: clock.secondsSince1970)
       case .media(let event):
         for sink in sinks { sink.receive(event, of: participant, now: happening.time) }
       case .ended(let ending):

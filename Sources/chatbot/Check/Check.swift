@@ -58,7 +58,7 @@ struct Check {
     _ plan: CallPlan, by rules: RuleList, _ cabinet: RecordingCabinet
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
-    var judging = CallJudge.Options(start: clock.moment, room: plan.reach.roomName)
+    var judging = CallJudge.Options(start: clock.moment.instant, room: plan.reach.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
     if options.ofItself { judging.expected.pattern = .played }

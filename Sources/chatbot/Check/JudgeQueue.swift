@@ -81,7 +81,7 @@ struct JudgeQueue {
     defer { sounds[peer] = sound }
     let ticks = frame.opus?.duration ?? 120
     let step = sound.last.map { min(frame.time.duration(since: $0), Self.longestHole) } ?? .zero
-    guard sound.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrival) else { return false }
+    guard sound.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else { return false }
     sound.last = frame.time
     return true
   }

@@ -11,7 +11,7 @@ struct CameraClockTests {
   @Test("tells the wall clock of when playing began, however long after it was made")
   func beginsLater() {
     let clock = CameraClock(wallClock: made)
-    clock.begin(now: made.moment + .milliseconds(8))
+    clock.begin(now: made.moment.instant + .milliseconds(8))
     #expect(clock.unixMilliseconds(at: 0) == 1_700_000_000_008)
     #expect(clock.unixMilliseconds(at: Int64(FileTime.rate)) == 1_700_000_001_008)
     #expect(clock.unixTicks(at: 0) == (1_700_000_000_008) * 48)
@@ -21,11 +21,11 @@ struct CameraClockTests {
   @Test("tells pictures and sound the same time after a pause")
   func pause() {
     let clock = CameraClock(wallClock: made)
-    clock.begin(now: made.moment)
-    _ = clock.look(now: made.moment + .seconds(1), awaited: 0)
+    clock.begin(now: made.moment.instant)
+    _ = clock.look(now: made.moment.instant + .seconds(1), awaited: 0)
     // The machine sleeps for ten minutes.
     let second = Int64(FileTime.rate)
-    _ = clock.look(now: made.moment + .seconds(601), awaited: second)
+    _ = clock.look(now: made.moment.instant + .seconds(601), awaited: second)
     let told = clock.unixMilliseconds(at: second)
     #expect(told > 1_700_000_000_000 + 590_000 && told <= 1_700_000_000_000 + 601_000)
     #expect(Int64(told) == clock.unixTicks(at: 48_000) / 48)

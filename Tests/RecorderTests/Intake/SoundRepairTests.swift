@@ -182,7 +182,7 @@ struct SoundRepairTests {
         gap: index == 60 ? MediaGap(.lost, packetsLost: 2) : nil)
       let repaired = repair.take(frame, shape: try OpusPacket(parsing: piece.payload))
       // Where a recording places sound goes by its arrival.
-      #expect(repaired.allSatisfy { $0.frame.arrival == Script.beginning })
+      #expect(repaired.allSatisfy { $0.frame.arrived == Script.beginning })
       made += repaired.count
     }
     #expect(made <= 2)

@@ -7,7 +7,7 @@ import Testing
 /// Pictures that cost more to decode than a call has time for.
 @Suite("What verification may cost")
 struct VerificationBudgetTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   @Test("1920x1080 at 30 pictures a second is verified without an end, also with a change of size every second")
   func ordinary() {
@@ -64,7 +64,7 @@ struct VerificationBudgetTests {
     frame.payload = small[0].payload
     frame.isKeyframe = true
     frame.size = PictureSize(width: 64, height: 48)
-    frame.arrival = start + .seconds(3)
+    frame.arrived = start + .seconds(3)
     check.examine(frame, now: start)
     #expect(unverified() == before + 1 && check.isIdle)
   }

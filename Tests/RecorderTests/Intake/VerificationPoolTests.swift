@@ -8,7 +8,7 @@ import Testing
 /// Verification on threads of its own.
 @Suite("A pool that verifies", .timeLimit(.minutes(2)))
 struct VerificationPoolTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   private func frames(_ pieces: [TestMedia.Piece], of name: String, codec: Codec = .vp8) -> [EncodedFrame] {
     pieces.map { piece in
@@ -20,8 +20,8 @@ struct VerificationPoolTests {
   }
 
   private func waitUntil(_ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !condition(), ContinuousClock.now < deadline { await Task.yield() }
+    let deadline = Moment.now + .seconds(60)
+    while !condition(), Moment.now < deadline { await Task.yield() }
   }
 
   @Test("what many participants send is all decoded, each one's in order")

@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import Recorder
@@ -6,7 +7,7 @@ import Testing
 struct StallTimeTests {
   private let start = Script.beginning
 
-  private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+  private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
 
   @Test("a moment in which several things failed counts once")
   func once() {

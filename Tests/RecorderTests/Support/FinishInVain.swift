@@ -1,9 +1,10 @@
+import Media
 import Synchronization
 
 @testable import Recorder
 
 /// Ends all recordings and lets time pass until the disk is given up, 48 s later.
-func finishInVain(_ recorder: Recorder, at end: ContinuousClock.Instant) async throws -> [RecordingSummary] {
+func finishInVain(_ recorder: Recorder, at end: Moment) async throws -> [RecordingSummary] {
   let isOver = Mutex(false)
   let finishing = Task {
     defer { isOver.withLock { $0 = true } }

@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import Synchronization
 
 @testable import Recorder
@@ -17,7 +18,7 @@ final class ScriptedDisk: Disk {
   }
 
   struct Entry: Sendable {
-    let time: ContinuousClock.Instant
+    let time: Moment
     let change: Change
   }
 
@@ -102,7 +103,7 @@ final class ScriptedDisk: Disk {
 
   // MARK: What a test says and sees
 
-  var time: ContinuousClock.Instant {
+  var time: Moment {
     get { state.withLock { $0.time } }
     set { state.withLock { $0.time = newValue } }
   }

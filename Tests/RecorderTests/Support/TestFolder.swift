@@ -68,13 +68,13 @@ final class TestFolder {
   @discardableResult
   func play(
     _ scripts: [Script], to recorder: Recorder, from begin: Double = 0, until end: Double? = nil
-  ) async -> ContinuousClock.Instant {
+  ) async -> Moment {
     var all = scripts.flatMap { script in script.inOrder.map { (owner: script.owner, at: $0.at, event: $0.event) } }
     all.removeAll { $0.at < Script.beginning + .seconds(begin) }
     if let end { all.removeAll { $0.at > Script.beginning + .seconds(end) } }
     let last = end.map { Script.beginning + .seconds($0) } ?? all.map(\.at).max() ?? Script.beginning
     var clock = Script.beginning + .seconds(begin)
-    func look(until moment: ContinuousClock.Instant) async {
+    func look(until moment: Moment) async {
       while clock + Recorder.tick < moment {
         clock += Recorder.tick
         await recorder.advance(now: clock)

@@ -75,10 +75,10 @@ enum TestMedia {
 /// A participant's media as events with arrivals, made step by step.
 struct Script {
   /// Anything will do; tests never read the clock.
-  static let beginning = ContinuousClock.now
+  static let beginning = Moment.now
 
   let owner: ParticipantID
-  private(set) var events: [(at: ContinuousClock.Instant, event: MediaEvent)] = []
+  private(set) var events: [(at: Moment, event: MediaEvent)] = []
 
   init(_ owner: String = "anna") {
     self.owner = ParticipantID(owner)
@@ -134,7 +134,7 @@ struct Script {
   }
 
   /// The events in the order of their arrival; those of one track that arrive together stay in decoding order.
-  var inOrder: [(at: ContinuousClock.Instant, event: MediaEvent)] {
+  var inOrder: [(at: Moment, event: MediaEvent)] {
     events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 }

@@ -37,7 +37,7 @@ struct LateTrackTests {
         #expect((placed.position / .seconds(1)) >= released[codec] ?? 0)
         released[codec] = placed.position / .seconds(1)
         guard at > 3.1 else { continue }
-        let waited = moment(at) - placed.frame.arrival
+        let waited = moment(at) - placed.frame.arrived
         longest[codec] = max(longest[codec] ?? 0, waited / .milliseconds(1))
       }
     }
@@ -137,7 +137,7 @@ struct LateTrackTests {
     #expect(timeline.alignment.error / .milliseconds(1) >= worst)
   }
 
-  private func moment(_ seconds: Double) -> ContinuousClock.Instant { SimulatedSender.moment(seconds) }
+  private func moment(_ seconds: Double) -> Moment { SimulatedSender.moment(seconds) }
 
   private func frame(_ codec: Codec, _ seconds: Double) -> EncodedFrame {
     EncodedFrame(

@@ -89,7 +89,7 @@ struct OriginTests {
   @Test("the beginning becomes more exact for 10 s, and then stays")
   func settles() {
     var timeline = Timeline(hold: .zero)
-    func add(_ seconds: Double, delay: Double) -> ContinuousClock.Instant? {
+    func add(_ seconds: Double, delay: Double) -> Moment? {
       let arrival = SimulatedSender.moment(seconds + delay)
       timeline.add(
         EncodedFrame(

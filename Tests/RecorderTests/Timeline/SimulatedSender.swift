@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// True time is the recorder's own clock. Each of the sender's clocks may run at a speed of its own.
 struct SimulatedSender {
-  static let beginning = ContinuousClock.now
+  static let beginning = Moment.now
 
   /// What a track's media clock shows in ticks, of a frame captured at a true time; the second value is its number.
   typealias MediaClock = (Double, Int) -> Int64
@@ -59,7 +59,7 @@ struct SimulatedSender {
     { captured, _ in base &+ Int64((captured * rate).rounded()) }
   }
 
-  static func moment(_ seconds: Double) -> ContinuousClock.Instant {
+  static func moment(_ seconds: Double) -> Moment {
     beginning + .nanoseconds(Int64(seconds * 1e9))
   }
 

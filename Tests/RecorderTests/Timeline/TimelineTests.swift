@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The timeline")
 struct TimelineTests {
-  private let beginning = ContinuousClock.now
+  private let beginning = Moment.now
   private let owner = ParticipantID("anna")
 
-  private func moment(_ seconds: Double) -> ContinuousClock.Instant {
+  private func moment(_ seconds: Double) -> Moment {
     beginning + .microseconds(Int64((seconds * 1_000_000).rounded()))
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A track's own line of time")
 struct TrackLineTests {
-  private let beginning = ContinuousClock.now
+  private let beginning = Moment.now
 
   /// A picture as it comes in.
   private func entry(_ ticks: Int64, at seconds: Double) -> TrackLine.Entry {

@@ -54,12 +54,12 @@ final class RecordedFolder {
     for arrival in inOrder {
       while look + 0.1 < arrival.at {
         look += 0.1
-        await recorder.advance(now: MadeUpPeer.instant(look))
+        await recorder.advance(now: Moment(MadeUpPeer.instant(look)))
       }
       recorder.receive(arrival.event, of: arrival.peer, now: MadeUpPeer.instant(arrival.at))
     }
     let end = MadeUpPeer.instant((all.map(\.at).max() ?? 0) + 0.05)
-    await recorder.advance(now: end)
+    await recorder.advance(now: Moment(end))
     for peer in peers { recorder.end(ParticipantID(peer.id), reason: reason, now: end) }
     await recorder.finish(now: end)
   }

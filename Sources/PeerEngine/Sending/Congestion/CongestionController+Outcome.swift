@@ -35,7 +35,7 @@ extension CongestionController {
     guard hasFeedback else { return nil }
     let span = queue.shortestAnswer + feedbackInterval - queue.excess * 3
     let rate = max(lineRate, acknowledged.bitrate ?? 0)
-    return Int(rate / 8 * max(0, span / .seconds(1))) + 2_400 - log.inFlight(now: now)
+    return Int(rate / 8 * max(0, span.seconds)) + 2_400 - log.inFlight(now: now)
   }
 
   /// What a recorded source begins with may not fill a narrow line for seconds before the first feedback tells of it.
@@ -43,7 +43,7 @@ extension CongestionController {
     guard judgement == .delay, let firstSent else { return nil }
     // A receiver that agreed to feedback and sends none.
     if !hasFeedback, now - firstSent > .seconds(1) { return nil }
-    let span = (queue.latestAnswer + feedbackInterval) / .seconds(1)
+    let span = (queue.latestAnswer + feedbackInterval).seconds
     return Int((acknowledged.bitrate ?? 0) / 8 * span * 1.5) + Self.firstFlight - log.inFlight(now: now)
   }
 
@@ -75,7 +75,7 @@ extension CongestionController {
   /// - Parameter backlog: how long the last packet that waits to leave has to wait.
   package mutating func poll(backlog: Duration, now: Moment) -> Target? {
     let excess = queue.excess + max(.zero, backlog - Self.harmlessBacklog)
-    let share = max(0.1, 1 - excess / .seconds(1) / Self.drainTime)
+    let share = max(0.1, 1 - excess.seconds / Self.drainTime)
     let repeated = min(retransmissions.bitrate(now: now), estimate / 2)
     let bitrate = min(
       max((estimate - repeated) * share, configuration.minimumBitrate), configuration.maximumBitrate)

@@ -139,7 +139,7 @@ package struct LineProbe: Sendable {
       let last = arrivals.max(by: { $0.arrived < $1.arrived })
     else { return nil }
     let bytes = arrivals.reduce(0) { $0 + $1.size }
-    let sending = (lastSent.sent - firstSent.sent) / .seconds(1)
+    let sending = (lastSent.sent - firstSent.sent).seconds
     let receiving = Double(last.arrived - first.arrived) / 1e6
     guard sending > 0.001, receiving > 0.001 else { return nil }
     let sent = Double(bytes - lastSent.size) * 8 / sending

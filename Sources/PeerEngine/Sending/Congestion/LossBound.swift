@@ -51,7 +51,7 @@ package struct LossBound: Sendable {
     guard self.expected >= Self.sample, now - last >= Self.interval else { return }
     let fraction = min(1, Double(self.lost) / Double(self.expected))
     fractionLost += (fraction - fractionLost) / 2
-    let seconds = min(2, (now - last) / .seconds(1))
+    let seconds = min(2, (now - last).seconds)
     if fraction > Self.much {
       if lastDecrease.map({ now - $0 >= roundTrip + .milliseconds(300) }) ?? true {
         rate = min(rate, sent) * (1 - 0.5 * fraction)

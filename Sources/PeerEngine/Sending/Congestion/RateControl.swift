@@ -77,7 +77,7 @@ package struct RateControl: Sendable {
     // Whoever sends little learns little, and a keyframe's short burst proves nothing.
     let limit = min(acknowledged, sent) * 1.5 + 10_000
     guard rate < limit else { return }
-    let seconds = min(1, (now - lastChange) / .seconds(1))
+    let seconds = min(1, (now - lastChange).seconds)
     let grown: Double
     if capacity.estimate == nil {
       // The exponential function by its series, which is exact enough for a second at most.
@@ -86,7 +86,7 @@ package struct RateControl: Sendable {
     } else {
       let frame = rate / Self.framesPerSecond
       let packet = frame / max(1, (frame / Self.packetBits).rounded(.up))
-      let response = roundTrip / .seconds(1) + 0.1
+      let response = roundTrip.seconds + 0.1
       grown = rate + max(4_000, packet / response) * seconds
     }
     rate = min(grown, limit)
