@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench build install lint format sample clean
+.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench overload build install lint format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ fuzz: ## coverage-guided fuzzing of all parsers for FUZZ_MINUTES=10; crashes are
 
 bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; kept in Benchmarks/results.md
 	@scripts/bench.sh $(USERS)
+
+overload: ## what a recorder of 60 users does when its processor has half of the time that it needs
+	@scripts/overload.sh
 
 build: ## build the program
 	@$(PACKAGES) build

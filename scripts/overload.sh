@@ -1,0 +1,142 @@
+#!/bin/bash
+# What a recorder does when its processor has half of the time that it needs. Publishers fill a room; the recorder has the first
+# processor, and after some seconds shares it with so many programs that never rest that half of its need is left. Then they end.
+# Prints what was lost, of whom and why. Fails if another reason than this machine is named, if audio is lost, if the program
+# ends, or if anything is missing more than 5 s after the others have ended. Needs two processors.
+#
+# Usage: scripts/overload.sh [USERS]      60 by default
+#   OVERLOAD_SECONDS=60    how long the processor is shared
+#   BENCH_PROGRAM=FILE     tries this program instead of building the one that `make install` installs
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+users=${1:-60}
+seconds=${OVERLOAD_SECONDS:-60}
+folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-overload.XXXXXX")
+children=()
+
+fail() {
+  printf 'overload.sh: %s\n' "$*" >&2
+  tail -n 5 "$folder"/*.log >&2 || true
+  exit 1
+}
+
+clean_up() {
+  local status=$? id
+  trap - EXIT INT TERM
+  for id in "${children[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
+  rm -rf "$folder"
+  exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# start LOG COMMAND...: starts a program in the background; $! is its process.
+start() {
+  local log=$1
+  shift
+  "$@" >"$folder/$log" 2>&1 </dev/null &
+  children+=($!)
+}
+
+# share PROCESS SECONDS: percent of a processor that it takes meanwhile.
+share() {
+  local before after began ended
+  before=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }') began=$(date +%s.%N)
+  sleep "$2"
+  after=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }') ended=$(date +%s.%N)
+  awk -v t="$((after - before))" -v s="$(awk "BEGIN { print $ended - $began }")" -v hz="$(getconf CLK_TCK)" \
+    'BEGIN { printf "%.1f", 100 * t / hz / s }'
+}
+
+(($(nproc) > 1)) || fail "two processors are needed, one for the recorder and one for the publishers."
+scripts/install-debian-packages.sh build
+program=${BENCH_PROGRAM:-}
+if [[ -z $program ]]; then
+  scripts/build.sh install --product chatbot >&2
+  program=$(scripts/build.sh install --show-bin-path)/chatbot
+fi
+read -r first others < <(awk '/^Cpus_allowed_list:/ {
+  first = $2; sub(/[-,].*/, "", first); rest = $2
+  if (rest ~ "^" first "-") sub(first, first + 1, rest); else sub(first ",", "", rest)
+  print first, rest }' /proc/self/status)
+
+port=4700
+while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+server=ws://127.0.0.1:$port
+start server.log taskset --cpu-list "$others" "$program" serve --port "$port" --users-per-room 1001 --quiet
+sleep 1
+start recorder.log taskset --cpu-list "$first" "$program" --room overload --record "$folder/out" --verify off \
+  --server "$server" --bind-address 127.0.0.1 --log-level warning
+recorder=$!
+sleep 1.5
+start load.log taskset --cpu-list "$others" "$program" load --room overload --publishers "$users" --play samples/test.webm \
+  --server "$server" --bind-address 127.0.0.1 --json
+load=$!
+for ((tries = 0; tries < 600; tries++)); do
+  ! grep -q 'connected\.$' "$folder/load.log" || break
+  sleep 0.1
+done
+((tries < 600)) || fail "not all of $users publishers were connected within 60 s."
+sleep 5
+need=$(share $recorder 10)
+loops=$(awk -v need="$need" 'BEGIN { n = 200 / need - 1; n = int(n) + (n > int(n)); print (n < 1) ? 1 : n }')
+
+busy=()
+for ((number = 0; number < loops; number++)); do
+  start "busy.log" taskset --cpu-list "$first" sh -c 'while :; do :; done'
+  busy+=($!)
+done
+began=$(date +%s.%N)
+had=$(share $recorder "$seconds")
+memory=$(awk '/^VmHWM:/ { print int($2 / 1024) }' "/proc/$recorder/status")
+for id in "${busy[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
+ended=$(date +%s.%N)
+sleep 15
+kill -0 $recorder 2>/dev/null || fail "the recorder has ended by itself."
+kill -TERM $recorder
+for ((tries = 0; tries < 300; tries++)); do
+  kill -0 $recorder 2>/dev/null || break
+  sleep 0.1
+done
+status=0
+wait $recorder || status=$?
+kill -TERM $load 2>/dev/null || true
+
+for manifest in "$folder"/out/*.json; do
+  # The time of the recording's beginning, then the manifest.
+  date -d "$(awk -F '"' '$2 == "start" && NF > 4 { print $4; exit }' "$manifest")" '+begin %s.%N'
+  cat "$manifest"
+done | awk -v began="$began" -v ended="$ended" -v users="$users" '
+  function number(text) { sub(/,$/, "", text); return text + 0 }
+  $1 == "begin" { beginning = $2; files++ }
+  $1 == "\"gaps\"" { isGap = 1 }
+  $1 == "\"kind\"" && $3 ~ /audio|video/ { kind = ($3 ~ /audio/) ? "audio" : "video"; isGap = 0 }
+  # Keys are in alphabetical order: a gap is known when its start comes.
+  isGap && $1 == "\"packets\"" { packets = number($3) }
+  isGap && $1 == "\"reason\"" { reason = $3; gsub(/[",]/, "", reason) }
+  isGap && $1 == "\"start\"" {
+    if (packets > 0) { count[reason] += packets; at = beginning + number($3); if (at > ended + 5) late += packets }
+    packets = 0
+  }
+  $1 == "\"gapTotals\"" { isTotals = 1 }
+  $1 == "\"lost\"" { lost = number($3) }
+  $1 == "\"sent\"" {
+    # Of a track the kind comes before it, and "lost" too.
+    sum[kind, "sent"] += number($3); sum[kind, "lost"] += lost
+    if (kind == "video") { part = lost / number($3); if (part > most) most = part; if (least == "" || part < least) least = part }
+  }
+  END {
+    span = ended - began
+    printf "%d of %d users recorded; audio: %d of %d packets missing; video: %d of %d (%.1f %%), of one user %.1f to %.1f %%\n", \
+      files, users, sum["audio", "lost"], sum["audio", "sent"], sum["video", "lost"], sum["video", "sent"], \
+      100 * sum["video", "lost"] / (sum["video", "sent"] + 1), 100 * least, 100 * most
+    for (reason in count) printf "%s: %d packets\n", reason, count[reason]
+    printf "missing more than 5 s after the processor was free again: %d packets\n", late
+    for (reason in count) if (reason != "overloaded") bad = 1
+    exit bad || late > 0 || sum["audio", "lost"] > 0 || files != users
+  }' && verdict=0 || verdict=1
+printf 'The recorder needs %s %% of a processor; with %d others it had %s %% for %s s. At most %s MiB, exit code %d.\n' \
+  "$need" "$loops" "$had" "$seconds" "$memory" "$status"
+exit $verdict
