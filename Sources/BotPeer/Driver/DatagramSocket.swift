@@ -5,7 +5,7 @@ internal import NIOCore
 
 /// One UDP socket, bound to one local address; many peers share it.
 ///
-/// It is read and written directly, without a channel: a recorder wakes up two hundred times a second and takes all that has come,
+/// It is read and written directly, without a channel: a recorder wakes up 25 to 200 times a second and takes all that has come,
 /// instead of waking up for each packet, and each datagram has the time at which the kernel took it. Waking up costs more than a
 /// packet does, and a sender that probes the line measures the differences of arrivals (`SO_TIMESTAMPNS`, socket(7)).
 ///

@@ -32,12 +32,19 @@ final class PeerDriver {
 
   /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
   ///
-  /// More of it comes together then, and what is there together costs less. What cannot wait in the kernel is not made to, nor
-  /// is anything while somebody is being connected: a connection takes some ten messages, each the answer to another.
+  /// More of it comes together then, and what is there together costs less: of few users the looks cost more than the packets. What
+  /// cannot wait in the kernel is not made to, nor is anything while somebody is being connected: a connection takes some ten
+  /// messages, each the answer to another.
   var patience: Duration {
     if switchboard.isConnecting { return Lookout.shortestInterval }
-    return isUrgent || !isListener ? Lookout.interval : Lookout.interval * 4
+    if isUrgent || !isListener { return Lookout.interval }
+    return Lookout.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
+
+  /// How many datagrams came with the last look that found any.
+  private var newlyRead = 0
+  /// As many as can be taken with two system calls.
+  private static let fewDatagrams = 2 * DatagramInbox.capacity
 
   /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
   private var isListener = false
@@ -120,8 +127,10 @@ final class PeerDriver {
   /// - Returns: whether there may be more.
   func receive(at descriptor: Int32) -> Bool {
     guard let socket = bySocket[descriptor] else { return false }
+    if !hasNews { newlyRead = 0 }
     hasNews = true
     return socket.receive { datagram, remote, arrival in
+      newlyRead &+= 1
       received(&datagram, from: remote, to: socket.address, now: arrival)
     }
   }
