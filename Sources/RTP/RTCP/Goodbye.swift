@@ -4,17 +4,20 @@ package import NIOCore
 /// Sources that leave: BYE (RFC 3550, 6.6).
 package struct Goodbye: Sendable, Hashable {
   package var sources: [UInt32]
-  /// Why, when it is said. At most 255 bytes of UTF-8; a longer text is cut at a character.
-  package var reason: String?
+  /// Why, when it is said. At most 255 bytes of UTF-8.
+  package let reason: String?
 
+  private static let longestReason = 255
+
+  /// - Parameter reason: a text of more than 255 bytes is cut at a Unicode scalar.
   package init(sources: [UInt32], reason: String? = nil) {
     self.sources = sources
-    self.reason = reason
+    self.reason = reason.map(Self.shortened)
   }
 
   init(parsing raw: RawRTCPPacket) throws(ParseError) {
     var body = raw.body
-    sources = []
+    var sources: [UInt32] = []
     sources.reserveCapacity(Int(raw.count))
     for _ in 0..<raw.count {
       guard let source = body.readInteger(as: UInt32.self) else {
@@ -22,13 +25,17 @@ package struct Goodbye: Sendable, Hashable {
       }
       sources.append(source)
     }
-    if body.readableBytes == 0 { return }
+    if body.readableBytes == 0 {
+      self.init(sources: sources)
+      return
+    }
     let found = body.readableBytes
     let length = Int(body.readInteger(as: UInt8.self) ?? 0)
     guard let text = body.readString(length: length) else {
       throw .tooShort("A goodbye's reason", needs: 1 + length, found: found)
     }
-    reason = text
+    // What is not UTF-8 is repaired, which makes it longer.
+    self.init(sources: sources, reason: text)
   }
 
   /// Writes as many packets as the sources need, 31 in each; the last one gives the reason.
@@ -45,11 +52,16 @@ package struct Goodbye: Sendable, Hashable {
   }
 
   private static func write(_ reason: String, into body: inout ByteBuffer) {
-    var text = reason
-    while text.utf8.count > 255 { text.removeLast() }
     let start = body.writerIndex
-    body.writeInteger(UInt8(truncatingIfNeeded: text.utf8.count))
-    body.writeString(text)
+    body.writeInteger(UInt8(truncatingIfNeeded: reason.utf8.count))
+    body.writeString(reason)
     body.padToWord(since: start)
+  }
+
+  private static func shortened(_ text: String) -> String {
+    if text.utf8.count <= longestReason { return text }
+    var end = text.utf8.index(text.startIndex, offsetBy: longestReason)
+    while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+    return String(text[..<end])
   }
 }

@@ -100,6 +100,17 @@ struct SourceDescriptionTests {
         == .goodbye(Goodbye(sources: [1], reason: String(repeating: "é", count: 127))))
   }
 
+  @Test("a reason that is not UTF-8 is repaired, and has 255 bytes at most")
+  func brokenReason() throws {
+    let raw = ByteBuffer(bytes: [0x80, 203, 0, 64, 255] + [UInt8](repeating: 0xFF, count: 255))
+    guard case .goodbye(let goodbye) = try onlyPacket(raw) else {
+      Issue.record("no goodbye")
+      return
+    }
+    #expect(goodbye.reason == String(repeating: "\u{FFFD}", count: 85))
+    #expect(try onlyPacket(written { goodbye.write(into: &$0) }) == .goodbye(goodbye))
+  }
+
   @Test("more than 31 sources say goodbye in several packets, and the last gives the reason")
   func manySources() throws {
     let goodbye = Goodbye(sources: Array(0..<32), reason: "end")
