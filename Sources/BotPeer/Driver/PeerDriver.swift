@@ -36,10 +36,13 @@ final class PeerDriver {
   /// cannot wait in the kernel is not made to, nor is anything while somebody is being connected: a connection takes some ten
   /// messages, each the answer to another.
   var patience: Duration {
-    if switchboard.isConnecting { return Lookout.shortestInterval }
+    if isConnecting { return Lookout.shortestInterval }
     if isUrgent || !isListener { return Lookout.interval }
     return Lookout.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
+
+  /// Whether somebody is in the first seconds of connecting.
+  var isConnecting: Bool { switchboard.isConnecting }
 
   /// How many datagrams came with the last look that found any.
   private var newlyRead = 0
