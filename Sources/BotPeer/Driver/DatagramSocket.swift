@@ -37,7 +37,7 @@ final class DatagramSocket {
   private var isClosed = false
 
   /// How often datagrams are fetched before others have their turn.
-  private static let turns = 8
+  static let turns = 8
   /// The kernel's buffers: for arrivals one second of 100 peers at 1 Mb/s, each packet of which takes twice its size. The kernel
   /// may grant less.
   private static let receiveBuffer: Int32 = 16 << 20

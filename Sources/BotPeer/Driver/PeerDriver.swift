@@ -46,8 +46,8 @@ final class PeerDriver {
 
   /// How many datagrams came with the last look that found any.
   private var newlyRead = 0
-  /// As many as can be taken with two system calls.
-  private static let fewDatagrams = 2 * DatagramInbox.capacity
+  /// Fewer than are taken from a socket before others have their turn.
+  private static let fewDatagrams = DatagramSocket.turns * DatagramInbox.capacity
 
   /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
   private var isListener = false
