@@ -14,16 +14,37 @@ races=$(mktemp)
 trap 'rm -f "$suppressions" "$races"' EXIT
 echo interceptor_via_lib:libswiftCore >"$suppressions"
 echo race:_swiftEmptyArrayStorage >"$races"
+export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
+
+# with_visible_mutexes FOLDER: makes the folder a copy of this one in which the thread sanitizer sees the mutexes.
+with_visible_mutexes() {
+  rm -rf "$1"
+  mkdir -p "$1"
+  tar --create --exclude=./.build --exclude=./.git . | tar --extract --directory="$1"
+  local module
+  for module in "$1"/Sources/* "$1"/Tests/*; do
+    if [[ $module != */Sanitizers ]] && grep -rlqE 'Mutex[(<]' --include='*.swift' "$module"; then
+      cp -p Tests/Sanitizers/Mutex.swift "$module/"
+    fi
+  done
+}
+
+root=$PWD
 for sanitizer in "${@:-address thread}"; do
   for one in $sanitizer; do
+    tree=$root
+    if [[ $one == thread ]]; then
+      tree=$root/.build/thread-sources
+      with_visible_mutexes "$tree"
+    fi
     printf '\n== Build for the %s sanitizer (%d s so far)\n' "$one" "$SECONDS"
-    arguments=(--build-tests --sanitize "$one" --scratch-path ".build/$one")
-    scripts/build.sh build "${arguments[@]}"
-    tests=$(scripts/build.sh build "${arguments[@]}" --show-bin-path)/chatbotPackageTests.xctest
+    arguments=(--build-tests --sanitize "$one" --scratch-path "$root/.build/$one")
+    "$tree/scripts/build.sh" build "${arguments[@]}"
+    tests=$("$tree/scripts/build.sh" build "${arguments[@]}" --show-bin-path)/chatbotPackageTests.xctest
     printf '\n== Tests under the %s sanitizer (%d s so far)\n' "$one" "$SECONDS"
     # What takes how much processor time says nothing here.
-    CHATBOT_SANITIZER=$one ASAN_OPTIONS=detect_leaks=0:suppressions=$suppressions TSAN_OPTIONS=halt_on_error=1:suppressions=$races \
-      SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0 \
+    CHATBOT_SANITIZER=$one ASAN_OPTIONS=detect_leaks=0:suppressions=$suppressions \
+      TSAN_OPTIONS=halt_on_error=1:suppressions=$races \
       "$tests" --testing-library swift-testing --no-parallel --skip '^EndToEndTests|RealTime' </dev/null || status=1
   done
 done
