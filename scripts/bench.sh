@@ -13,45 +13,14 @@
 #   BENCH_PROGRAM=FILE  measures this program instead of building the one that `make install` installs
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/children.sh
 
 users=("${@:-1 10 50 100}")
 read -ra users <<<"${users[*]}"
 seconds=${BENCH_SECONDS:-20}
-folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-bench.XXXXXX")
 ticks=$(getconf CLK_TCK)
-children=()
 
 say() { printf '%s\n' "$*" >&2; }
-
-fail() {
-  printf 'bench.sh: %s\n' "$*" >&2
-  local log
-  for log in "$folder"/*.log; do
-    [[ -s $log ]] || continue
-    printf '%s ends with:\n' "$log" >&2
-    tail -n 5 "$log" >&2
-  done
-  exit 1
-}
-
-clean_up() {
-  local status=$? id
-  trap - EXIT INT TERM
-  for id in "${children[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
-  rm -rf "$folder"
-  exit "$status"
-}
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# start LOG COMMAND...: starts a program in the background; $! is its process.
-start() {
-  local log=$1
-  shift
-  "$@" >"$folder/$log" 2>&1 </dev/null &
-  children+=($!)
-}
 
 # stop PROCESS: asks it to end and waits, 30 s at most.
 stop() {
@@ -64,11 +33,6 @@ stop() {
   kill -KILL "$1" 2>/dev/null || true
   wait "$1" 2>/dev/null || true
 }
-
-listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-# cpu PROCESS: its CPU time so far, user and system, in ticks (proc(5), fields 14 and 15).
-cpu() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
 
 # memory PROCESS: what of it is in RAM, in KiB.
 memory() { awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"; }

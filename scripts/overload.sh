@@ -9,45 +9,17 @@
 #   BENCH_PROGRAM=FILE     tries this program instead of building the one that `make install` installs
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/children.sh
 
 users=${1:-60}
 seconds=${OVERLOAD_SECONDS:-60}
-folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-overload.XXXXXX")
-children=()
-
-fail() {
-  printf 'overload.sh: %s\n' "$*" >&2
-  tail -n 5 "$folder"/*.log >&2 || true
-  exit 1
-}
-
-clean_up() {
-  local status=$? id
-  trap - EXIT INT TERM
-  for id in "${children[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
-  rm -rf "$folder"
-  exit "$status"
-}
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# start LOG COMMAND...: starts a program in the background; $! is its process.
-start() {
-  local log=$1
-  shift
-  "$@" >"$folder/$log" 2>&1 </dev/null &
-  children+=($!)
-  # The shell is not to tell that it was ended.
-  disown
-}
 
 # share PROCESS SECONDS: percent of a processor that it takes meanwhile.
 share() {
   local before after began ended
-  before=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }') began=$(date +%s.%N)
+  before=$(cpu "$1") began=$(date +%s.%N)
   sleep "$2"
-  after=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }') ended=$(date +%s.%N)
+  after=$(cpu "$1") ended=$(date +%s.%N)
   awk -v t="$((after - before))" -v s="$(awk "BEGIN { print $ended - $began }")" -v hz="$(getconf CLK_TCK)" \
     'BEGIN { printf "%.1f", 100 * t / hz / s }'
 }
@@ -65,7 +37,7 @@ read -r first others < <(awk '/^Cpus_allowed_list:/ {
   print first, rest }' /proc/self/status)
 
 port=4700
-while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+while listens $port; do port=$((port + 1)); done
 server=ws://127.0.0.1:$port
 start server.log taskset --cpu-list "$others" "$program" serve --port "$port" --users-per-room 1001 --quiet
 sleep 1
@@ -93,7 +65,8 @@ for ((number = 0; number < loops; number++)); do
 done
 had=$(share $recorder "$seconds")
 memory=$(awk '/^VmHWM:/ { print int($2 / 1024) }' "/proc/$recorder/status")
-for id in "${busy[@]}"; do kill -KILL "$id" 2>/dev/null || true; done
+kill -KILL "${busy[@]}"
+wait "${busy[@]}" 2>/dev/null || true
 ended=$(date +%s.%N)
 sleep 15
 kill -0 $recorder 2>/dev/null || fail "the recorder has ended by itself."
