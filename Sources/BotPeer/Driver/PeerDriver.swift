@@ -41,8 +41,12 @@ final class PeerDriver {
     return Lookout.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
 
-  /// Whether somebody is in the first seconds of connecting.
-  var isConnecting: Bool { switchboard.isConnecting }
+  /// Whether somebody is in the first seconds of connecting, and the thread has time to look more often for them: who connects again
+  /// and again takes no time that others need.
+  var isConnecting: Bool { switchboard.isConnecting && !isBusy }
+
+  /// Whether the thread was busy for more than half of the last ``OverloadControl/interval``.
+  private var isBusy = false
 
   /// How many datagrams came with the last look that found any.
   private var newlyRead = 0
@@ -140,6 +144,7 @@ final class PeerDriver {
 
   /// Takes the share of the last ``OverloadControl/interval`` that the thread was busy, 0 to 1, and follows what comes of it.
   func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
+    isBusy = share > 0.5
     let read = sockets.values.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
     let dropped = sockets.values.reduce(UInt32(0)) { $0 &+ $1.datagramsOverflowed }
     let load = MachineLoad(
