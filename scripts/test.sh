@@ -110,7 +110,8 @@ tests() {
   [[ $status -ne 0 ]] || return 0
   failed=1
   printf '\n== What failed\n'
-  grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 || true
+  grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 |
+    tee -a "$logs/failures" || true
 }
 
 # end_to_end MINUTES NAME: runs the scenarios whose names match.
@@ -182,7 +183,9 @@ step "The machine"
 printf 'At most %s MiB of memory were in use beyond those at the start.\n' "$(cat "$logs/memory" 2>/dev/null || echo 0)"
 
 [[ $failed -eq 0 ]] || {
-  printf '\nTests failed, see above; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
+  # Once more at the very end, because some logs are cut to their last lines.
+  printf '\nTests failed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
+  tail -40 "$logs/failures" 2>/dev/null || true
   exit 1
 }
 printf '\nAll tests passed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
