@@ -49,6 +49,7 @@ let package = Package(
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
     .library(name: "CallCheck", targets: ["CallCheck", "CallReport"]),
+    .library(name: "Signalling", targets: ["Signalling"]),
     .library(name: "SkyRTC", targets: ["SkyRTC"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
@@ -79,19 +80,20 @@ let package = Package(
     // Pure: bytes, calls and `now` in; values out.
     module("Bitstream", [byteBuffer]),
     module("Media", ["Bitstream", "CThreads", byteBuffer]),
+    module("Signalling", ["Media"]),
     module("RTP", ["Bitstream", byteBuffer]),
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
     module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
     module(
       "PeerEngine",
-      ["Bitstream", "Media", "RTP", "SDP", "ICE", "NetworkEmulation", "COpenSSL", "CSRTP", byteBuffer]),
+      ["Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "NetworkEmulation", "COpenSSL", "CSRTP", byteBuffer]),
 
-    module("FaultInjection", ["PeerEngine", "RTP", byteBuffer]),
+    module("FaultInjection", ["PeerEngine", "Signalling", "RTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
     module(
-      "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
+      "SkyRTC", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
       resources: [.embedInCode("Page")]),
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
@@ -100,8 +102,9 @@ let package = Package(
     module(
       "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "RTP", "ICE", "CDatagrams", byteBuffer, sockets,
-        logging,
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "CDatagrams",
+        byteBuffer,
+        sockets, logging,
       ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -111,8 +114,9 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "SkyRTC", "Codecs",
-        "Media", byteBuffer, sockets, logging, arguments,
+        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Signalling",
+        "SkyRTC",
+        "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -129,7 +133,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
-        "Recorder", "SDP", "SkyRTC",
+        "Recorder", "SDP", "Signalling", "SkyRTC",
         byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -140,13 +144,14 @@ let package = Package(
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
     tests(
-      of: "SkyRTC", ["Media", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
+      of: "SkyRTC", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(
       of: "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "RTP", "SDP", "ICE", "FileSource",
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE",
+        "FileSource",
         "COpenSSL", byteBuffer, sockets,
       ],
       resources: [.copy("Fixtures")]),
@@ -160,12 +165,14 @@ let package = Package(
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
         "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SDP",
-        byteBuffer, arguments,
+        "Signalling", "SkyRTC", byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "MachineStalls", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging],
+      dependencies: [
+        "TestSupport", "MachineStalls", "Signalling", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging,
+      ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],
   cxxLanguageStandard: .cxx17

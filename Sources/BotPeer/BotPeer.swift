@@ -6,6 +6,7 @@ public import NIOCore
 @_exported public import NetworkEmulation
 @_exported public import PeerEngine
 internal import RTP
+@_exported public import Signalling
 
 /// A WebRTC participant without a person: connects to any number of others, receives what they send and sends frames to all.
 ///
@@ -90,6 +91,18 @@ public final class BotPeer: Sendable {
   /// Calls a participant: sends an offer.
   public func offer(to participant: ParticipantID) {
     perform({ $0.offer(to: participant) }, of: participant, on: assignments.assign(participant))
+  }
+
+  /// Accepts an event of a signalling channel: sends offers to those who were in the room before us, and passes on what participants
+  /// say.
+  public func receive(_ event: SignallingEvent) {
+    switch event {
+    case .joined(_, let others): for other in others { offer(to: other) }
+    case .message(let message, let participant): receive(message, from: participant)
+    case .participantLeft(let participant, let isReturnVerified):
+      participantLeft(participant, returnIsVerified: isReturnVerified)
+    case .participantJoined, .connectionLost: break
+    }
   }
 
   /// Takes what a participant said by signalling.

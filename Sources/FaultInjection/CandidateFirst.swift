@@ -1,4 +1,5 @@
 internal import PeerEngine
+internal import Signalling
 
 /// Keeps its first offer or answer back, while its candidates go on.
 struct CandidateFirst: FaultInjector {

@@ -1,4 +1,5 @@
 internal import PeerEngine
+internal import Signalling
 
 /// Hears the first offer late, and what comes after it in its order.
 struct SlowAnswer: FaultInjector {

@@ -1,4 +1,5 @@
 internal import PeerEngine
+internal import Signalling
 
 /// Says that it has another certificate than it has.
 struct WrongFingerprint: FaultInjector {

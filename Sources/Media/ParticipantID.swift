@@ -33,3 +33,9 @@ public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
     hasher.combine(0xFF as UInt8)
   }
 }
+
+extension ParticipantID: ExpressibleByStringLiteral {
+  public init(stringLiteral text: String) {
+    self.init(text)
+  }
+}

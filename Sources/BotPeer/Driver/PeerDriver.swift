@@ -5,6 +5,7 @@ internal import Logging
 internal import Media
 internal import NIOCore
 internal import RTP
+internal import Signalling
 
 /// Sockets, clock and timers for the engines of all participants.
 ///

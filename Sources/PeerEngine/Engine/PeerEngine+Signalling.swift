@@ -1,6 +1,7 @@
 internal import ICE
 internal import Media
 internal import SDP
+package import Signalling
 
 /// Offers, answers and candidates.
 extension PeerEngine {

@@ -2,6 +2,7 @@ package import ICE
 package import Media
 package import NIOCore
 internal import RTP
+internal import Signalling
 
 /// Everything between us and one participant, without I/O: negotiation, ICE, DTLS, SRTP and media in one place.
 ///

@@ -1,4 +1,5 @@
 public import Media
+public import Signalling
 
 /// What happens between us and one participant.
 public enum PeerEvent: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import RTP
+package import Signalling
 
 /// Injects one fault into the engine of one participant: signalling messages pass through it in both directions, and when it is
 /// due it gives actions for the engine to carry out.

@@ -3,6 +3,7 @@ package import Media
 package import NIOCore
 package import NetworkEmulation
 package import RTP
+package import Signalling
 
 /// The engines of all participants, and whose each datagram and message is. Without I/O, as the engines are: whoever has sockets
 /// and a clock carries datagrams in and out.

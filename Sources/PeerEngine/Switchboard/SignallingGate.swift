@@ -1,3 +1,5 @@
+internal import Signalling
+
 /// Lets what a participant says through at a limited rate, because each message costs time that all participants share: reading
 /// a description takes up to some milliseconds.
 struct SignallingGate: Sendable {

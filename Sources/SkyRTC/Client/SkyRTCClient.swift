@@ -1,7 +1,8 @@
 public import Logging
-import Media
+public import Media
 public import NIOCore
 public import NIOPosix
+public import Signalling
 import Synchronization
 
 /// A participant's line to a SkyRTC server: it joins one room, stays in it, and comes back when the server is lost.
@@ -16,14 +17,15 @@ import Synchronization
 /// `close()` ends it from everywhere. Events come in `events`, for one reader.
 public final class SkyRTCClient: Sendable {
   /// What happens, in order; ends with `close()`. At most `Options.maximumWaitingEvents` wait for the reader.
-  public let events: AsyncStream<Event>
+  public var events: some AsyncSequence<SignallingEvent, Never> & Sendable { eventStream }
   public let url: WebSocketURL
   public let room: String
 
   private let options: Options
   private let logger: Logger
   private let group: any EventLoopGroup
-  private let inbox: AsyncStream<Event>.Continuation
+  private let eventStream: AsyncStream<SignallingEvent>
+  private let inbox: AsyncStream<SignallingEvent>.Continuation
   /// Guarded because `send` is called from any thread and must keep the order of its calls.
   private let line = Mutex(Line())
   /// About the server's messages: one that sends nothing else must not fill a log.
@@ -32,7 +34,6 @@ public final class SkyRTCClient: Sendable {
   private struct Line {
     var socket: WebSocketClient?
     var isJoined = false
-    var verifiesReturns = false
     var isClosed = false
     var task: Task<Void, Never>?
   }
@@ -51,7 +52,8 @@ public final class SkyRTCClient: Sendable {
     self.options = options
     self.logger = logger
     self.group = group
-    (events, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(max(1, options.maximumWaitingEvents)))
+    (eventStream, inbox) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingOldest(max(1, options.maximumWaitingEvents)))
   }
 
   deinit {
@@ -74,12 +76,16 @@ public final class SkyRTCClient: Sendable {
     if !isWanted { socket.close() }
   }
 
-  /// Whether the server gives an id again only to who had it before: ours does, others give new ones or believe anybody.
-  public var verifiesReturns: Bool { line.withLock { $0.verifiesReturns } }
-
-  /// Tells another participant something. Not joined, or to somebody who has left, it goes nowhere, which is what the
+  /// Sends a message to another participant. Not joined, or to somebody who has left, it goes nowhere, which is what the
   /// protocol makes of it too.
-  public func send(_ signal: PeerSignal, to id: String) {
+  public func send(_ message: SignallingMessage, to participant: ParticipantID) {
+    let id = participant.text
+    let signal: PeerSignal =
+      switch message {
+      case .offer(let sdp): .offer(SignalledDescription(type: "offer", sdp: sdp))
+      case .answer(let sdp): .answer(SignalledDescription(type: "answer", sdp: sdp))
+      case .candidate(let candidate): .candidate(candidate)
+      }
     line.withLock { line in
       guard line.isJoined, let socket = line.socket else {
         logger.debug("A signal is dropped, because no server is there.", metadata: ["participant": "\(id)"])
@@ -87,21 +93,6 @@ public final class SkyRTCClient: Sendable {
       }
       socket.send(.text(SkyRTCRequest.signal(signal, to: id).text))
     }
-  }
-
-  /// Sends an offer.
-  public func sendOffer(_ sdp: String, to id: String) {
-    send(.offer(SignalledDescription(type: "offer", sdp: sdp)), to: id)
-  }
-
-  /// Sends an answer.
-  public func sendAnswer(_ sdp: String, to id: String) {
-    send(.answer(SignalledDescription(type: "answer", sdp: sdp)), to: id)
-  }
-
-  /// Sends an ICE candidate, for example `candidate:1 1 udp 2122260223 10.0.0.1 5000 typ host`.
-  public func sendCandidate(_ candidate: String, mid: String?, index: Int?, to id: String) {
-    send(.candidate(SignalledCandidate(candidate: candidate, mid: mid, index: index)), to: id)
   }
 
   /// Leaves the room, ends `events` and returns when the connection is closed, at the latest after
@@ -145,7 +136,7 @@ public final class SkyRTCClient: Sendable {
       }
       if isClosed { break }
       let delay = backoff.next(using: &generator)
-      await deliver(.disconnected(reason: reason, retryAfter: delay))
+      await deliver(.connectionLost(reason: reason, retryAfter: delay))
       try? await group.any().sleep(for: delay)
     }
     inbox.finish()
@@ -183,11 +174,8 @@ public final class SkyRTCClient: Sendable {
       guard let event = event(for: message, in: &membership) else { continue }
       if case .joined(let you, let others) = event {
         joinTimer.cancel()
-        former = .init(id: you, secret: membership.secret)
-        line.withLock { line in
-          line.isJoined = !line.isClosed
-          line.verifiesReturns = membership.secret != nil
-        }
+        former = .init(id: you.text, secret: membership.secret)
+        line.withLock { $0.isJoined = !$0.isClosed }
         if membership.leftOut > 0 {
           logger.warning(
             "The room holds \(others.count + membership.leftOut) others, of whom \(others.count) are taken note of.")
@@ -198,7 +186,7 @@ public final class SkyRTCClient: Sendable {
     return await socket.ended()
   }
 
-  private func event(for message: WebSocketMessage, in membership: inout SkyRTCMembership) -> Event? {
+  private func event(for message: WebSocketMessage, in membership: inout SkyRTCMembership) -> SignallingEvent? {
     let text =
       switch message {
       case .text(let text): text
@@ -219,7 +207,7 @@ public final class SkyRTCClient: Sendable {
   }
 
   /// Hands an event on; waits while the reader is too far behind.
-  private func deliver(_ event: Event) async {
+  private func deliver(_ event: SignallingEvent) async {
     while case .dropped = inbox.yield(event) {
       do { try await group.any().sleep(for: .milliseconds(20)) } catch { return }
     }

@@ -1,3 +1,6 @@
+internal import Media
+package import Signalling
+
 /// Who we are and who else is in the room, by what the server said; turns its notices into events. Pure.
 ///
 /// The server's word is not taken for everything: the original one speaks across rooms, leaves ghosts, and passes on
@@ -26,7 +29,7 @@ package struct SkyRTCMembership: Sendable {
 
   /// What a notice amounts to.
   package enum Outcome: Sendable, Hashable {
-    case event(SkyRTCClient.Event)
+    case event(SignallingEvent)
     case ignored(Oddity)
   }
 
@@ -57,7 +60,7 @@ package struct SkyRTCMembership: Sendable {
         others.insert(id)
         unique.append(id)
       }
-      return .event(.joined(you: you, others: unique))
+      return .event(.joined(id: ParticipantID(you), others: unique.map { ParticipantID($0) }))
     }
     switch notice {
     case .peers:
@@ -66,10 +69,11 @@ package struct SkyRTCMembership: Sendable {
       guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
       guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
       others.insert(id)
-      return .event(.participantJoined(id))
+      return .event(.participantJoined(ParticipantID(id)))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.stranger(id)) }
-      return .event(.participantLeft(id))
+      // Only a server that gave us a secret gives an id again to nobody else.
+      return .event(.participantLeft(ParticipantID(id), isReturnVerified: secret != nil))
     case .signal(let signal, let id):
       guard others.contains(id) else { return .ignored(.stranger(id)) }
       return Self.outcome(of: signal, from: id)
@@ -79,13 +83,12 @@ package struct SkyRTCMembership: Sendable {
   private static func outcome(of signal: PeerSignal, from id: String) -> Outcome {
     switch signal {
     case .offer(let description):
-      return .event(.offer(from: id, sdp: description.sdp))
+      return .event(.message(.offer(description.sdp), from: ParticipantID(id)))
     case .answer(let description):
       if description.type == "offer" { return .ignored(.offerAsAnswer(id)) }
-      return .event(.answer(from: id, sdp: description.sdp))
+      return .event(.message(.answer(description.sdp), from: ParticipantID(id)))
     case .candidate(let candidate):
-      return .event(
-        .candidate(from: id, candidate: candidate.candidate, mid: candidate.mid, index: candidate.index))
+      return .event(.message(.candidate(candidate), from: ParticipantID(id)))
     }
   }
 }

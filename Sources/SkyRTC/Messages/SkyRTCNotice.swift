@@ -1,5 +1,5 @@
 /// A message from the server: `_peers`, `_new_peer`, `_remove_peer`, `_offer`, `_answer` or `_ice_candidate`.
-public enum SkyRTCNotice: Sendable, Hashable {
+package enum SkyRTCNotice: Sendable, Hashable {
   /// You are in: your id, and the ids of those who were there before. You offer to each of them.
   ///
   /// `secret` is an addition of ours: who names it together with the id in a later join gets the id again. It is for nobody else.
@@ -15,7 +15,7 @@ public enum SkyRTCNotice: Sendable, Hashable {
   private static let maximumValues = 12_000
 
   /// Reads a message in JSON.
-  public init(parsing text: String) throws(SignallingError) {
+  package init(parsing text: String) throws(SignallingError) {
     let wire = try WireMessage(parsing: text, maximumValues: Self.maximumValues)
     switch wire.eventName {
     case "_peers":
@@ -38,7 +38,7 @@ public enum SkyRTCNotice: Sendable, Hashable {
   }
 
   /// The message in JSON.
-  public var text: String {
+  package var text: String {
     switch self {
     case .peers(let you, let others, let secret):
       var data = WireMessage.Payload()

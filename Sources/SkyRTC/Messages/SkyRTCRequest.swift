@@ -1,5 +1,5 @@
 /// A message to the server: `__join`, `__offer`, `__answer` or `__ice_candidate`.
-public enum SkyRTCRequest: Sendable, Hashable {
+package enum SkyRTCRequest: Sendable, Hashable {
   /// Enter a room.
   ///
   /// `former` is an addition of ours, sent as `you` and `secret`: after a lost connection a client asks for the id it had, so
@@ -9,25 +9,25 @@ public enum SkyRTCRequest: Sendable, Hashable {
   case signal(PeerSignal, to: String)
 
   /// The id that a server gave before, and what shows that it was given to us: see ``SkyRTCNotice/peers(you:others:secret:)``.
-  public struct FormerIdentity: Sendable, Hashable {
-    public var id: String
+  package struct FormerIdentity: Sendable, Hashable {
+    package var id: String
     /// Nil if the server gave none.
-    public var secret: String?
+    package var secret: String?
 
-    public init(id: String, secret: String?) {
+    package init(id: String, secret: String?) {
       self.id = id
       self.secret = secret
     }
   }
 
   /// The room of those who name none.
-  public static let defaultRoom = "__default"
+  package static let defaultRoom = "__default"
 
   /// The largest message, a page's own candidate, has some twenty.
   private static let maximumValues = 256
 
   /// Reads a message in JSON.
-  public init(parsing text: String) throws(SignallingError) {
+  package init(parsing text: String) throws(SignallingError) {
     let wire = try WireMessage(parsing: text, maximumValues: Self.maximumValues)
     let data = wire.data
     switch wire.eventName {
@@ -50,7 +50,7 @@ public enum SkyRTCRequest: Sendable, Hashable {
   }
 
   /// The message in JSON.
-  public var text: String {
+  package var text: String {
     switch self {
     case .join(let room, let former):
       var data = WireMessage.Payload()

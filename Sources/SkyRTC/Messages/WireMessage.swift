@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Signalling
 
 /// The JSON of every message, both ways: `{"eventName": …, "data": {…}}`.
 ///
@@ -59,10 +60,10 @@ struct WireMessage: Codable {
       name = "ice_candidate"
       data.candidate = candidate.candidate
       data.id = candidate.mid
-      data.label = candidate.index
+      data.label = candidate.mLineIndex
       if forOldPages {
         data.sdpMid = candidate.mid
-        data.sdpMLineIndex = candidate.index
+        data.sdpMLineIndex = candidate.mLineIndex
       }
     }
     self.init(eventName: prefix + name, data: data)
@@ -117,15 +118,15 @@ struct WireMessage: Codable {
     return SignalledDescription(type: sdp.type ?? type, sdp: sdp.sdp)
   }
 
-  func candidate() throws(SignallingError) -> SignalledCandidate {
+  func candidate() throws(SignallingError) -> TrickledCandidate {
     guard let data, let candidate = data.candidate else { throw .unusable(event: eventName, part: "candidate") }
-    return SignalledCandidate(
-      candidate: candidate, mid: data.id ?? data.sdpMid, index: data.label ?? data.sdpMLineIndex)
+    return TrickledCandidate(
+      candidate: candidate, mid: data.id ?? data.sdpMid, mLineIndex: data.label ?? data.sdpMLineIndex)
   }
 }
 
 /// Why a text is not a message of the SkyRTC protocol.
-public enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Not JSON, or not an object with an `eventName`.
   case notAMessage(bytes: Int)
   /// More than any message of the protocol has.
@@ -135,7 +136,7 @@ public enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible 
   /// A part of an event is missing or of the wrong kind.
   case unusable(event: String, part: String)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .notAMessage(let bytes):
       "A message of \(bytes) bytes is not a JSON object with an eventName."

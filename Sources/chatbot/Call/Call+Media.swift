@@ -36,13 +36,8 @@ extension Call {
       let participant = happening.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
       switch happening.event {
-      case .signal(.offer(let sdp)):
-        parts.client.sendOffer(sdp, to: participant.text)
-      case .signal(.answer(let sdp)):
-        parts.client.sendAnswer(sdp, to: participant.text)
-      case .signal(.candidate(let trickled)):
-        parts.client.sendCandidate(
-          trickled.candidate, mid: trickled.mid, index: trickled.mLineIndex, to: participant.text)
+      case .signal(let message):
+        parts.client.send(message, to: participant)
       case .stateChanged(let state):
         if state == .connecting { _ = parts.roster.begin(participant) }
         if state == .connected { parts.roster.connected() }

@@ -1,6 +1,7 @@
 import BotPeer
 import Logging
 import Media
+import Signalling
 import SkyRTC
 
 /// What the room server says.
@@ -13,13 +14,13 @@ extension Call {
       switch event {
       case .joined(let you, let others):
         hasJoined = true
-        let isSomeoneElse = parts.roster.joined(as: you)
+        let isSomeoneElse = parts.roster.joined(as: you.text)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
         // A newcomer offers to those who are there. A call that outlived the server goes on. If the server knows us by
         // another name now, those who are there have seen us leave: it goes on for as long as their media comes, and when they
         // have ended it, we call them again.
         var pace = OfferPace()
-        for other in others.map(ParticipantID.init) {
+        for other in others {
           if parts.roster.begin(other) {
             await pace.next()
             parts.peer.offer(to: other)
@@ -30,21 +31,16 @@ extension Call {
         }
       case .participantJoined(let id):
         log.info("user joined", metadata: ["user": "\(id)"])
-      case .participantLeft(let id):
+      case .participantLeft(let id, _):
         log.info("user left", metadata: ["user": "\(id)"])
-        parts.roster.forgetCallingAgain(ParticipantID(id))
+        parts.roster.forgetCallingAgain(id)
         // Whose way to the server alone broke is still recorded, as long as media comes.
-        parts.peer.participantLeft(ParticipantID(id), returnIsVerified: parts.client.verifiesReturns)
-      case .offer(let id, let sdp):
-        parts.peer.receive(.offer(sdp), from: ParticipantID(id))
-      case .answer(let id, let sdp):
-        parts.peer.receive(.answer(sdp), from: ParticipantID(id))
-      case .candidate(let id, let candidate, let mid, let index):
-        parts.peer.receive(
-          .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
-      case .disconnected(let reason, _) where !hasJoined:
+        parts.peer.receive(event)
+      case .message:
+        parts.peer.receive(event)
+      case .connectionLost(let reason, _) where !hasJoined:
         return .notAdmitted(reason)
-      case .disconnected(let reason, let delay):
+      case .connectionLost(let reason, let delay):
         let tenths = Int((delay.seconds * 10).rounded())
         let retry = "\(tenths / 10).\(tenths % 10) s"
         log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])

@@ -5,6 +5,7 @@ import Media
 import NIOCore
 import NIOPosix
 import Recorder
+import Signalling
 import SkyRTC
 
 /// One stay in one room: signalling, peer, recorder and camera joined together. Wiring only; each of them does its own work.
@@ -185,7 +186,7 @@ struct Call {
 /// threads; it must not keep anybody waiting.
 protocol CallObserver: Sendable {
   /// The server said something.
-  func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant)
+  func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant)
   /// Something happened with a participant.
   func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant)
   /// A frame was handed out for everybody.

@@ -2,6 +2,7 @@ import BotPeer
 import CallCheck
 import Logging
 import Media
+import Signalling
 import SkyRTC
 import Synchronization
 
@@ -108,23 +109,23 @@ final class CheckDesk: CallObserver {
 
   // MARK: CallObserver
 
-  func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant) {
-    func note(_ step: CallStep, _ id: String) { put(.event(.step(step), ParticipantID(id), now)) }
+  func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant) {
+    func note(_ step: CallStep, _ id: ParticipantID) { put(.event(.step(step), id, now)) }
     switch event {
     case .joined(_, let others):
       put(.joined(now))
       for other in others { note(.seen, other) }
     case .participantJoined(let id):
       note(.seen, id)
-    case .offer(let id, let sdp):
+    case .message(.offer(let sdp), let id):
       note(.offerReceived, id)
       for kind in CandidateKind.all(in: sdp) { note(.remoteCandidate(kind), id) }
-    case .answer(let id, let sdp):
+    case .message(.answer(let sdp), let id):
       note(.answerReceived, id)
       for kind in CandidateKind.all(in: sdp) { note(.remoteCandidate(kind), id) }
-    case .candidate(let id, let candidate, _, _):
-      if !candidate.isEmpty { note(.remoteCandidate(CandidateKind(candidate: candidate)), id) }
-    case .disconnected(let reason, _):
+    case .message(.candidate(let trickled), let id):
+      if !trickled.candidate.isEmpty { note(.remoteCandidate(CandidateKind(candidate: trickled.candidate)), id) }
+    case .connectionLost(let reason, _):
       put(.disconnected(reason, now))
     case .participantLeft:
       // Whose way to the server alone broke is still there as long as media comes.

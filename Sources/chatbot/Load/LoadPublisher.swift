@@ -1,6 +1,7 @@
 import BotPeer
 import Logging
 import Media
+import Signalling
 import SkyRTC
 
 /// One participant of a load: an id, a socket and a certificate of its own.
@@ -52,12 +53,13 @@ struct LoadPublisher: Sendable {
     for await event in client.events {
       switch event {
       case .joined(let you, let others):
-        let isSomeoneElse = hasJoined && company.id(of: index) != you
+        let isSomeoneElse = hasJoined && company.id(of: index) != you.text
         hasJoined = true
-        company.joined(index, as: you)
+        company.joined(index, as: you.text)
         crew.note(index) { $0.joined(now: .now) }
         log.debug("joined", metadata: ["publisher": "\(index)", "id": "\(you)", "others": "\(others.count)"])
-        for other in await company.callees(among: others).map(ParticipantID.init) {
+        for id in await company.callees(among: others.map(\.text)) {
+          let other = ParticipantID(id)
           if isSomeoneElse {
             peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
           } else if !begin(other) {
@@ -67,22 +69,16 @@ struct LoadPublisher: Sendable {
         }
       case .participantJoined:
         break
-      case .participantLeft(let id):
-        peer.participantLeft(ParticipantID(id))
-      case .offer(let id, let sdp):
-        guard !company.leavesAlone(id) else { continue }
-        _ = begin(ParticipantID(id))
-        peer.receive(.offer(sdp), from: ParticipantID(id))
-      case .answer(let id, let sdp):
-        peer.receive(.answer(sdp), from: ParticipantID(id))
-      case .candidate(let id, let candidate, let mid, let index):
-        guard !company.leavesAlone(id) else { continue }
-        peer.receive(
-          .candidate(TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index)), from: ParticipantID(id))
-      case .disconnected(let reason, _) where !hasJoined:
+      case .participantLeft:
+        peer.receive(event)
+      case .message(let message, let id):
+        if case .answer = message {} else if company.leavesAlone(id.text) { continue }
+        if case .offer = message { _ = begin(id) }
+        peer.receive(event)
+      case .connectionLost(let reason, _) where !hasJoined:
         giveUp("The server did not let us in: \(reason)")
         return await leave()
-      case .disconnected(let reason, _):
+      case .connectionLost(let reason, _):
         log.warning("server lost, calls go on", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
       }
     }
@@ -98,12 +94,8 @@ struct LoadPublisher: Sendable {
       let participant = happening.participant
       let names: Logger.Metadata = ["publisher": "\(index)", "user": "\(participant)"]
       switch happening.event {
-      case .signal(.offer(let sdp)):
-        client.sendOffer(sdp, to: participant.text)
-      case .signal(.answer(let sdp)):
-        client.sendAnswer(sdp, to: participant.text)
-      case .signal(.candidate(let trickled)):
-        client.sendCandidate(trickled.candidate, mid: trickled.mid, index: trickled.mLineIndex, to: participant.text)
+      case .signal(let message):
+        client.send(message, to: participant)
       case .stateChanged(let state):
         if state == .connected { crew.connected(index, participant) }
         log.debug("user \(state.rawValue)", metadata: names)

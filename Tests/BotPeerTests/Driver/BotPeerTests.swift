@@ -2,6 +2,7 @@ import ICE
 import Media
 import NIOCore
 import NIOPosix
+import Signalling
 import Testing
 
 @testable import BotPeer

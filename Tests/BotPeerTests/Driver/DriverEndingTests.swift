@@ -3,6 +3,7 @@ import ICE
 import Media
 import NIOCore
 import NIOPosix
+import Signalling
 import Testing
 
 @testable import BotPeer

@@ -2,6 +2,7 @@ import ICE
 import Media
 import NIOCore
 import RTP
+import Signalling
 import Testing
 
 @testable import BotPeer

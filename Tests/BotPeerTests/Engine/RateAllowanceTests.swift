@@ -1,3 +1,4 @@
+import Signalling
 import Testing
 
 @testable import BotPeer

@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import NIOPosix
+import Signalling
 import Testing
 
 @testable import BotPeer

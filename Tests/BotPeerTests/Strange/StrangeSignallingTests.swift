@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import Signalling
 import Testing
 
 @testable import BotPeer

@@ -1,4 +1,6 @@
 import Foundation
+import Media
+import Signalling
 import SkyRTC
 import Synchronization
 import TestSupport
@@ -59,7 +61,7 @@ final class InteropPeer: Sendable {
     var received = Counts()
     var sent = Counts()
     var states: [String] = []
-    var partner: String?
+    var partner: ParticipantID?
     /// What it said before it was known to whom.
     var unsaid: [JSON] = []
   }
@@ -127,24 +129,25 @@ final class InteropPeer: Sendable {
     carrier.withLock { $0?.cancel() }
   }
 
-  private func happened(_ event: SkyRTCClient.Event, offers: Bool) {
+  private func happened(_ event: SignallingEvent, offers: Bool) {
     switch event {
     case .joined(_, let others):
       if offers, let partner = others.first {
         meet(partner)
         tell(["call": true])
       }
-    case .offer(let from, let sdp):
+    case .message(.offer(let sdp), let from):
       meet(from)
       tell(["type": "offer", "sdp": .string(sdp)])
-    case .answer(_, let sdp):
+    case .message(.answer(let sdp), _):
       tell(["type": "answer", "sdp": .string(sdp)])
-    case .candidate(_, let candidate, let mid, let index):
-      if candidate.isEmpty { return }
+    case .message(.candidate(let trickled), _):
+      if trickled.candidate.isEmpty { return }
       tell([
-        "candidate": .string(candidate), "mid": mid.map(JSON.string) ?? .null, "index": .number(Double(index ?? 0)),
+        "candidate": .string(trickled.candidate), "mid": trickled.mid.map(JSON.string) ?? .null,
+        "index": .number(Double(trickled.mLineIndex ?? 0)),
       ])
-    case .participantJoined, .participantLeft, .disconnected:
+    case .participantJoined, .participantLeft, .connectionLost:
       break
     }
   }
@@ -155,7 +158,7 @@ final class InteropPeer: Sendable {
   }
 
   /// From now on it is known to whom it speaks.
-  private func meet(_ partner: String) {
+  private func meet(_ partner: ParticipantID) {
     let unsaid = state.withLock { state in
       state.partner = partner
       defer { state.unsaid = [] }
@@ -165,7 +168,7 @@ final class InteropPeer: Sendable {
   }
 
   private func heard(_ line: JSON) {
-    let partner = state.withLock { state -> String? in
+    let partner = state.withLock { state -> ParticipantID? in
       if let name = line["state"].string { state.states.append(name) }
       for (key, path) in [("received", \State.received), ("sent", \State.sent)] where line[key] != .null {
         state[keyPath: path] = Counts(
@@ -177,11 +180,12 @@ final class InteropPeer: Sendable {
     if let partner { say(line, to: partner) }
   }
 
-  private func say(_ line: JSON, to partner: String) {
+  private func say(_ line: JSON, to partner: ParticipantID) {
     if let sdp = line["sdp"].string {
-      if line["type"] == "offer" { client.sendOffer(sdp, to: partner) } else { client.sendAnswer(sdp, to: partner) }
+      client.send(line["type"] == "offer" ? .offer(sdp) : .answer(sdp), to: partner)
     } else if let candidate = line["candidate"].string {
-      client.sendCandidate(candidate, mid: line["mid"].string, index: line["index"].int, to: partner)
+      let trickled = TrickledCandidate(candidate: candidate, mid: line["mid"].string, mLineIndex: line["index"].int)
+      client.send(.candidate(trickled), to: partner)
     }
   }
 }

@@ -1,4 +1,6 @@
+import Media
 import NIOCore
+import Signalling
 import Testing
 
 @testable import SkyRTC
@@ -24,25 +26,29 @@ struct SkyRTCClientTests {
       var firstEvents = first.events.makeAsyncIterator()
       var secondEvents = second.events.makeAsyncIterator()
       try await first.connect()
-      guard case .joined(let firstID, others: [])? = await firstEvents.next() else {
+      guard case .joined(let firstID, others: [])? = await firstEvents.next(isolation: nil) else {
         throw Participant.Surprise.noWelcome
       }
       try await second.connect()
-      guard case .joined(let secondID, others: [firstID])? = await secondEvents.next() else {
+      guard case .joined(let secondID, others: [firstID])? = await secondEvents.next(isolation: nil) else {
         throw Participant.Surprise.noWelcome
       }
-      #expect(await firstEvents.next() == .participantJoined(secondID))
-      second.sendOffer("v=0\r\n", to: firstID)
-      second.sendCandidate("candidate:1", mid: "0", index: 0, to: firstID)
-      second.sendCandidate("", mid: nil, index: nil, to: firstID)
-      #expect(await firstEvents.next() == .offer(from: secondID, sdp: "v=0\r\n"))
-      #expect(await firstEvents.next() == .candidate(from: secondID, candidate: "candidate:1", mid: "0", index: 0))
-      #expect(await firstEvents.next() == .candidate(from: secondID, candidate: "", mid: nil, index: nil))
-      first.sendAnswer("v=1", to: secondID)
-      #expect(await secondEvents.next() == .answer(from: firstID, sdp: "v=1"))
+      #expect(await firstEvents.next(isolation: nil) == .participantJoined(secondID))
+      second.send(.offer("v=0\r\n"), to: firstID)
+      second.send(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), to: firstID)
+      second.send(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), to: firstID)
+      #expect(await firstEvents.next(isolation: nil) == .message(.offer("v=0\r\n"), from: secondID))
+      #expect(
+        await firstEvents.next(isolation: nil)
+          == .message(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), from: secondID))
+      #expect(
+        await firstEvents.next(isolation: nil)
+          == .message(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), from: secondID))
+      first.send(.answer("v=1"), to: secondID)
+      #expect(await secondEvents.next(isolation: nil) == .message(.answer("v=1"), from: firstID))
       await second.close()
-      #expect(await secondEvents.next() == nil)
-      #expect(await firstEvents.next() == .participantLeft(secondID))
+      #expect(await secondEvents.next(isolation: nil) == nil)
+      #expect(await firstEvents.next(isolation: nil) == .participantLeft(secondID, isReturnVerified: true))
       await first.close()
     }
   }
@@ -55,15 +61,20 @@ struct SkyRTCClientTests {
       let victim = try client(address.webSocketURL, options: options)
       var events = victim.events.makeAsyncIterator()
       try await victim.connect()
-      guard case .joined(let victimID, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+      guard case .joined(let victimID, _)? = await events.next(isolation: nil) else {
+        throw Participant.Surprise.noWelcome
+      }
       let (sender, senderID) = try await Participant.joined(victim.room, at: address)
-      #expect(await events.next() == .participantJoined(senderID))
+      #expect(await events.next(isolation: nil) == .participantJoined(ParticipantID(senderID)))
       for number in 0..<3_000 {
-        sender.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", index: 0)), to: victimID))
+        sender.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), to: victimID.text))
       }
       try await Task.sleep(for: .milliseconds(500))
       for number in 0..<3_000 {
-        #expect(await events.next() == .candidate(from: senderID, candidate: "\(number)", mid: "0", index: 0))
+        #expect(
+          await events.next(isolation: nil)
+            == .message(
+              .candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), from: ParticipantID(senderID)))
       }
       await sender.close()
       await victim.close()
@@ -78,7 +89,7 @@ struct SkyRTCClientTests {
       let believing = try client(address.webSocketURL, options: options)
       var events = believing.events.makeAsyncIterator()
       try await believing.connect()
-      guard case .joined? = await events.next() else { throw Participant.Surprise.noWelcome }
+      guard case .joined? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
       await believing.close()
       let other = try client(address.webSocketURL, options: quick)
       await #expect {
@@ -110,16 +121,20 @@ struct SkyRTCClientTests {
     let client = try client(address.webSocketURL, options: quick)
     var events = client.events.makeAsyncIterator()
     try await client.connect()
-    guard case .joined(let id, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    guard case .joined(let id, _)? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
     await server.shutdown()
-    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    guard case .connectionLost(let reason, _)? = await events.next(isolation: nil) else {
+      throw Participant.Surprise.noWelcome
+    }
     #expect(reason == "The other side closed the connection with code 1001: The server is shutting down.")
-    guard case .disconnected(let refusal, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    guard case .connectionLost(let refusal, _)? = await events.next(isolation: nil) else {
+      throw Participant.Surprise.noWelcome
+    }
     #expect(refusal == "\(address.webSocketURL) cannot be reached: Connection refused.")
-    client.sendOffer("to nobody", to: "x")
+    client.send(.offer("to nobody"), to: "x")
     let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
     _ = try await next.start()
-    while let event = await events.next() {
+    while let event = await events.next(isolation: nil) {
       if case .joined(let you, _) = event {
         #expect(you == id)
         break
@@ -139,9 +154,9 @@ struct SkyRTCClientTests {
     let client = try client(server.url, options: quick)
     var events = client.events.makeAsyncIterator()
     try await client.connect()
-    #expect(await events.next() == .joined(you: "id0", others: []))
-    guard case .disconnected? = await events.next() else { throw Participant.Surprise.noWelcome }
-    #expect(await events.next() == .joined(you: "id1", others: []))
+    #expect(await events.next(isolation: nil) == .joined(id: "id0", others: []))
+    guard case .connectionLost? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
+    #expect(await events.next(isolation: nil) == .joined(id: "id1", others: []))
     await client.close()
     await server.stop()
   }
@@ -155,7 +170,9 @@ struct SkyRTCClientTests {
     let client = try client(server.url, options: options)
     var events = client.events.makeAsyncIterator()
     try await client.connect()
-    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    guard case .connectionLost(let reason, _)? = await events.next(isolation: nil) else {
+      throw Participant.Surprise.noWelcome
+    }
     #expect(reason.hasPrefix("The other side was silent for "))
     await client.close()
     await server.stop()
@@ -171,11 +188,13 @@ struct SkyRTCClientTests {
     let client = try client(server.url, options: options)
     var events = client.events.makeAsyncIterator()
     try await client.connect()
-    guard case .disconnected(let reason, _)? = await events.next() else { throw Participant.Surprise.noWelcome }
+    guard case .connectionLost(let reason, _)? = await events.next(isolation: nil) else {
+      throw Participant.Surprise.noWelcome
+    }
     #expect(reason.contains("The join was not answered within 0.5 seconds."))
-    while let event = await events.next() {
-      if case .disconnected = event { continue }
-      #expect(event == .joined(you: "a", others: ["b"]))
+    while let event = await events.next(isolation: nil) {
+      if case .connectionLost = event { continue }
+      #expect(event == .joined(id: "a", others: ["b"]))
       break
     }
     await client.close()
@@ -205,15 +224,15 @@ struct SkyRTCClientTests {
     }
     let client = try client(server.url, options: quick)
     try await client.connect()
-    var events: [SkyRTCClient.Event] = []
+    var events: [SignallingEvent] = []
     for await event in client.events {
-      if case .disconnected = event { break }
+      if case .connectionLost = event { break }
       events.append(event)
     }
     #expect(
       events == [
-        .joined(you: "a", others: ["b"]), .candidate(from: "b", candidate: "early", mid: nil, index: nil),
-        .offer(from: "b", sdp: "bare"), .participantLeft("b"),
+        .joined(id: "a", others: ["b"]), .message(.candidate(.init(candidate: "early")), from: "b"),
+        .message(.offer("bare"), from: "b"), .participantLeft("b", isReturnVerified: false),
       ])
     await client.close()
     await server.stop()
@@ -231,8 +250,8 @@ struct SkyRTCClientTests {
     let client = try SkyRTCClient(url: server.url, room: "1", options: quick, logger: log.logger)
     var events = client.events.makeAsyncIterator()
     try await client.connect()
-    #expect(await events.next() == .joined(you: "a", others: []))
-    #expect(await events.next() == .participantJoined("b"))
+    #expect(await events.next(isolation: nil) == .joined(id: "a", others: []))
+    #expect(await events.next(isolation: nil) == .participantJoined("b"))
     // One a second is added to the first twenty.
     #expect((20...100).contains(log.count), "\(log.count) warnings")
     await client.close()
@@ -246,7 +265,7 @@ struct SkyRTCClientTests {
       connection.send(.peers(you: "a", others: ["b"]))
       if connection.number > 0 { return }
       for number in 0..<20_000 {
-        connection.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", index: 0)), from: "b"))
+        connection.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), from: "b"))
       }
     }
     var options = quick
@@ -256,14 +275,14 @@ struct SkyRTCClientTests {
     try await Task.sleep(for: .milliseconds(2_000))
     var taken = 0
     for await event in client.events {
-      guard case .candidate(_, let candidate, _, _) = event else {
-        if case .disconnected(let reason, _) = event {
+      guard case .message(.candidate(let trickled), _) = event else {
+        if case .connectionLost(let reason, _) = event {
           #expect(reason.contains("fell behind"))
           break
         }
         continue
       }
-      #expect(candidate == "\(taken)")
+      #expect(trickled.candidate == "\(taken)")
       taken += 1
     }
     #expect(taken >= 1_000 && taken < 20_000)
@@ -290,7 +309,7 @@ struct SkyRTCClientTests {
     let client = try client(server.url, options: options)
     try await client.connect()
     for await event in client.events {
-      guard case .disconnected(_, let wait) = event else { continue }
+      guard case .connectionLost(_, let wait) = event else { continue }
       #expect(wait == .seconds(60))
       break
     }

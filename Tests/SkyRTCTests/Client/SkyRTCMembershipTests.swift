@@ -1,3 +1,5 @@
+import Media
+import Signalling
 import Testing
 
 @testable import SkyRTC
@@ -9,11 +11,12 @@ struct SkyRTCMembershipTests {
     var membership = SkyRTCMembership(maximumOthers: 3)
     let ids = (0..<37_000).map { "id\($0)" }
     #expect(
-      membership.received(.peers(you: "a", others: ids)) == .event(.joined(you: "a", others: Array(ids.prefix(3)))))
+      membership.received(.peers(you: "a", others: ids))
+        == .event(.joined(id: "a", others: ids.prefix(3).map { ParticipantID($0) })))
     #expect(membership.leftOut == 36_997)
     #expect(membership.received(.joined("new")) == .ignored(.tooMany(limit: 3)))
     #expect(membership.received(.signal(.mark(""), from: "id9")) == .ignored(.stranger("id9")))
-    #expect(membership.received(.left("id1")) == .event(.participantLeft("id1")))
+    #expect(membership.received(.left("id1")) == .event(.participantLeft("id1", isReturnVerified: false)))
     #expect(membership.received(.joined("new")) == .event(.participantJoined("new")))
   }
 
@@ -27,7 +30,7 @@ struct SkyRTCMembershipTests {
   func welcome() {
     var membership = SkyRTCMembership()
     let outcome = membership.received(.peers(you: "a", others: ["b", "a", "b", "c"]))
-    #expect(outcome == .event(.joined(you: "a", others: ["b", "c"])))
+    #expect(outcome == .event(.joined(id: "a", others: ["b", "c"])))
     #expect(membership.you == "a")
   }
 
@@ -46,7 +49,7 @@ struct SkyRTCMembershipTests {
     var membership = welcomed()
     #expect(membership.received(.joined("b")) == .ignored(.knownAlready("b")))
     #expect(membership.received(.joined("a")) == .ignored(.knownAlready("a")))
-    #expect(membership.received(.left("b")) == .event(.participantLeft("b")))
+    #expect(membership.received(.left("b")) == .event(.participantLeft("b", isReturnVerified: false)))
     #expect(membership.received(.left("b")) == .ignored(.stranger("b")))
     #expect(membership.received(.joined("b")) == .event(.participantJoined("b")))
   }
@@ -64,12 +67,13 @@ struct SkyRTCMembershipTests {
   func signals() {
     var membership = welcomed()
     let offer = PeerSignal.offer(.init(type: "offer", sdp: "o"))
-    #expect(membership.received(.signal(offer, from: "b")) == .event(.offer(from: "b", sdp: "o")))
+    #expect(membership.received(.signal(offer, from: "b")) == .event(.message(.offer("o"), from: "b")))
     let answer = PeerSignal.answer(.init(type: "answer", sdp: "s"))
-    #expect(membership.received(.signal(answer, from: "b")) == .event(.answer(from: "b", sdp: "s")))
-    let end = PeerSignal.candidate(.init(candidate: "", mid: nil, index: 0))
+    #expect(membership.received(.signal(answer, from: "b")) == .event(.message(.answer("s"), from: "b")))
+    let end = PeerSignal.candidate(.init(candidate: "", mLineIndex: 0))
     #expect(
-      membership.received(.signal(end, from: "b")) == .event(.candidate(from: "b", candidate: "", mid: nil, index: 0)))
+      membership.received(.signal(end, from: "b"))
+        == .event(.message(.candidate(.init(candidate: "", mLineIndex: 0)), from: "b")))
   }
 
   @Test("an answer that carries an offer is ignored")

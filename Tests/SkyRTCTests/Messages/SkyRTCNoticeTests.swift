@@ -1,4 +1,5 @@
 import Foundation
+import Signalling
 import TestSupport
 import Testing
 
@@ -13,14 +14,14 @@ struct SkyRTCNoticeTests {
       .joined("b"), .left("b"),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.answer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
-      .signal(.candidate(.init(candidate: "", mid: nil, index: 0)), from: "b"),
+      .signal(.candidate(.init(candidate: "", mid: nil, mLineIndex: 0)), from: "b"),
     ]
     for notice in notices { #expect(try SkyRTCNotice(parsing: notice.text) == notice) }
   }
 
   @Test("a relayed candidate has sdpMid and sdpMLineIndex next to id and label")
   func candidateForOldPages() {
-    let notice = SkyRTCNotice.signal(.candidate(.init(candidate: "candidate:1", mid: "0", index: 1)), from: "b")
+    let notice = SkyRTCNotice.signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 1)), from: "b")
     #expect(
       notice.text
         == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"sdpMLineIndex":1,"sdpMid":"0","socketId":"b"},"#

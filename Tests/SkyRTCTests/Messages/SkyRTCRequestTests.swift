@@ -1,4 +1,5 @@
 import Foundation
+import Signalling
 import TestSupport
 import Testing
 
@@ -68,7 +69,7 @@ struct SkyRTCRequestTests {
     ] as [(String, String?, Int?)])
   func candidate(fields: String, mid: String?, index: Int?) throws {
     let text = #"{"eventName":"__ice_candidate","data":{"socketId":"a","candidate":"",\#(fields)}}"#
-    let expected = SignalledCandidate(candidate: "", mid: mid, index: index)
+    let expected = TrickledCandidate(candidate: "", mid: mid, mLineIndex: index)
     #expect(try SkyRTCRequest(parsing: text) == .signal(.candidate(expected), to: "a"))
   }
 
@@ -101,15 +102,15 @@ struct SkyRTCRequestTests {
       .join(room: "100", former: .init(id: "x", secret: "00ff")),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), to: "x"),
       .signal(.answer(.init(type: "answer", sdp: "")), to: "x"),
-      .signal(.candidate(.init(candidate: "candidate:1", mid: "0", index: 0)), to: "x"),
-      .signal(.candidate(.init(candidate: "", mid: nil, index: nil)), to: ""),
+      .signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), to: "x"),
+      .signal(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), to: ""),
     ]
     for request in requests { #expect(try SkyRTCRequest(parsing: request.text) == request) }
   }
 
   @Test("a candidate goes out with id and label and without their newer names")
   func candidateText() {
-    let request = SkyRTCRequest.signal(.candidate(.init(candidate: "candidate:1", mid: "0", index: 1)), to: "x")
+    let request = SkyRTCRequest.signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 1)), to: "x")
     #expect(
       request.text
         == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"socketId":"x"},"eventName":"__ice_candidate"}"#)

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOWebSocket
+import Signalling
 import TestSupport
 import Testing
 
@@ -82,7 +83,7 @@ struct HostileClientTests {
       let (attacker, attackerID) = try await Participant.joined("1", at: address)
       #expect(try await victim.next() == .joined(attackerID))
       let mid = String(repeating: "m", count: 135_000)
-      attacker.send(.signal(.candidate(.init(candidate: "candidate:1", mid: mid, index: 0)), to: victimID))
+      attacker.send(.signal(.candidate(.init(candidate: "candidate:1", mid: mid, mLineIndex: 0)), to: victimID))
       let ending = await attacker.socket.ended()
       guard case .closedThere(code: 1009, _) = ending else {
         Issue.record("The server ended with: \(ending)")

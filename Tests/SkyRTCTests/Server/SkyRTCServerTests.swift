@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Signalling
 import TestSupport
 import Testing
 
@@ -91,7 +92,7 @@ struct SkyRTCServerTests {
       for sender in [outside, nowhere] {
         sender.send(.signal(.mark("offer"), to: targetID))
         sender.send(.signal(.answer(.init(type: "answer", sdp: "answer")), to: targetID))
-        sender.send(.signal(.candidate(.init(candidate: "c", mid: "0", index: 0)), to: targetID))
+        sender.send(.signal(.candidate(.init(candidate: "c", mid: "0", mLineIndex: 0)), to: targetID))
         for name in ["_offer", "_new_peer", "_remove_peer", "_peers"] {
           sender.send(text: #"{"eventName":"\#(name)","data":{"sdp":"x","socketId":"\#(targetID)","connections":[]}}"#)
         }

@@ -4,6 +4,7 @@ import Codecs
 import Logging
 import Media
 import NIOCore
+import Signalling
 import SkyRTC
 import Testing
 
@@ -87,8 +88,8 @@ struct CheckDeskTests {
   @Test("tells when the server was lost, and that it came back")
   func serverLost() async throws {
     let report = try await report { desk, start in
-      desk.heard(.disconnected(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
-      desk.heard(.joined(you: "me", others: []), at: start + .seconds(2))
+      desk.heard(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
+      desk.heard(.joined(id: "me", others: []), at: start + .seconds(2))
       desk.leaving(at: start + .seconds(3), because: .enoughSeen)
     }
     #expect(report.roomReport.signallingLost == [.init(start: 1, duration: 1, regained: true, reason: "Gone.")])
@@ -100,7 +101,7 @@ struct CheckDeskTests {
     let limits = CheckDesk.Limits(wait: .seconds(1), span: .seconds(1))
     let desk = CheckDesk(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
     let start = ContinuousClock.now
-    desk.heard(.joined(you: "me", others: ["peer-1"]), at: start)
+    desk.heard(.joined(id: "me", others: ["peer-1"]), at: start)
     _ = try send(30, of: ParticipantID("peer-1"), to: desk, from: start)
     happen(desk, start)
     desk.end()

@@ -3,7 +3,7 @@ import Foundation
 import LiveSource
 import Logging
 import Media
-import SkyRTC
+import Signalling
 import Synchronization
 import Testing
 
@@ -20,7 +20,7 @@ extension RealTime {
 
       init(for time: Duration) { self.time = time }
 
-      func heard(_ event: SkyRTCClient.Event, at now: ContinuousClock.Instant) {}
+      func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
       func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {}
       func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { sent.withLock { $0 += 1 } }
       func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {

@@ -4,6 +4,7 @@ import ICE
 import Media
 import NIOCore
 import RTP
+import Signalling
 import TestSupport
 
 @testable import BotPeer
