@@ -40,10 +40,10 @@ struct CallInstructions {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "chatbot-instructions.\(ProcessInfo.processInfo.processIdentifier)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    var configuration = Recorder.Configuration(folder: folder.path, room: "instructions")
+    var configuration = RoomRecorder.Configuration(folder: folder.path, room: "instructions")
     configuration.verifies = false
     configuration.looksAtClock = false
-    let room = MemoryRoom(publishers: 4, recorder: try Recorder(configuration))
+    let room = MemoryRoom(publishers: 4, recorder: try RoomRecorder(configuration))
     try room.connect()
     try await room.play(for: .seconds(seconds))
     await room.recorder.finish(now: room.now)
@@ -60,39 +60,39 @@ private final class MemoryRoom {
   private final class Publisher {
     let id: ParticipantID
     let address: TransportAddress
-    let switchboard: PeerSwitchboard
-    var source: MadeUpSource
+    let demultiplexer: PeerDemultiplexer
+    var source: SyntheticFrameSource
 
     init(_ number: Int, now: ContinuousClock.Instant) {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
-      var configuration = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+      var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
       configuration.receiving = []
       configuration.makeGenerator = { SplitMix64(seed: UInt64(number) + 1) }
-      switchboard = PeerSwitchboard(configuration)
-      switchboard.localAddresses = [address]
-      source = MadeUpSource(seed: UInt64(number), start: now)
+      demultiplexer = PeerDemultiplexer(configuration)
+      demultiplexer.localAddresses = [address]
+      source = SyntheticFrameSource(seed: UInt64(number), start: now)
     }
   }
 
   private static let step = Duration.milliseconds(5)
   private static let peerID = ParticipantID("recorder")
 
-  let recorder: Recorder
+  let recorder: RoomRecorder
   private(set) var now = ContinuousClock.now
   private(set) var packetsReceived = 0
   private let start: ContinuousClock.Instant
-  private let peer: PeerSwitchboard
+  private let peer: PeerDemultiplexer
   private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
   private let publishers: [Publisher]
   private var connected: Set<ParticipantID> = []
 
-  init(publishers count: Int, recorder: Recorder) {
+  init(publishers count: Int, recorder: RoomRecorder) {
     self.recorder = recorder
     let begin = ContinuousClock.now
     start = begin
     now = begin
-    var configuration = PeerSwitchboard.Configuration(isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(isPolite: { _ in false })
     // Each engine has a user fragment of its own.
     let seeds = Mutex<UInt64>(100)
     configuration.makeGenerator = {
@@ -101,13 +101,13 @@ private final class MemoryRoom {
         return SplitMix64(seed: seed)
       }
     }
-    peer = PeerSwitchboard(configuration)
+    peer = PeerDemultiplexer(configuration)
     peer.localAddresses = [address]
     publishers = (0..<count).map { Publisher($0, now: begin) }
   }
 
   func connect() throws {
-    for publisher in publishers { publisher.switchboard.offer(to: Self.peerID, now: now) }
+    for publisher in publishers { publisher.demultiplexer.offer(to: Self.peerID, now: now) }
     let end = now + .seconds(5)
     while connected.count < publishers.count {
       guard now < end else { throw NotConnected() }
@@ -122,13 +122,13 @@ private final class MemoryRoom {
     var nextAdvance = now
     while now < end {
       for publisher in publishers {
-        while let frame = publisher.source.next(now: now) { publisher.switchboard.send(frame, now: now) }
+        while let frame = publisher.source.next(now: now) { publisher.demultiplexer.send(frame, now: now) }
       }
       exchange()
       if now >= nextAdvance {
         nextAdvance += .milliseconds(100)
         let now = now
-        await recorder.advance(now: Moment(now))
+        await recorder.advance(now: MonotonicInstant(now))
       }
       now += Self.step
     }
@@ -142,7 +142,7 @@ private final class MemoryRoom {
       isQuiet = true
       for publisher in publishers {
         var datagrams: [(ByteBuffer, local: TransportAddress)] = []
-        publisher.switchboard.poll(now: now, wallClock: wallClock) { action, _ in
+        publisher.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in
           switch action {
           case .transmit(let datagram, let local, _): datagrams.append((datagram, local))
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
@@ -161,7 +161,7 @@ private final class MemoryRoom {
         case .transmit(let datagram, _, let remote): datagrams.append((datagram, remote))
         case .event(let event):
           if case .signal(let message) = event {
-            publisher(participant)?.switchboard.received(message, from: Self.peerID, now: now)
+            publisher(participant)?.demultiplexer.received(message, from: Self.peerID, now: now)
           } else {
             take(event, of: participant)
             return
@@ -170,7 +170,7 @@ private final class MemoryRoom {
         isQuiet = false
       }
       for (datagram, remote) in datagrams {
-        publishers.first { $0.address == remote }?.switchboard.received(datagram, from: address, to: remote, now: now)
+        publishers.first { $0.address == remote }?.demultiplexer.received(datagram, from: address, to: remote, now: now)
       }
     }
   }
@@ -188,7 +188,7 @@ private final class MemoryRoom {
 }
 
 /// 30 frames of video a second, a keyframe a second, and 50 packets of audio: about 1 Mb/s with random insides.
-private struct MadeUpSource {
+private struct SyntheticFrameSource {
   private static let stock: [UInt8] = {
     var generator = SplitMix64(seed: 77)
     return (0..<32_768).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
@@ -221,7 +221,7 @@ private struct MadeUpSource {
     fill(&payload, count: isKeyframe ? 16_000 : Int.random(in: 2_000...4_500, using: &generator))
     return EncodedFrame(
       owner: Self.owner, codec: .vp8, time: MediaTime(ticks: videoFrames * 3_000, rate: 90_000), payload: payload,
-      isKeyframe: isKeyframe, size: isKeyframe ? PictureSize(width: 640, height: 480) : nil,
+      isKeyframe: isKeyframe, size: isKeyframe ? VideoSize(width: 640, height: 480) : nil,
       arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
   }
 

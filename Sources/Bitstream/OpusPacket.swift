@@ -22,7 +22,7 @@ package struct OpusPacket: Sendable, Hashable {
   package var duration: Int { contents.duration }
 
   /// The longest frame in bytes (RFC 6716, 3.4, R2).
-  private static let longestFrame = 1_275
+  private static let maximumFrameBytes = 1_275
 
   /// Reads the table of contents and checks all frame lengths.
   package init(parsing packet: ByteBuffer) throws(ParseError) {
@@ -81,7 +81,7 @@ package struct OpusPacket: Sendable, Hashable {
   /// All frames have the same length.
   private static func equal(_ count: Int, from start: Int, until end: Int) -> Lengths? {
     let length = (end - start) / count
-    guard length * count == end - start, length <= longestFrame else { return nil }
+    guard length * count == end - start, length <= maximumFrameBytes else { return nil }
     return Lengths(start: start, first: length, areZero: length == 0)
   }
 
@@ -106,7 +106,7 @@ package struct OpusPacket: Sendable, Hashable {
       guard sum <= end - place else { return nil }
     }
     let last = end - place - sum
-    guard last <= longestFrame else { return nil }
+    guard last <= maximumFrameBytes else { return nil }
     return Lengths(start: place, first: first ?? last, areZero: sum + last == 0)
   }
 

@@ -3,7 +3,7 @@ package import NIOCore
 /// What the first one or two bytes of an Opus packet say of it (RFC 6716, 3.1 and 3.2): how long it plays, and little more.
 package struct OpusTableOfContents: Sendable, Hashable {
   /// The longest packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5, R5).
-  package static let longestDuration = 5_760
+  package static let maximumDuration = 5_760
 
   /// 0...31: coding mode, bandwidth and frame duration (RFC 6716, table 2).
   package let configuration: UInt8
@@ -33,7 +33,7 @@ package struct OpusTableOfContents: Sendable, Hashable {
       frames = Int(count & 0x3F)
       guard frames > 0 else { throw .wrongValue("An Opus packet's frame count", expected: "1 to 48", found: 0) }
     }
-    guard duration <= Self.longestDuration else {
+    guard duration <= Self.maximumDuration else {
       throw .wrongValue("An Opus packet's duration in 48 kHz ticks", expected: "at most 5760", found: duration)
     }
   }

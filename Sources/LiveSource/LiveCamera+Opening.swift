@@ -11,7 +11,7 @@ extension LiveCamera {
     _ options: Options, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) -> any FrameSource {
     if case .file(let path) = options.input, let file = try carried(path, options) {
-      return FileSource(file, loops: options.loops, owner: options.owner, logger: logger)
+      return MediaFileSource(file, loops: options.loops, owner: options.owner, logger: logger)
     }
     return try LiveCamera(opening: options, logger: logger)
   }

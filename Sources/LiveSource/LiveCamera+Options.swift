@@ -16,7 +16,7 @@ extension LiveCamera {
     /// A file whose sound is played instead of the input's own.
     public var audio: String?
     /// What pictures are scaled to; nil for their own size.
-    public var size: PictureSize?
+    public var size: VideoSize?
     /// Pictures a second, by giving pictures again or leaving some out; nil for their own times.
     public var fps: Double?
     /// Whether it begins anew when it has ended. What comes from a pipe does not.
@@ -31,7 +31,7 @@ extension LiveCamera {
     public var owner: ParticipantID
 
     public init(
-      input: Input, audio: String? = nil, size: PictureSize? = nil, fps: Double? = nil, loops: Bool = true,
+      input: Input, audio: String? = nil, size: VideoSize? = nil, fps: Double? = nil, loops: Bool = true,
       live: Bool = false, maximumBitrate: Int = 2_500_000, owner: ParticipantID
     ) {
       self.input = input
@@ -53,7 +53,7 @@ extension LiveCamera {
       self.description = description
     }
 
-    init(_ name: String, _ refusal: InputRefusal) {
+    init(_ name: String, _ refusal: InputError) {
       description = "\(name) cannot be played: \(refusal)."
     }
   }

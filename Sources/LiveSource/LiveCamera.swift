@@ -32,8 +32,8 @@ public final class LiveCamera: FrameSource {
 
   public var kinds: Set<MediaKind> {
     var kinds: Set<MediaKind> = []
-    if plan.pictures != nil { kinds.insert(.video) }
-    if plan.sound != nil { kinds.insert(.audio) }
+    if plan.videoFrames != nil { kinds.insert(.video) }
+    if plan.audio != nil { kinds.insert(.audio) }
     return kinds
   }
 
@@ -81,8 +81,8 @@ public final class LiveCamera: FrameSource {
     for run in runs { run.follow(line) }
   }
 
-  public func startOver() {
-    for run in runs { run.startOver() }
+  public func reset() {
+    for run in runs { run.reset() }
   }
 
   /// Whether anybody takes frames.

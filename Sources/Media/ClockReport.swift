@@ -10,10 +10,10 @@ public struct ClockReport: Sendable, Hashable {
   /// When the report arrived.
   public var arrival: ContinuousClock.Instant {
     get { arrived.instant }
-    set { arrived = Moment(newValue) }
+    set { arrived = MonotonicInstant(newValue) }
   }
   /// What ``arrival`` says.
-  package var arrived: Moment
+  package var arrived: MonotonicInstant
 
   public init(
     owner: ParticipantID, codec: Codec, time: MediaTime, ntp: UInt64, arrival: ContinuousClock.Instant
@@ -22,6 +22,6 @@ public struct ClockReport: Sendable, Hashable {
     self.codec = codec
     self.time = time
     self.ntp = ntp
-    arrived = Moment(arrival)
+    arrived = MonotonicInstant(arrival)
   }
 }

@@ -19,24 +19,24 @@ public struct EncodedFrame: Sendable, Hashable {
   /// Whether it can be decoded without an earlier frame. Always true of Opus.
   public var isKeyframe: Bool
   /// A VP8 keyframe's picture size; nil for every other frame.
-  public var size: PictureSize?
+  public var size: VideoSize?
   /// When its last packet arrived, or when a file's frame was due.
   public var arrival: ContinuousClock.Instant {
     get { arrived.instant }
-    set { arrived = Moment(newValue) }
+    set { arrived = MonotonicInstant(newValue) }
   }
   /// What ``arrival`` says.
-  package var arrived: Moment
+  package var arrived: MonotonicInstant
   /// What is missing between the track's frame before it and this one; nil when it follows on.
   public var gap: MediaGap?
 
   public init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
-    size: PictureSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
+    size: VideoSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
   ) {
     self.init(
       owner: owner, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
-      arrived: Moment(arrival), gap: gap)
+      arrived: MonotonicInstant(arrival), gap: gap)
   }
 
   private static func opus(of payload: ByteBuffer, _ codec: Codec) -> OpusPacket? {
@@ -45,7 +45,7 @@ public struct EncodedFrame: Sendable, Hashable {
 
   package init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
-    size: PictureSize? = nil, arrived: Moment, gap: MediaGap? = nil
+    size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
   ) {
     self.init(
       owner: owner, codec: codec, time: time, payload: payload, opus: Self.opus(of: payload, codec),
@@ -56,7 +56,7 @@ public struct EncodedFrame: Sendable, Hashable {
   /// A frame whose payload has been read already.
   package init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?, isKeyframe: Bool,
-    size: PictureSize? = nil, arrived: Moment, gap: MediaGap? = nil
+    size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
   ) {
     self.opus = opus
     self.owner = owner
@@ -71,7 +71,7 @@ public struct EncodedFrame: Sendable, Hashable {
 }
 
 /// A picture's width and height in pixels.
-public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
+public struct VideoSize: Sendable, Hashable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 

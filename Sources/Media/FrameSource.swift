@@ -25,9 +25,9 @@ public protocol FrameSource: Sendable {
   func follow(bitrate: Int, fractionLost: Double)
 
   /// Nobody watches any more; whoever comes next is sent what the first one was. Nothing happens if the source is not live.
-  func startOver()
+  func reset()
 }
 
 extension FrameSource {
-  public func startOver() {}
+  public func reset() {}
 }

@@ -41,7 +41,7 @@ extension Impairment {
           + "\(other.example),\(setting.example)."
       case .tooMuchLoss(let loss, let burst, let most):
         "A loss of \(loss) cannot come in bursts of \(burst) on average, which lose "
-          + "\(ImpairmentText.number((most * 1_000).rounded(.down) / 10))% at most; make the bursts longer or leave burst out."
+          + "\(ImpairmentFormat.number((most * 1_000).rounded(.down) / 10))% at most; make the bursts longer or leave burst out."
       case .noneWithOthers:
         "In an impairment, none takes away everything and stands without other settings."
       case .badTime(let text):

@@ -18,17 +18,17 @@ extension Impairment {
     for part in text.split(separator: ";", omittingEmptySubsequences: false) {
       var rest = part.trimmed
       if let colon = rest.firstIndex(of: ":"), rest.first?.isNumber == true {
-        let next = try ImpairmentText.time(ofStep: rest[..<colon].trimmed)
-        if next < time { throw .timesFall(earlier: ImpairmentText.text(time), later: ImpairmentText.text(next)) }
+        let next = try ImpairmentFormat.time(ofStep: rest[..<colon].trimmed)
+        if next < time { throw .timesFall(earlier: ImpairmentFormat.text(time), later: ImpairmentFormat.text(next)) }
         time = next
         rest = rest[rest.index(after: colon)...].trimmed
       }
       if rest.isEmpty { throw .emptyStep }
-      var draft = StepDraft()
+      var draft = StepBuilder()
       try draft.read(rest)
       for direction in Direction.allCases {
         guard let conditions = try draft.conditions(direction) else { continue }
-        if steps(direction).last?.time == time { throw .setTwice(direction, time: ImpairmentText.text(time)) }
+        if steps(direction).last?.time == time { throw .setTwice(direction, time: ImpairmentFormat.text(time)) }
         append(Step(at: time, conditions), direction)
       }
     }
@@ -43,7 +43,7 @@ extension Impairment {
 }
 
 /// One step while it is read.
-private struct StepDraft {
+private struct StepBuilder {
   typealias Direction = Impairment.Direction
   typealias ParseError = Impairment.ParseError
 
@@ -98,6 +98,8 @@ extension Impairment.Conditions {
     guard let burst else { return }
     if !isGiven(.loss) { throw .needs(.burst, .loss) }
     let most = Self.mostLoss(burst: burst)
-    if loss > most { throw .tooMuchLoss(ImpairmentText.percent(loss), burst: ImpairmentText.number(burst), most: most) }
+    if loss > most {
+      throw .tooMuchLoss(ImpairmentFormat.percent(loss), burst: ImpairmentFormat.number(burst), most: most)
+    }
   }
 }

@@ -50,7 +50,7 @@ extension Impairment {
       case .burst: conditions.burst = try value(text, ["": 1], 1...1_000)
       case .delay: conditions.delay = try span(text)
       case .jitter: conditions.jitter = try span(text)
-      case .rate: conditions.rate = try value(text, Quantity.bitrates, 8_000...10_000_000_000)
+      case .rate: conditions.rate = try value(text, UnitValue.bitrates, 8_000...10_000_000_000)
       case .queue: conditions.queue = try span(text)
       case .reorder: conditions.reorder = try share(text)
       }
@@ -61,13 +61,13 @@ extension Impairment {
     }
 
     private func span(_ text: Substring) throws(ParseError) -> Duration {
-      .nanoseconds(Int64((try value(text, Quantity.times, 0...10) * 1e9).rounded()))
+      .nanoseconds(Int64((try value(text, UnitValue.times, 0...10) * 1e9).rounded()))
     }
 
     private func value(
       _ text: Substring, _ units: [String: Double], _ range: ClosedRange<Double>
     ) throws(ParseError) -> Double {
-      guard let quantity = Quantity(text.lowercased()), text.first?.isNumber == true else {
+      guard let quantity = UnitValue(text.lowercased()), text.first?.isNumber == true else {
         throw .notReadable(self, String(text))
       }
       guard let value = quantity.value(in: units) else {

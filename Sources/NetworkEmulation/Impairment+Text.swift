@@ -10,7 +10,7 @@ extension Impairment: CustomStringConvertible {
         } else {
           [sent.map { "send: \($0)" }, received.map { "receive: \($0)" }].compactMap(\.self).joined(separator: ", ")
         }
-      return times == [.zero] ? text : "\(ImpairmentText.text(time)): \(text)"
+      return times == [.zero] ? text : "\(ImpairmentFormat.text(time)): \(text)"
     }
     return parts.isEmpty ? "none" : parts.joined(separator: "; ")
   }
@@ -23,13 +23,13 @@ extension Impairment: CustomStringConvertible {
 extension Impairment.Conditions: CustomStringConvertible {
   public var description: String {
     var settings: [String] = []
-    if loss > 0 || burst != nil { settings.append("loss=\(ImpairmentText.percent(loss))") }
-    if let burst { settings.append("burst=\(ImpairmentText.number(burst))") }
-    if delay > .zero { settings.append("delay=\(ImpairmentText.text(delay))") }
-    if jitter > .zero { settings.append("jitter=\(ImpairmentText.text(jitter))") }
-    if let rate { settings.append("rate=\(ImpairmentText.bitrate(rate))") }
-    if queue != Self.usualQueue { settings.append("queue=\(ImpairmentText.text(queue))") }
-    if reorder > 0 { settings.append("reorder=\(ImpairmentText.percent(reorder))") }
+    if loss > 0 || burst != nil { settings.append("loss=\(ImpairmentFormat.percent(loss))") }
+    if let burst { settings.append("burst=\(ImpairmentFormat.number(burst))") }
+    if delay > .zero { settings.append("delay=\(ImpairmentFormat.text(delay))") }
+    if jitter > .zero { settings.append("jitter=\(ImpairmentFormat.text(jitter))") }
+    if let rate { settings.append("rate=\(ImpairmentFormat.bitrate(rate))") }
+    if queue != Self.usualQueue { settings.append("queue=\(ImpairmentFormat.text(queue))") }
+    if reorder > 0 { settings.append("reorder=\(ImpairmentFormat.percent(reorder))") }
     return settings.isEmpty ? "none" : settings.joined(separator: ",")
   }
 }

@@ -4,7 +4,7 @@ import Media
 
 /// A picture's planes while it is painted. It is valid only inside the closure that was given it.
 struct PatternCanvas {
-  let size: PictureSize
+  let size: VideoSize
   fileprivate let luma: UnsafeMutablePointer<UInt8>
   fileprivate let blue: UnsafeMutablePointer<UInt8>
   fileprivate let red: UnsafeMutablePointer<UInt8>
@@ -41,7 +41,7 @@ struct PatternCanvas {
   }
 
   /// Covers what of a box lies on the picture with grain.
-  func fill(_ box: PatternLayout.Box, _ grain: PatternGrain, frame: UInt32) {
+  func fill(_ box: PatternLayout.Box, _ grain: PatternNoise, frame: UInt32) {
     let columns = box.columns.clamped(to: 0..<size.width)
     for row in box.rows.clamped(to: 0..<size.height) where !columns.isEmpty {
       grain.withLine(row, frame: frame) { line in
@@ -61,7 +61,7 @@ struct PatternCanvas {
   }
 }
 
-extension Picture {
+extension VideoFrame {
   /// Lets `paint` change the picture in place.
   mutating func withCanvas(_ paint: (PatternCanvas) -> Void) {
     let size = size

@@ -5,7 +5,7 @@ struct PatternFilter: Sendable {
   static let factor = 6
   static let rate = 8_000
   /// How many samples are needed before and after the one that is made.
-  static let reach = 120
+  static let connectionSettings = 120
 
   /// A windowed band-pass: the hum below the marks goes, and so does what lies above them.
   private let weights: [Float]
@@ -13,14 +13,14 @@ struct PatternFilter: Sendable {
   init() {
     let (low, high) = (570.0 / 48_000, 3_030.0 / 48_000)
     func sinc(_ value: Double) -> Double { value == 0 ? 1 : sin(.pi * value) / (.pi * value) }
-    weights = (-Self.reach...Self.reach).map { index in
+    weights = (-Self.connectionSettings...Self.connectionSettings).map { index in
       let place = Double(index)
       let band = 2 * high * sinc(2 * high * place) - 2 * low * sinc(2 * low * place)
-      return Float(band * (0.54 + 0.46 * cos(.pi * place / Double(Self.reach))))
+      return Float(band * (0.54 + 0.46 * cos(.pi * place / Double(Self.connectionSettings))))
     }
   }
 
-  /// The filtered sample in the middle of `2 * reach + 1` samples that begin at `start`.
+  /// The filtered sample in the middle of `2 * connectionSettings + 1` samples that begin at `start`.
   func sample(_ start: UnsafePointer<Float>) -> Float {
     weights.withUnsafeBufferPointer { weights in
       var sum: Float = 0

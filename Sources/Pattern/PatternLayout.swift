@@ -41,9 +41,9 @@ struct PatternLayout: Sendable, Hashable {
   /// Where the picture begins inside a larger one, in pixels.
   let left: Int
   let top: Int
-  let size: PictureSize
+  let size: VideoSize
 
-  init(size: PictureSize, left: Int = 0, top: Int = 0) {
+  init(size: VideoSize, left: Int = 0, top: Int = 0) {
     self.size = size
     self.left = left
     self.top = top

@@ -18,7 +18,7 @@ extension PatternPainter {
   static let flash: UInt64 = 120
 
   /// What is the same in every picture: bars, reference cells, ruler.
-  static func scene(on empty: Picture, layout: PatternLayout) -> Picture {
+  static func scene(on empty: VideoFrame, layout: PatternLayout) -> VideoFrame {
     var scene = empty
     scene.withCanvas { canvas in
       paintBars(on: canvas, layout: layout)

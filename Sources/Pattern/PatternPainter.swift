@@ -5,22 +5,22 @@ package import Media
 ///
 /// The layout is described in `docs/pattern.md`, so that programs in other languages can read it.
 package struct PatternPainter: Sendable {
-  package let size: PictureSize
+  package let size: VideoSize
   package let streamID: UInt16
   let layout: PatternLayout
   /// What is the same in every picture.
-  private let scene: Picture
-  let grain: PatternGrain
+  private let scene: VideoFrame
+  let grain: PatternNoise
 
   /// - Parameters:
   ///   - size: the code can be read from 160x120 upwards.
   ///   - streamID: tells several patterns apart.
-  package init(size: PictureSize, streamID: UInt16 = 0) {
-    let empty = Picture(size: size, luma: Self.black)
+  package init(size: VideoSize, streamID: UInt16 = 0) {
+    let empty = VideoFrame(size: size, luma: Self.black)
     self.size = empty.size
     self.streamID = streamID
     layout = PatternLayout(size: empty.size)
-    grain = PatternGrain(width: empty.size.width)
+    grain = PatternNoise(width: empty.size.width)
     scene = Self.scene(on: empty, layout: layout)
   }
 
@@ -33,15 +33,15 @@ package struct PatternPainter: Sendable {
   /// - Parameters:
   ///   - frame: its number, one more than that of the picture before.
   ///   - time: when it is shown by the sender's clock, in milliseconds since 1970.
-  package func picture(frame: UInt32, time: UInt64) -> Picture {
-    var picture = scene
+  package func videoFrame(frame: UInt32, time: UInt64) -> VideoFrame {
+    var videoFrame = scene
     let reading = PatternReading(streamID: streamID, frameNumber: frame, time: time)
-    picture.withCanvas { canvas in
+    videoFrame.withCanvas { canvas in
       paintScenery(on: canvas, frame: frame, time: reading.time)
       paintClock(on: canvas, time: reading.time)
       paintCode(reading.bytes, on: canvas)
     }
-    return picture
+    return videoFrame
   }
 
   private func paintCode(_ bytes: [UInt8], on canvas: PatternCanvas) {

@@ -61,6 +61,6 @@ struct PatternPlane {
     while left < right, isBar(column: left) { left += 1 }
     while right > left, isBar(column: right - 1) { right -= 1 }
     guard left < right, top < bottom, right - left < width || bottom - top < height else { return nil }
-    return PatternLayout(size: PictureSize(width: right - left, height: bottom - top), left: left, top: top)
+    return PatternLayout(size: VideoSize(width: right - left, height: bottom - top), left: left, top: top)
   }
 }

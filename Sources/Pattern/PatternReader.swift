@@ -16,21 +16,22 @@ package struct PatternReader: Sendable {
 
   package init() {}
 
-  package func read(_ picture: Picture) -> Result<PatternReading, PatternRefusal> {
-    guard picture.isWhole else { return .failure(.tooSmall) }
-    return picture.luma.withUnsafeBufferPointer { luma in
+  package func read(_ videoFrame: VideoFrame) -> Result<PatternReading, PatternReadingError> {
+    guard videoFrame.isWhole else { return .failure(.tooSmall) }
+    return videoFrame.luma.withUnsafeBufferPointer { luma in
       guard let start = luma.baseAddress else { return .failure(.tooSmall) }
       return read(
-        PatternPlane(start: start, width: picture.size.width, height: picture.size.height, stride: picture.size.width))
+        PatternPlane(
+          start: start, width: videoFrame.size.width, height: videoFrame.size.height, stride: videoFrame.size.width))
     }
   }
 
-  package func read(_ view: PictureView) -> Result<PatternReading, PatternRefusal> {
+  package func read(_ view: VideoFrameView) -> Result<PatternReading, PatternReadingError> {
     read(
       PatternPlane(start: view.luma.bytes, width: view.luma.width, height: view.luma.height, stride: view.luma.stride))
   }
 
-  private func read(_ plane: PatternPlane) -> Result<PatternReading, PatternRefusal> {
+  private func read(_ plane: PatternPlane) -> Result<PatternReading, PatternReadingError> {
     guard plane.width >= Self.smallestWidth, plane.height >= Self.smallestHeight else { return .failure(.tooSmall) }
     let whole = read(plane, PatternLayout(size: .init(width: plane.width, height: plane.height)))
     guard case .failure(.noPattern) = whole, let inner = plane.withoutBars,
@@ -39,7 +40,7 @@ package struct PatternReader: Sendable {
     return read(plane, inner)
   }
 
-  private func read(_ plane: PatternPlane, _ layout: PatternLayout) -> Result<PatternReading, PatternRefusal> {
+  private func read(_ plane: PatternPlane, _ layout: PatternLayout) -> Result<PatternReading, PatternReadingError> {
     guard let scale = greyScale(plane, layout) else { return .failure(.noPattern) }
     var unclear = 0
     var bytes = [UInt8](repeating: 0, count: 16)
@@ -78,7 +79,7 @@ package struct PatternReader: Sendable {
 }
 
 /// Why a picture could not be read as the pattern.
-package enum PatternRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PatternReadingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It has fewer pixels than the code needs.
   case tooSmall
   /// The reference cells are not there: it is another picture, or cut off.

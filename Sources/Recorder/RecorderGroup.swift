@@ -6,8 +6,8 @@ internal import Synchronization
 /// A participant is recorded by one of them for as long as the recording lasts: by the one that records the fewest when it
 /// begins. Memory and threads for verification are shared out evenly, but each has 8 MiB at least.
 public final class RecorderGroup: MediaSink {
-  /// For their ``Recorder/problems``, ``Recorder/keyframeRequests`` and ``Recorder/summaries``.
-  public let recorders: [Recorder]
+  /// For their ``RoomRecorder/problems``, ``RoomRecorder/keyframeRequests`` and ``RoomRecorder/summaries``.
+  public let recorders: [RoomRecorder]
 
   /// One participant's video and audio of some seconds.
   private static let leastMemory = 8 << 20
@@ -23,38 +23,38 @@ public final class RecorderGroup: MediaSink {
   /// Opens the folder.
   ///
   /// - Parameter threads: how many recorders there are; at least 1.
-  public init(_ configuration: Recorder.Configuration, threads: Int = 1) throws(Recorder.DiskError) {
+  public init(_ configuration: RoomRecorder.Configuration, threads: Int = 1) throws(RoomRecorder.StorageError) {
     let threads = max(1, threads)
     var share = configuration
     share.memoryLimit = min(configuration.memoryLimit, max(configuration.memoryLimit / threads, Self.leastMemory))
     share.recorders = threads
-    var recorders: [Recorder] = []
-    for _ in 0..<threads { recorders.append(try Recorder(share)) }
+    var recorders: [RoomRecorder] = []
+    for _ in 0..<threads { recorders.append(try RoomRecorder(share)) }
     self.recorders = recorders
     assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
   }
 
-  /// Begins to record a participant; see ``Recorder/begin(_:name:now:wallClock:)``.
+  /// Begins to record a participant; see ``RoomRecorder/begin(_:name:now:wallClock:)``.
   public func begin(
     _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
   ) {
     recorders[assign(participant)].begin(participant, name: name, now: now, wallClock: wallClock)
   }
 
-  /// Takes what a participant's media brought; see ``Recorder/receive(_:of:now:)``.
+  /// Takes what a participant's media brought; see ``RoomRecorder/receive(_:of:now:)``.
   public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     recorder(of: participant)?.receive(event, of: participant, now: now)
   }
 
-  /// Ends the recording of a participant; see ``Recorder/end(_:reason:now:)``.
-  public func end(_ participant: ParticipantID, reason: LeaveReason, now: ContinuousClock.Instant) {
+  /// Ends the recording of a participant; see ``RoomRecorder/end(_:reason:now:)``.
+  public func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant) {
     recorder(of: participant)?.end(participant, reason: reason, now: now)
     release(participant)
   }
 
-  /// Ends all recordings, and the recorders with them; see ``Recorder/finish(reason:now:within:)``.
+  /// Ends all recordings, and the recorders with them; see ``RoomRecorder/finish(reason:now:within:)``.
   public func finish(
-    reason: LeaveReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
   ) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in recorders {
@@ -81,7 +81,7 @@ public final class RecorderGroup: MediaSink {
     }
   }
 
-  private func recorder(of participant: ParticipantID) -> Recorder? {
+  private func recorder(of participant: ParticipantID) -> RoomRecorder? {
     if recorders.count == 1 { return recorders[0] }
     return assignments.withLock { $0.recorders[participant] }.map { recorders[$0] }
   }

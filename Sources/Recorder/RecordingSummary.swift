@@ -11,7 +11,7 @@ public struct RecordingSummary: Sendable, Hashable {
   /// What the manifest says.
   public let manifest: RecordingManifest
   /// What the disk answered when the recording was left unfinished because of it; nil otherwise.
-  public let obstacle: Recorder.DiskError?
+  public let obstacle: RoomRecorder.StorageError?
 
   /// The paths of the media files and then of the manifest.
   public var paths: [String] {

@@ -32,7 +32,7 @@ extension SessionDescription {
       case .lineTooLong(let number, let bytes):
         "Line \(number) of the SDP has \(bytes) bytes, but at most \(SessionDescription.maximumLineLength) are read."
       case .notASCII(let number):
-        "Line \(number) of the SDP has more than \(SessionDescription.longestRunOutsideASCII) bytes in a row that are not ASCII."
+        "Line \(number) of the SDP has more than \(SessionDescription.maximumRunOutsideASCII) bytes in a row that are not ASCII."
       case .tooMany(let what, let limit, let number):
         "The SDP has more than \(limit) \(what), see line \(number)."
       }

@@ -35,7 +35,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
   package static let maximumFormats = 128
 
   /// The most bytes in a row that are not ASCII: only names that people give have any.
-  package static let longestRunOutsideASCII = 64
+  package static let maximumRunOutsideASCII = 64
 
   /// Reads a description. Lines may end in CR LF or in LF alone.
   package init(parsing text: String) throws(ParseError) {
@@ -53,7 +53,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
       let (line, next) = Self.line(of: text, from: start)
       let length = bytes.distance(from: start, to: next)
       guard length <= Self.maximumLineLength else { throw .lineTooLong(number: number, bytes: length) }
-      guard !bytes[start..<next].hasRunOutsideASCII(over: Self.longestRunOutsideASCII) else {
+      guard !bytes[start..<next].hasRunOutsideASCII(over: Self.maximumRunOutsideASCII) else {
         throw .notASCII(number: number)
       }
       start = next

@@ -12,20 +12,20 @@ struct CallCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      let roster = try await Call(plan: options.plan, console: console, log: log).run()
-      if options.record != nil { try report(roster, on: console) }
+      let participantRegistry = try await Call(plan: options.plan, console: console, log: log).run()
+      if options.record != nil { try report(participantRegistry, on: console) }
     }
   }
 
   /// Lists what was recorded, and says what could not be.
-  private func report(_ roster: Roster, on console: Console) throws(CallFailure) {
-    let recordings = roster.recordings
-    let forgotten = roster.recordingsForgotten
+  private func report(_ participantRegistry: ParticipantRegistry, on console: Console) throws(CallFailure) {
+    let recordings = participantRegistry.recordings
+    let forgotten = participantRegistry.recordingsForgotten
     if forgotten > 0 {
       console.result("\(forgotten) earlier recordings are in the folder too; their manifests tell of them.")
     }
     for summary in recordings { console.result(RecordingReport(summary).text) }
-    if let problem = roster.recordingProblem { throw problem }
+    if let problem = participantRegistry.recordingProblem { throw problem }
     guard !recordings.isEmpty else {
       throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
     }

@@ -25,7 +25,7 @@ struct RepairCommand: ParsableCommand {
     let console = Console(isQuiet: quiet)
     var code = ExitCodes.fine
     for file in files {
-      let reports = Recorder.repair(file)
+      let reports = RoomRecorder.repair(file)
       if reports.isEmpty { console.say("“\(file)” holds no unfinished recording.") }
       for report in reports {
         switch report.outcome {

@@ -37,7 +37,7 @@ enum Subcommands {
   /// The one that was meant, if that can be told.
   private static func near(_ word: String) -> String? {
     let letters = Array(word.lowercased().prefix(40))
-    let found = names.map { (name: $0, distance: Spelling.distance(letters, Array($0))) }.min {
+    let found = names.map { (name: $0, distance: EditDistance.distance(letters, Array($0))) }.min {
       $0.distance < $1.distance
     }
     guard let found, found.distance <= max(1, found.name.count / 2 - 1) else { return nil }

@@ -7,18 +7,18 @@ import Testing
 
 @Suite("Opus")
 struct OpusTests {
-  private func tone(_ count: Int, from start: Int = 0, channels: Int = 2) -> Sound {
+  private func tone(_ count: Int, from start: Int = 0, channels: Int = 2) -> AudioSamples {
     let samples = (start..<start + count).flatMap { index in
       [Float](repeating: Float(0.5 * sin(2 * Double.pi * 440 * Double(index) / 48_000)), count: channels)
     }
-    return Sound(samples: samples, channels: channels)
+    return AudioSamples(samples: samples, channels: channels)
   }
 
   @Test("a tone comes back as loud as it went in")
   func toneSurvives() throws {
     let encoder = try OpusEncoder()
     let decoder = try OpusDecoder()
-    var last = Sound(samples: [], channels: 2)
+    var last = AudioSamples(samples: [], channels: 2)
     for index in 0..<25 { last = try decoder.decode(encoder.encode(tone(960, from: index * 960))) }
     #expect(last.count == 960)
     #expect(abs(last.level - 0.3535) < 0.02)
@@ -51,7 +51,7 @@ struct OpusTests {
   @Test("bytes that are no packet are refused with a sentence", arguments: [[], [0x03], [0x03, 0x00], [0x01, 1]])
   func malformed(bytes: [UInt8]) {
     #expect(throws: ParseError.self) { try OpusPacket(parsing: ByteBuffer(bytes: bytes)) }
-    #expect(throws: CodecFailure.self) { try OpusDecoder().decode(ByteBuffer(bytes: bytes)) }
+    #expect(throws: CodecError.self) { try OpusDecoder().decode(ByteBuffer(bytes: bytes)) }
   }
 
   @Test("a lost packet is rebuilt from the copy in the next one")
@@ -128,14 +128,14 @@ struct OpusTests {
     for _ in 0..<50 { last = try decoder.conceal(duration: 960).level }
     #expect(first > 0.1)
     #expect(last < first / 10)
-    #expect(throws: CodecFailure.self) { try decoder.conceal(duration: 48_000) }
+    #expect(throws: CodecError.self) { try decoder.conceal(duration: 48_000) }
   }
 
   @Test("sound with other channels than the encoder's is refused")
   func wrongChannels() throws {
     let encoder = try OpusEncoder()
-    #expect(throws: CodecFailure.self) { try encoder.encode(tone(960, channels: 1)) }
-    #expect(throws: CodecFailure.self) { try encoder.encode(tone(961)) }
+    #expect(throws: CodecError.self) { try encoder.encode(tone(960, channels: 1)) }
+    #expect(throws: CodecError.self) { try encoder.encode(tone(961)) }
   }
 
   @Test("a lower bitrate makes smaller packets")

@@ -7,24 +7,24 @@ import Testing
 
 @Suite("VP8")
 struct VP8Tests {
-  private let size = PictureSize(width: 161, height: 91)
+  private let size = VideoSize(width: 161, height: 91)
 
-  private func picture(_ index: Int, size: PictureSize) -> Picture {
-    var picture = Picture(size: size)
+  private func videoFrame(_ index: Int, size: VideoSize) -> VideoFrame {
+    var videoFrame = VideoFrame(size: size)
     for y in 0..<size.height {
       for x in 0..<size.width {
-        picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 3) % 160)
+        videoFrame.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 3) % 160)
       }
     }
-    return picture
+    return videoFrame
   }
 
   @Test("a picture of odd size comes back much as it was")
-  func pictureSurvives() throws {
+  func videoFrameSurvives() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let decoder = try VP8Decoder()
     for index in 0..<10 {
-      let original = picture(index, size: size)
+      let original = videoFrame(index, size: size)
       let output = try #require(try encoder.encode(original, time: Int64(index) * 3_000))
       #expect(output.isKeyframe == (index == 0))
       let seen = try #require(try decoder.decode(output.payload, \.copy))
@@ -38,7 +38,7 @@ struct VP8Tests {
   func forcedKeyframe() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let keyframes = try (0..<6).map { index in
-      try encoder.encode(picture(index, size: size), time: Int64(index) * 3_000, keyframe: index == 4)?.isKeyframe
+      try encoder.encode(videoFrame(index, size: size), time: Int64(index) * 3_000, keyframe: index == 4)?.isKeyframe
     }
     #expect(keyframes == [true, false, false, false, true, false])
   }
@@ -46,56 +46,56 @@ struct VP8Tests {
   @Test("only a keyframe tells its size")
   func keyframeSize() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
-    let first = try #require(try encoder.encode(picture(0, size: size), time: 0))
-    let second = try #require(try encoder.encode(picture(1, size: size), time: 3_000))
+    let first = try #require(try encoder.encode(videoFrame(0, size: size), time: 0))
+    let second = try #require(try encoder.encode(videoFrame(1, size: size), time: 3_000))
     #expect(try VP8Decoder.keyframeSize(of: first.payload) == size)
     #expect(try VP8Decoder.keyframeSize(of: second.payload) == nil)
     #expect(try VP8Decoder.keyframeSize(of: ByteBuffer()) == nil)
   }
 
   @Test("a keyframe of 16383x16383 is refused without being decoded")
-  func hugePicture() throws {
+  func hugeVideoFrame() throws {
     let header = ByteBuffer(bytes: [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F, 0, 0, 0, 0])
-    #expect(throws: CodecFailure.self) { try VP8Decoder.keyframeSize(of: header) }
-    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(header) }
+    #expect(throws: CodecError.self) { try VP8Decoder.keyframeSize(of: header) }
+    #expect(throws: CodecError.self) { try VP8Decoder().decode(header) }
   }
 
   @Test("what cannot be decoded is refused with a sentence")
   func damaged() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
-    let first = try #require(try encoder.encode(picture(0, size: size), time: 0)).payload
-    let second = try #require(try encoder.encode(picture(1, size: size), time: 3_000)).payload
-    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(second) }
-    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(ByteBuffer()) }
+    let first = try #require(try encoder.encode(videoFrame(0, size: size), time: 0)).payload
+    let second = try #require(try encoder.encode(videoFrame(1, size: size), time: 3_000)).payload
+    #expect(throws: CodecError.self) { try VP8Decoder().decode(second) }
+    #expect(throws: CodecError.self) { try VP8Decoder().decode(ByteBuffer()) }
     let cut = try #require(first.getSlice(at: first.readerIndex, length: 12))
-    #expect(throws: CodecFailure.self) { try VP8Decoder().decode(cut) }
+    #expect(throws: CodecError.self) { try VP8Decoder().decode(cut) }
   }
 
   @Test("the view of a grey picture tells its brightness")
   func brightness() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
-    let grey = try #require(try encoder.encode(Picture(size: size, luma: 90), time: 0))
+    let grey = try #require(try encoder.encode(VideoFrame(size: size, luma: 90), time: 0))
     let brightness = try #require(try VP8Decoder().decode(grey.payload, \.brightness))
     #expect(abs(brightness - 90) < 3)
   }
 
   @Test("settings that make no sense are refused")
   func badSettings() throws {
-    #expect(throws: CodecFailure.self) {
-      try VP8Encoder(VP8Encoder.Settings(size: PictureSize(width: 0, height: 10)))
+    #expect(throws: CodecError.self) {
+      try VP8Encoder(VP8Encoder.Settings(size: VideoSize(width: 0, height: 10)))
     }
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
-    #expect(throws: CodecFailure.self) {
-      try encoder.encode(Picture(size: PictureSize(width: 10, height: 10)), time: 0)
+    #expect(throws: CodecError.self) {
+      try encoder.encode(VideoFrame(size: VideoSize(width: 10, height: 10)), time: 0)
     }
     try encoder.setBitrate(200_000)
   }
 
   /// A picture that no encoder has seen the like of before.
-  private func noise(_ generator: inout SeededGenerator, size: PictureSize) -> Picture {
-    var picture = Picture(size: size)
-    for index in picture.luma.indices { picture.luma[index] = UInt8(truncatingIfNeeded: generator.next()) }
-    return picture
+  private func noise(_ generator: inout SeededGenerator, size: VideoSize) -> VideoFrame {
+    var videoFrame = VideoFrame(size: size)
+    for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(truncatingIfNeeded: generator.next()) }
+    return videoFrame
   }
 
   @Test("the last quantizer is coarse where bits are short and fine where they are not")
@@ -107,12 +107,12 @@ struct VP8Tests {
     #expect(encoder.lastQuantizer == nil)
     var generator = SeededGenerator(seed: 1)
     for index in 0..<10 {
-      let picture = noise(&generator, size: size)
-      _ = try encoder.encode(picture, time: Int64(index) * 3_000)
+      let videoFrame = noise(&generator, size: size)
+      _ = try encoder.encode(videoFrame, time: Int64(index) * 3_000)
     }
     #expect(encoder.lastQuantizer == 50)
     try encoder.setBitrate(20_000_000)
-    for index in 10..<20 { _ = try encoder.encode(Picture(size: size), time: Int64(index) * 3_000) }
+    for index in 10..<20 { _ = try encoder.encode(VideoFrame(size: size), time: Int64(index) * 3_000) }
     #expect(try #require(encoder.lastQuantizer) < 10)
   }
 
@@ -124,9 +124,9 @@ struct VP8Tests {
     let encoder = try VP8Encoder(settings)
     var generator = SeededGenerator(seed: 2)
     let keyframes = try (0..<30).map { index in
-      let still = Picture(size: size, luma: UInt8(index))
-      let picture = index % 10 < 5 ? still : noise(&generator, size: size)
-      return try encoder.encode(picture, time: Int64(index) * 3_000, keyframe: index == 17)?.isKeyframe ?? false
+      let still = VideoFrame(size: size, luma: UInt8(index))
+      let videoFrame = index % 10 < 5 ? still : noise(&generator, size: size)
+      return try encoder.encode(videoFrame, time: Int64(index) * 3_000, keyframe: index == 17)?.isKeyframe ?? false
     }
     #expect(keyframes.indices.filter { keyframes[$0] } == [0, 17])
   }

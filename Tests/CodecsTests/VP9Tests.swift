@@ -31,16 +31,16 @@ struct VP9Tests {
   @Test("a stream of profile 0 is decoded")
   func decoding() throws {
     let decoder = try VP9Decoder()
-    let pictures = try frames(["-pix_fmt", "yuv420p"]).compactMap { try decoder.decode($0, \.copy) }
-    #expect(pictures.count == 10)
-    #expect(pictures.allSatisfy { $0.size == PictureSize(width: 162, height: 90) && $0.isWhole })
-    #expect(Set(pictures.map(\.luma)).count > 1)
+    let videoFrames = try frames(["-pix_fmt", "yuv420p"]).compactMap { try decoder.decode($0, \.copy) }
+    #expect(videoFrames.count == 10)
+    #expect(videoFrames.allSatisfy { $0.size == VideoSize(width: 162, height: 90) && $0.isWhole })
+    #expect(Set(videoFrames.map(\.luma)).count > 1)
   }
 
   @Test("other profiles are refused with a sentence", arguments: ["yuv444p", "yuv422p"])
   func otherProfiles(format: String) throws {
     let first = try #require(try frames(["-pix_fmt", format]).first)
-    let failure = #expect(throws: CodecFailure.self) { try VP9Decoder().decode(first, \.size) }
+    let failure = #expect(throws: CodecError.self) { try VP9Decoder().decode(first, \.size) }
     #expect(failure?.description.contains("profile 0") == true)
   }
 
@@ -48,8 +48,8 @@ struct VP9Tests {
   func damaged() throws {
     let frames = try frames(["-pix_fmt", "yuv420p"])
     var generator = SeededGenerator(seed: 7)
-    #expect(throws: CodecFailure.self) { try VP9Decoder().decode(ByteBuffer(), \.size) }
-    #expect(throws: CodecFailure.self) { try VP9Decoder().decode(frames[1], \.size) }
+    #expect(throws: CodecError.self) { try VP9Decoder().decode(ByteBuffer(), \.size) }
+    #expect(throws: CodecError.self) { try VP9Decoder().decode(frames[1], \.size) }
     let decoder = try VP9Decoder()
     for round in 0..<200 {
       var frame = frames[round % frames.count]
@@ -60,10 +60,10 @@ struct VP9Tests {
   }
 
   @Test("a keyframe of 16384x16384 is refused without being decoded")
-  func hugePicture() {
+  func hugeVideoFrame() {
     // Frame marker, profile 0, keyframe, shown; sync code; colours; 16 bits each of width and height less one.
     let header = ByteBuffer(bytes: [0x82, 0x49, 0x83, 0x42, 0x23, 0xFF, 0xF3, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0])
-    let failure = #expect(throws: CodecFailure.self) { try VP9Decoder().decode(header, \.size) }
+    let failure = #expect(throws: CodecError.self) { try VP9Decoder().decode(header, \.size) }
     #expect(failure?.description.contains("above 4096x4096") == true)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 struct ConnectingTests {
   @Test("with 1 ms of delay both sides agree in under 100 ms, whoever controls", arguments: [true, false])
   func connectsQuickly(leftControls: Bool) throws {
-    var line = SimulatedLine.agents(roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
+    var line = SimulatedPath.agents(roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
     line.exchangeAll()
     let time = try #require(line.run(.seconds(1)) { $0.isComplete })
     #expect(time < .milliseconds(100))
@@ -22,7 +22,7 @@ struct ConnectingTests {
 
   @Test("a first check that the other side dropped, for want of an answer, comes again when theirs comes")
   func firstCheckLost() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.isBlocked = { from, _ in from == Known.right }
     line.right.know(line.left.localCredentials, now: line.now)
     line.right.know(line.left.localCandidates, now: line.now)
@@ -36,7 +36,7 @@ struct ConnectingTests {
 
   @Test("over IPv6 both sides agree in under 100 ms")
   func connectsOverIPv6() throws {
-    var line = SimulatedLine.agents(left: [Known.leftV6], right: [Known.rightV6])
+    var line = SimulatedPath.agents(left: [Known.leftV6], right: [Known.rightV6])
     line.exchangeAll()
     let time = try #require(line.run(.seconds(1)) { $0.isComplete })
     #expect(time < .milliseconds(100))
@@ -45,7 +45,7 @@ struct ConnectingTests {
 
   @Test("of IPv4 and IPv6 the one that works is taken", arguments: [true, false])
   func takesTheFamilyThatWorks(isV4Blocked: Bool) throws {
-    var line = SimulatedLine.agents(left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6])
+    var line = SimulatedPath.agents(left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6])
     line.isBlocked = { _, to in (to.family == .v4) == isV4Blocked }
     line.exchangeAll()
     let time = try #require(line.run(.seconds(1)) { $0.isComplete })
@@ -58,7 +58,7 @@ struct ConnectingTests {
   func survivesLoss() throws {
     var times: [Duration] = []
     for seed in 0..<200 as Range<UInt64> {
-      var line = SimulatedLine.agents(
+      var line = SimulatedPath.agents(
         left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6],
         roles: seed % 2 == 0 ? (.controlling, .controlled) : (.controlled, .controlling), seed: seed)
       line.delay = 5...60
@@ -77,7 +77,7 @@ struct ConnectingTests {
   func manyAddresses() throws {
     let lefts = (1...8).map { address("10.0.0.\($0)") }
     let rights = (1...8).map { address("10.1.0.\($0)") }
-    var line = SimulatedLine.agents(left: lefts, right: rights)
+    var line = SimulatedPath.agents(left: lefts, right: rights)
     line.delay = 20...20
     line.exchangeAll()
     let time = try #require(line.run(.seconds(3)) { $0.isComplete })
@@ -92,7 +92,7 @@ struct ConnectingTests {
   func onlyTheLastPairWorks() throws {
     let lefts = (1...8).map { address("10.0.0.\($0)") }
     let rights = (1...8).map { address("10.1.0.\($0)") }
-    var line = SimulatedLine.agents(left: lefts, right: rights)
+    var line = SimulatedPath.agents(left: lefts, right: rights)
     line.isBlocked = { from, to in
       let ends: Set = [from, to]
       return ends != [lefts[7], rights[7]]
@@ -105,7 +105,7 @@ struct ConnectingTests {
 
   @Test("a line that opens only after 20 s is still used")
   func lateLine() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.isBlocked = { _, _ in true }
     line.exchangeAll()
     line.run(.seconds(20))
@@ -117,7 +117,7 @@ struct ConnectingTests {
 
   @Test("without any answer the agent fails after 40 s, and falls silent")
   func failsAfterPatience() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.isBlocked = { _, _ in true }
     line.exchangeAll()
     line.run(.seconds(60))
@@ -134,10 +134,10 @@ struct ConnectingTests {
   func loopback() throws {
     let loopback = address("127.0.0.1", 5_001)
     let otherLoopback = address("127.0.0.1", 5_002)
-    var alone = SimulatedLine.agents(left: [loopback], right: [otherLoopback])
+    var alone = SimulatedPath.agents(left: [loopback], right: [otherLoopback])
     alone.exchangeAll()
     #expect(alone.run(.seconds(1)) { $0.isComplete } != nil)
-    var both = SimulatedLine.agents(left: [loopback, Known.left], right: [otherLoopback, Known.right])
+    var both = SimulatedPath.agents(left: [loopback, Known.left], right: [otherLoopback, Known.right])
     both.exchangeAll()
     #expect(both.run(.seconds(1)) { $0.isComplete } != nil)
     #expect(both.left.selectedPair?.remote == Known.right)
@@ -146,7 +146,7 @@ struct ConnectingTests {
   @Test("the same seed gives the same datagrams at the same times")
   func isReproducible() {
     func record() -> [ByteBuffer] {
-      var line = SimulatedLine.agents(seed: 5)
+      var line = SimulatedPath.agents(seed: 5)
       line.loss = 0.2
       line.delay = 1...30
       line.exchangeAll()

@@ -6,9 +6,9 @@ import Testing
 @Suite("Consent")
 struct ConsentTests {
   private func completeLine(left: [TransportAddress] = [Known.left], right: [TransportAddress] = [Known.right]) throws
-    -> SimulatedLine<ICEAgent>
+    -> SimulatedPath<ICEAgent>
   {
-    var line = SimulatedLine.agents(left: left, right: right)
+    var line = SimulatedPath.agents(left: left, right: right)
     line.exchangeAll()
     try #require(line.run(.seconds(2)) { $0.isComplete } != nil)
     return line
@@ -29,7 +29,7 @@ struct ConsentTests {
   func lossyCall() throws {
     var disconnections = 0
     for seed in 1...10 as ClosedRange<UInt64> {
-      var line = SimulatedLine.agents(seed: seed)
+      var line = SimulatedPath.agents(seed: seed)
       line.loss = 0.2
       line.delay = 10...40
       line.exchangeAll()

@@ -80,7 +80,7 @@ struct FuzzTests {
   @Test("3,000 odd requests with the right password trap nothing and stay within the limits")
   func authenticRequests() {
     var generator = SeededGenerator(seed: 11)
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(.controlled, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, now: line.now)
@@ -109,7 +109,7 @@ struct FuzzTests {
   func anyOrder() {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
-      var line = SimulatedLine.agents(
+      var line = SimulatedPath.agents(
         left: [Known.left], right: [Known.right, Known.rightV6], tieBreakers: (seed % 3, seed % 2), seed: seed)
       line.loss = 0.1
       line.delay = 1...50
@@ -126,7 +126,7 @@ struct FuzzTests {
     }
   }
 
-  private static func act(on line: inout SimulatedLine<ICEAgent>, using generator: inout SeededGenerator) {
+  private static func act(on line: inout SimulatedPath<ICEAgent>, using generator: inout SeededGenerator) {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0: line.left.know(line.right.localCredentials, now: line.now)
     case 1: line.right.know(line.left.localCredentials, now: line.now)

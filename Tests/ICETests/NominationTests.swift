@@ -8,8 +8,8 @@ struct NominationTests {
   private let rights = [address("192.0.2.2"), address("192.0.2.3"), address("192.0.2.4")]
 
   /// A controlled agent, and a peer that sends what it is told and answers everything.
-  private func controlledLine(now: ContinuousClock.Instant) -> SimulatedLine<ScriptedPeer> {
-    var line = SimulatedLine(
+  private func controlledLine(now: ContinuousClock.Instant) -> SimulatedPath<ScriptedPeer> {
+    var line = SimulatedPath(
       left: agent(.controlled, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials), now: now)
     line.right.role = .controlling
@@ -71,7 +71,7 @@ struct NominationTests {
 
   @Test("USE-CANDIDATE from a controlled side nominates nothing")
   func notTheirsToNominate() throws {
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, now: line.now)
@@ -86,7 +86,7 @@ struct NominationTests {
     "the controlling side nominates one pair only, three round trips after the first that works, 20 to 100 ms",
     arguments: [(1, 20), (10, 60), (30, 100)])
   func regular(delay: Int64, wait: Int64) throws {
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, now: line.now)

@@ -8,8 +8,8 @@ struct RestartTests {
   private let newLeft = ICECredentials(usernameFragment: "newleft1", password: "new-left-password-24-char")
   private let newRight = ICECredentials(usernameFragment: "newright", password: "new-rightpassword-24-char")
 
-  private func completeLine() throws -> SimulatedLine<ICEAgent> {
-    var line = SimulatedLine.agents()
+  private func completeLine() throws -> SimulatedPath<ICEAgent> {
+    var line = SimulatedPath.agents()
     line.exchangeAll()
     try #require(line.run(.seconds(2)) { $0.isComplete } != nil)
     line.run(.seconds(10))

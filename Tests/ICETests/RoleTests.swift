@@ -9,7 +9,7 @@ struct RoleTests {
     "when both sides take the same role, the higher tie-breaker controls",
     arguments: [ICEAgent.Role.controlling, .controlled], [true, false])
   func conflict(role: ICEAgent.Role, leftIsHigher: Bool) throws {
-    var line = SimulatedLine.agents(roles: (role, role), tieBreakers: leftIsHigher ? (9, 3) : (3, 9))
+    var line = SimulatedPath.agents(roles: (role, role), tieBreakers: leftIsHigher ? (9, 3) : (3, 9))
     line.exchangeAll()
     let time = try #require(line.run(.seconds(1)) { $0.isComplete })
     #expect(time < .milliseconds(200))
@@ -19,7 +19,7 @@ struct RoleTests {
 
   @Test("equal tie-breakers are drawn anew until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
   func equalTieBreakers(role: ICEAgent.Role) throws {
-    var line = SimulatedLine.agents(roles: (role, role), tieBreakers: (5, 5))
+    var line = SimulatedPath.agents(roles: (role, role), tieBreakers: (5, 5))
     line.exchangeAll()
     #expect(line.run(.seconds(2)) { $0.isComplete } != nil)
     #expect(line.left.role != line.right.role)
@@ -28,7 +28,7 @@ struct RoleTests {
   @Test("a role conflict under 30 % loss is settled too, for each of 100 seeds")
   func conflictUnderLoss() throws {
     for seed in 0..<100 as Range<UInt64> {
-      var line = SimulatedLine.agents(
+      var line = SimulatedPath.agents(
         left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6],
         roles: seed % 2 == 0 ? (.controlling, .controlling) : (.controlled, .controlled), seed: seed)
       line.delay = 5...60
@@ -41,7 +41,7 @@ struct RoleTests {
 
   @Test("the side that has to change is told so by an authenticated 487")
   func refusal() throws {
-    var line = SimulatedLine.agents(roles: (.controlling, .controlling), tieBreakers: (9, 3))
+    var line = SimulatedPath.agents(roles: (.controlling, .controlling), tieBreakers: (9, 3))
     line.exchangeAll()
     line.run(.seconds(1))
     let refusals = line.sent[.left, default: []].compactMap { try? STUNMessage(parsing: $0) }
@@ -55,7 +55,7 @@ struct RoleTests {
   @Test(
     "a lite remote side is nominated to, whatever our role was", arguments: [ICEAgent.Role.controlling, .controlled])
   func liteRemote(role: ICEAgent.Role) throws {
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(role, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, isLite: true, now: line.now)

@@ -7,8 +7,8 @@ import Testing
 struct SecurityTests {
   private let stranger = address("192.0.2.66", 6_666)
 
-  private func line(_ role: ICEAgent.Role = .controlling) -> SimulatedLine<ScriptedPeer> {
-    var line = SimulatedLine(
+  private func line(_ role: ICEAgent.Role = .controlling) -> SimulatedPath<ScriptedPeer> {
+    var line = SimulatedPath(
       left: agent(role, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, now: line.now)
@@ -17,7 +17,7 @@ struct SecurityTests {
 
   @Test("a wrong password never validates a pair, on either side")
   func wrongPassword() {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     let wrong = "a-wrong-password-24-chars"
     line.left.know(.init(usernameFragment: "rightrig", password: wrong), now: line.now)
     line.right.know(.init(usernameFragment: "leftleft", password: wrong), now: line.now)
@@ -197,7 +197,7 @@ struct SecurityTests {
 
   @Test("a flood of requests before the credentials is held to 16 paths")
   func floodBeforeCredentials() {
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials))
     for port in 1_000..<2_000 as Range<UInt16> {

@@ -10,7 +10,7 @@ struct TranslationTests {
 
   @Test("a remote side behind a NAT is reached at the address its checks come from", arguments: [true, false])
   func remoteBehindNAT(isSymmetric: Bool) throws {
-    var line = SimulatedLine.agents(right: [inside])
+    var line = SimulatedPath.agents(right: [inside])
     line.rightNAT = AddressTranslator(outside: outside, isSymmetric: isSymmetric)
     line.exchangeAll()
     let time = try #require(line.run(.seconds(2)) { $0.isComplete })
@@ -24,7 +24,7 @@ struct TranslationTests {
 
   @Test("we behind a NAT reach a public remote side, which never heard our address")
   func weBehindNAT() throws {
-    var line = SimulatedLine.agents(left: [inside])
+    var line = SimulatedPath.agents(left: [inside])
     line.leftNAT = AddressTranslator(outside: outside)
     line.exchangeCredentials()
     line.left.know(line.right.localCandidates, now: line.now)
@@ -36,7 +36,7 @@ struct TranslationTests {
   func bothBehindNAT() throws {
     let leftInside = address("10.0.0.5")
     let rightInside = address("172.16.0.9")
-    var line = SimulatedLine.agents(left: [leftInside], right: [rightInside])
+    var line = SimulatedPath.agents(left: [leftInside], right: [rightInside])
     var leftNAT = AddressTranslator(outside: address("203.0.113.7").ip)
     var rightNAT = AddressTranslator(outside: address("198.51.100.3").ip)
     // What a STUN server would have seen.
@@ -55,7 +55,7 @@ struct TranslationTests {
 
   @Test("a NAT that forgets everything in mid-call costs seconds, not the call", arguments: [true, false])
   func natForgets(leftControls: Bool) throws {
-    var line = SimulatedLine.agents(
+    var line = SimulatedPath.agents(
       right: [inside], roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
     line.rightNAT = AddressTranslator(outside: outside)
     line.exchangeAll()
@@ -73,7 +73,7 @@ struct TranslationTests {
 
   @Test("a candidate told after its address was discovered takes the told kind and priority")
   func toldAfterDiscovery() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCredentials()
     line.right.know(line.left.localCandidates, now: line.now)
     try #require(line.run(.seconds(1)) { $0.isComplete } != nil)
@@ -86,7 +86,7 @@ struct TranslationTests {
   @Test("a relayed candidate of the other side is an address like any other")
   func relayedRemote() throws {
     let now = ContinuousClock.now
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(
         hosts: [address("198.51.100.9", 50_000)], credentials: Known.rightCredentials, remote: Known.leftCredentials),

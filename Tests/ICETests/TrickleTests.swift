@@ -7,7 +7,7 @@ import Testing
 struct TrickleTests {
   @Test("candidates that come seconds after the credentials connect as soon as they are there")
   func lateCandidates() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCredentials()
     line.run(.seconds(5))
     #expect(line.left.state == .checking)
@@ -18,7 +18,7 @@ struct TrickleTests {
 
   @Test("candidates that come before the credentials are kept for them")
   func earlyCandidates() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCandidates()
     line.run(.seconds(5))
     #expect(line.left.state == .new)
@@ -29,7 +29,7 @@ struct TrickleTests {
 
   @Test("one side without any candidate of the other learns it from the other's checks", arguments: [true, false])
   func noCandidatesOnOneSide(leftKnows: Bool) throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCredentials()
     if leftKnows {
       line.left.know(line.right.localCandidates, now: line.now)
@@ -43,7 +43,7 @@ struct TrickleTests {
 
   @Test("checks that come before the credentials are answered at once and returned as soon as these are known")
   func checksBeforeCredentials() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.right.know(line.left.localCredentials, now: line.now)
     line.right.know(line.left.localCandidates, now: line.now)
     line.run(.seconds(3))
@@ -57,7 +57,7 @@ struct TrickleTests {
 
   @Test("a nomination that came before the credentials holds")
   func nominationBeforeCredentials() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.left.know(line.right.localCredentials, now: line.now)
     line.left.know(line.right.localCandidates, now: line.now)
     line.run(.seconds(3))
@@ -68,7 +68,7 @@ struct TrickleTests {
 
   @Test("without a candidate on either side nothing is sent, and the wait ends after 40 s")
   func noCandidatesAtAll() {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCredentials()
     line.run(.seconds(39))
     #expect(line.left.state == .checking)
@@ -79,7 +79,7 @@ struct TrickleTests {
 
   @Test("a failed agent connects when a candidate comes at last")
   func candidateAfterFailure() throws {
-    var line = SimulatedLine.agents()
+    var line = SimulatedPath.agents()
     line.exchangeCredentials()
     line.run(.seconds(60))
     #expect(line.left.state == .failed)
@@ -122,7 +122,7 @@ struct TrickleTests {
 
   @Test("an address of ours that is added later is paired with what is known")
   func lateLocalHost() throws {
-    var line = SimulatedLine.agents(left: [])
+    var line = SimulatedPath.agents(left: [])
     line.exchangeAll()
     line.run(.seconds(1))
     line.left.addLocalHost(Known.left)
@@ -143,7 +143,7 @@ struct TrickleTests {
     }
     agent.know(Known.rightCredentials, now: now)
     #expect(agent.statistics.remoteCandidates == 50)
-    var line = SimulatedLine(
+    var line = SimulatedPath(
       left: agent,
       right: ScriptedPeer(hosts: [], credentials: Known.rightCredentials, remote: Known.leftCredentials), now: now)
     line.run(.seconds(60))
@@ -151,7 +151,7 @@ struct TrickleTests {
     #expect(line.left.statistics.checksSent < 3_000)
   }
 
-  private func destination(_ event: SimulatedLine<ScriptedPeer>.Event) -> [TransportAddress]? {
+  private func destination(_ event: SimulatedPath<ScriptedPeer>.Event) -> [TransportAddress]? {
     if case .send(_, let from, let to) = event.action { [from, to] } else { nil }
   }
 }

@@ -15,7 +15,7 @@ public struct StallSamples: Sendable {
   /// Of all bursts together, in nanoseconds.
   private var running: UInt64 = 0
   private var waiting: UInt64 = 0
-  private var longestWait: UInt64 = 0
+  private var maximumWait: UInt64 = 0
 
   /// In nanoseconds.
   private static let resolution: UInt64 = 100_000
@@ -41,7 +41,7 @@ public struct StallSamples: Sendable {
     else { return }
     running &+= runs - ran
     waiting &+= waits - waited
-    longestWait = max(longestWait, waits - waited)
+    maximumWait = max(maximumWait, waits - waited)
   }
 
   /// The figures of all samples so far.
@@ -60,6 +60,6 @@ public struct StallSamples: Sendable {
     return StallFigures(
       elapsed: Double(now - begun) / 1e9, latenessP99: Double(p99) / 1e9, longestLateness: Double(longest) / 1e9,
       runQueueWait: running > 0 ? Double(waiting) / Double(running &+ waiting) : nil,
-      longestRunQueueWait: Double(longestWait) / 1e9, steal: ticks > 0 ? stolen / ticks : 0)
+      longestRunQueueWait: Double(maximumWait) / 1e9, steal: ticks > 0 ? stolen / ticks : 0)
   }
 }

@@ -80,8 +80,8 @@ struct FrameDropperTests {
     dropper.drop(frame(1, isKeyframe: true), of: track)
     let dropped = try #require(dropper.takeAll()[track])
     #expect(dropped.reason == .diskStalled && dropped.count == 2 && dropped.keyframes == 1 && dropped.bytes == 20)
-    #expect(dropped.firstArrival == Moment(Self.start))
-    #expect(dropped.lastArrival == Moment(Self.start) + .milliseconds(1))
+    #expect(dropped.firstArrival == MonotonicInstant(Self.start))
+    #expect(dropped.lastArrival == MonotonicInstant(Self.start) + .milliseconds(1))
     let next = MediaGap(.lost, packetsLost: 1, delay: .milliseconds(10))
     #expect(
       dropped.gap(before: next)

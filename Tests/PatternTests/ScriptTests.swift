@@ -46,14 +46,14 @@ struct ScriptTests {
   }
 
   /// The picture as a page's canvas has it: red, green, blue, opaque (ITU-R BT.601).
-  private func pixels(_ picture: Picture) -> Data {
-    var pixels = Data(capacity: picture.luma.count * 4)
-    let width = picture.size.width
-    for index in picture.luma.indices {
-      let place = index / width / 2 * picture.colourStride + index % width / 2
-      let luma = 1.164 * (Double(picture.luma[index]) - 16)
-      let blue = Double(picture.blue[place]) - 128
-      let red = Double(picture.red[place]) - 128
+  private func pixels(_ videoFrame: VideoFrame) -> Data {
+    var pixels = Data(capacity: videoFrame.luma.count * 4)
+    let width = videoFrame.size.width
+    for index in videoFrame.luma.indices {
+      let place = index / width / 2 * videoFrame.colourStride + index % width / 2
+      let luma = 1.164 * (Double(videoFrame.luma[index]) - 16)
+      let blue = Double(videoFrame.blue[place]) - 128
+      let red = Double(videoFrame.red[place]) - 128
       for value in [luma + 1.596 * red, luma - 0.813 * red - 0.391 * blue, luma + 2.018 * blue] {
         pixels.append(UInt8(min(max(0, value), 255)))
       }
@@ -62,28 +62,28 @@ struct ScriptTests {
     return pixels
   }
 
-  private func reading(_ picture: Picture) throws -> String {
+  private func reading(_ videoFrame: VideoFrame) throws -> String {
     try evaluate(
-      "readPatternPicture({ width: \(picture.size.width), height: \(picture.size.height), data: bytes('\(pixels(picture).base64EncodedString())') })"
+      "readPatternPicture({ width: \(videoFrame.size.width), height: \(videoFrame.size.height), data: bytes('\(pixels(videoFrame).base64EncodedString())') })"
     )
   }
 
   @Test("a picture is read from a canvas's pixels", arguments: [(160, 120), (177, 145), (320, 240)])
-  func picture(width: Int, height: Int) throws {
-    let painter = PatternPainter(size: PictureSize(width: width, height: height), streamID: 0xBEEF)
-    let text = try reading(painter.picture(frame: 4_000_000_001, time: Self.time))
+  func videoFrame(width: Int, height: Int) throws {
+    let painter = PatternPainter(size: VideoSize(width: width, height: height), streamID: 0xBEEF)
+    let text = try reading(painter.videoFrame(frame: 4_000_000_001, time: Self.time))
     #expect(text == #"{"stream":48879,"frame":4000000001,"time":1795280400123}"#)
   }
 
   @Test("bars around it are left out, and what is no pattern is not read")
   func others() throws {
-    let inner = PatternPainter(size: PictureSize(width: 160, height: 120)).picture(frame: 9, time: Self.time)
-    var around = Picture(size: PictureSize(width: 214, height: 120))
+    let inner = PatternPainter(size: VideoSize(width: 160, height: 120)).videoFrame(frame: 9, time: Self.time)
+    var around = VideoFrame(size: VideoSize(width: 214, height: 120))
     for row in 0..<120 {
       around.luma.replaceSubrange(row * 214 + 27..<row * 214 + 187, with: inner.luma[row * 160..<(row + 1) * 160])
     }
     #expect(try reading(around) == #"{"stream":0,"frame":9,"time":1795280400123}"#)
-    #expect(try reading(Picture(size: inner.size)) == #"{"error":"no pattern"}"#)
+    #expect(try reading(VideoFrame(size: inner.size)) == #"{"error":"no pattern"}"#)
     var damaged = inner
     for row in 52..<60 {
       damaged.luma.replaceSubrange(row * 160 + 16..<row * 160 + 80, with: repeatElement(224, count: 64))
@@ -92,9 +92,9 @@ struct ScriptTests {
   }
 
   @Test("the marks are found in samples that come in blocks")
-  func sound() throws {
-    let sound = PatternSound().sound(from: Int64(Self.time) * 48, count: 120_000)
-    let data = sound.samples.withUnsafeBytes { Data($0) }
+  func audio() throws {
+    let audio = PatternAudio().audio(from: Int64(Self.time) * 48, count: 120_000)
+    let data = audio.samples.withUnsafeBytes { Data($0) }
     let text = try evaluate(
       """
       (() => {
@@ -120,10 +120,10 @@ struct ScriptTests {
       contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../docs/pattern.md"), encoding: .utf8)
     let code = try #require(page.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first)
-    let picture = PatternPainter(size: PictureSize(width: 176, height: 144), streamID: 5)
-      .picture(frame: 77, time: Self.time)
+    let videoFrame = PatternPainter(size: VideoSize(width: 176, height: 144), streamID: 5)
+      .videoFrame(frame: 77, time: Self.time)
     let plane = folder.appendingPathComponent("plane")
-    try Data(picture.luma).write(to: plane)
+    try Data(videoFrame.luma).write(to: plane)
     let script = folder.appendingPathComponent("script.py")
     try """
     \(code)

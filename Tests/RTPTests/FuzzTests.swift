@@ -63,7 +63,7 @@ struct FuzzTests {
       checkDescriptor(payload)
       _ = try? VP8FrameHeader(parsing: payload)
       if let packet = try? OpusPacket(parsing: payload) {
-        expect((120...OpusTableOfContents.longestDuration).contains(packet.duration), of: payload)
+        expect((120...OpusTableOfContents.maximumDuration).contains(packet.duration), of: payload)
       }
       _ = PacketKind.of(payload)
     }
@@ -135,8 +135,9 @@ struct FuzzTests {
     var copy = original
     for _ in 0..<Int.random(in: 1...4, using: &generator) {
       // Headers are at the front, so half of the damage is done there.
-      let reach = Bool.random(using: &generator) ? min(40, copy.readableBytes) : copy.readableBytes
-      copy.setInteger(UInt8(truncatingIfNeeded: generator.next()), at: Int.random(in: 0..<reach, using: &generator))
+      let connectionSettings = Bool.random(using: &generator) ? min(40, copy.readableBytes) : copy.readableBytes
+      copy.setInteger(
+        UInt8(truncatingIfNeeded: generator.next()), at: Int.random(in: 0..<connectionSettings, using: &generator))
     }
     switch Int.random(in: 0..<4, using: &generator) {
     case 0: copy.moveWriterIndex(to: Int.random(in: 0...copy.readableBytes, using: &generator))

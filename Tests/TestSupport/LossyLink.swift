@@ -75,7 +75,7 @@ public struct LossyLink: Sendable {
     }
   }
 
-  private struct Parcel: Sendable {
+  private struct QueuedDatagram: Sendable {
     var arrival: ContinuousClock.Instant
     var datagram: ByteBuffer
   }
@@ -86,7 +86,7 @@ public struct LossyLink: Sendable {
   private var generator: SeededGenerator
   private var isBad = false
   /// In order of arrival.
-  private var parcels: [Parcel] = []
+  private var queuedDatagrams: [QueuedDatagram] = []
   private var lastArrival: ContinuousClock.Instant?
   private var lineIsFree: ContinuousClock.Instant?
 
@@ -96,7 +96,7 @@ public struct LossyLink: Sendable {
   }
 
   /// When the next datagram arrives; nil when none is on its way.
-  public var deadline: ContinuousClock.Instant? { parcels.first?.arrival }
+  public var deadline: ContinuousClock.Instant? { queuedDatagrams.first?.arrival }
 
   public mutating func send(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
     counts.sent += 1
@@ -113,8 +113,8 @@ public struct LossyLink: Sendable {
 
   /// Takes the next datagram that has arrived by `now`.
   public mutating func receive(now: ContinuousClock.Instant) -> ByteBuffer? {
-    guard let first = parcels.first, first.arrival <= now else { return nil }
-    return parcels.removeFirst().datagram
+    guard let first = queuedDatagrams.first, first.arrival <= now else { return nil }
+    return queuedDatagrams.removeFirst().datagram
   }
 
   private mutating func isLost() -> Bool {
@@ -145,9 +145,9 @@ public struct LossyLink: Sendable {
       arrival = max(arrival, lastArrival ?? arrival)
       lastArrival = arrival
     }
-    var place = parcels.endIndex
-    while place > 0, parcels[place - 1].arrival > arrival { place -= 1 }
-    parcels.insert(Parcel(arrival: arrival, datagram: datagram), at: place)
+    var place = queuedDatagrams.endIndex
+    while place > 0, queuedDatagrams[place - 1].arrival > arrival { place -= 1 }
+    queuedDatagrams.insert(QueuedDatagram(arrival: arrival, datagram: datagram), at: place)
   }
 
   private mutating func happens(_ probability: Double) -> Bool {

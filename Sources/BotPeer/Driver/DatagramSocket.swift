@@ -30,10 +30,10 @@ final class DatagramSocket {
 
   /// By which the kernel knows it.
   let descriptor: Int32
-  private let inbox = DatagramInbox()
-  private let outbox = DatagramOutbox()
+  private let inbox = ReceiveBatch()
+  private let outbox = SendBatch()
   /// What has to be sent, but could not yet.
-  private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: SocketName)>()
+  private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: SocketAddressStorage)>()
   private var isClosed = false
 
   /// How often datagrams are fetched before others have their turn.
@@ -44,7 +44,7 @@ final class DatagramSocket {
   /// With so much, what has come need not be fetched at once.
   private static let roomyBuffer: Int32 = 4 << 20
   private static let sendBuffer: Int32 = 1 << 20
-  private static let longestWait = 256
+  private static let maximumWait = 256
 
   /// Binds a socket.
   ///
@@ -62,10 +62,11 @@ final class DatagramSocket {
     // The kernel tells twice of what it was asked for, the half being for its own needs (socket(7)).
     hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.roomyBuffer
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
-    Self.set(descriptor, SOL_SOCKET, DatagramInbox.timestampOption, to: 1)
+    Self.set(descriptor, SOL_SOCKET, ReceiveBatch.timestampOption, to: 1)
     if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
-    var name = SocketName(TransportAddress(ip: ip, port: port))
-    guard name.withSockAddr({ bind(descriptor, $0, $1) }) == 0, let bound = SocketName.local(of: descriptor) else {
+    var name = SocketAddressStorage(TransportAddress(ip: ip, port: port))
+    guard name.withSockAddr({ bind(descriptor, $0, $1) }) == 0, let bound = SocketAddressStorage.local(of: descriptor)
+    else {
       let code = errno
       Glibc.close(descriptor)
       throw Failure(code: code)
@@ -90,7 +91,7 @@ final class DatagramSocket {
   ///
   /// - Parameter take: is lent the bytes, to be changed in place. Whoever keeps them has them for himself.
   /// - Returns: whether there may be more.
-  func receive(_ take: (inout ByteBuffer, TransportAddress, Moment) -> Void) -> Bool {
+  func receive(_ take: (inout ByteBuffer, TransportAddress, MonotonicInstant) -> Void) -> Bool {
     // The same memory for all that nobody keeps.
     var datagram = ByteBuffer()
     for _ in 0..<Self.turns where !isClosed {
@@ -98,7 +99,7 @@ final class DatagramSocket {
       // all datagrams would seem to have come sooner than they did.
       var wallClock = timespec()
       clock_gettime(CLOCK_REALTIME, &wallClock)
-      let now = Moment.now
+      let now = MonotonicInstant.now
       inbox.fetch(from: descriptor)
       datagramsRead &+= UInt64(inbox.count)
       for place in 0..<inbox.count {
@@ -107,7 +108,7 @@ final class DatagramSocket {
         datagram.writeBytes(bytes)
         take(&datagram, sender, now - inbox.age(at: place, wallClock: wallClock))
       }
-      if inbox.count < DatagramInbox.capacity { return false }
+      if inbox.count < ReceiveBatch.capacity { return false }
     }
     return !isClosed
   }
@@ -131,7 +132,7 @@ final class DatagramSocket {
   ///
   /// - Parameter isVital: whether it is kept when the kernel has no room: checks and handshakes are, media is not.
   func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
-    guard !isClosed, remote.family == address.family, datagram.readableBytes <= DatagramOutbox.longestDatagram else {
+    guard !isClosed, remote.family == address.family, datagram.readableBytes <= SendBatch.maximumDatagramBytes else {
       return
     }
     if outbox.isFull { flush() }
@@ -151,7 +152,7 @@ final class DatagramSocket {
   /// The kernel has no room: what is vital waits for it.
   private func keepOutbox() {
     outbox.takeAll { datagram, remote, isVital in
-      if isVital, waiting.count < Self.longestWait {
+      if isVital, waiting.count < Self.maximumWait {
         waiting.append((datagram, remote))
       } else {
         datagramsDropped &+= 1
@@ -160,7 +161,7 @@ final class DatagramSocket {
   }
 
   /// Sends, or finds that it never will; false when the kernel has no room for it now.
-  private func send(_ datagram: ByteBuffer, to remote: SocketName) -> Bool {
+  private func send(_ datagram: ByteBuffer, to remote: SocketAddressStorage) -> Bool {
     var name = remote
     let count = datagram.withUnsafeReadableBytes { bytes in
       name.withSockAddr { sendto(descriptor, bytes.baseAddress, bytes.count, 0, $0, $1) }

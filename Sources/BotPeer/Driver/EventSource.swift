@@ -16,7 +16,7 @@ final class EventSource {
   /// What has happened and is not handed over yet.
   private var pending: [ParticipantEvent] = []
   /// When the oldest of it happened.
-  private var pendingSince: Moment?
+  private var pendingSince: MonotonicInstant?
   /// Whether some of it is not media.
   private var isUrgent = false
   private let patience: Duration
@@ -70,9 +70,9 @@ final class EventSource {
   /// Hands over what has been added, if it need not wait for more.
   ///
   /// - Returns: until when it waits otherwise.
-  func yield(now: ContinuousClock.Instant) -> Moment? {
+  func yield(now: ContinuousClock.Instant) -> MonotonicInstant? {
     if pending.isEmpty { return nil }
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     let due = (pendingSince ?? now) + patience
     if !isUrgent, due > now {
       pendingSince = pendingSince ?? now

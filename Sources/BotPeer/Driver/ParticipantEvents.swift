@@ -45,11 +45,11 @@ public struct ParticipantEvent: Sendable, Hashable {
   public var event: PeerEvent
   /// When it happened; whoever takes it may come to it later.
   public var time: ContinuousClock.Instant { moment.instant }
-  private var moment: Moment
+  private var moment: MonotonicInstant
 
   public init(participant: ParticipantID, event: PeerEvent, time: ContinuousClock.Instant) {
     self.participant = participant
     self.event = event
-    moment = Moment(time)
+    moment = MonotonicInstant(time)
   }
 }

@@ -9,27 +9,27 @@ internal import Signalling
 
 /// Sockets, clock and timers for the engines of all participants.
 ///
-/// It lives on one event loop and is touched nowhere else, so it has no lock. It carries out what ``PeerSwitchboard`` says, and
+/// It lives on one event loop and is touched nowhere else, so it has no lock. It carries out what ``PeerDemultiplexer`` says, and
 /// decides nothing.
 final class PeerDriver {
   /// Whose everything is.
-  let switchboard: PeerSwitchboard
+  let demultiplexer: PeerDemultiplexer
 
   private let loop: any EventLoop
-  private let configuration: BotPeer.Configuration
+  private let configuration: Peer.Configuration
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
   private let participantEnded: (ParticipantID) -> Void
-  private let turnEnded: (ContinuousClock.Instant) -> Moment?
+  private let turnEnded: (ContinuousClock.Instant) -> MonotonicInstant?
 
   private var sockets: [TransportAddress: DatagramSocket] = [:]
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
-  private var lookout: Lookout?
+  private var poller: SocketPoller?
   /// What was counted of all sockets until the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
   /// Since when the user knows that video is left unread; nil when it is not.
-  private var unreadTold: ContinuousClock.Instant?
+  private var unreadReported: ContinuousClock.Instant?
 
   /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
   ///
@@ -37,22 +37,22 @@ final class PeerDriver {
   /// cannot wait in the kernel is not made to, nor is anything while somebody is being connected: a connection takes some ten
   /// messages, each the answer to another.
   var patience: Duration {
-    if isConnecting { return Lookout.shortestInterval }
-    if isUrgent || !isListener { return Lookout.interval }
-    return Lookout.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
+    if isConnecting { return SocketPoller.shortestInterval }
+    if isUrgent || !isListener { return SocketPoller.interval }
+    return SocketPoller.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
 
   /// Whether somebody is in the first seconds of connecting, and the thread has time to look more often for them: who connects again
   /// and again takes no time that others need.
-  var isConnecting: Bool { switchboard.isConnecting && !isBusy }
+  var isConnecting: Bool { demultiplexer.isConnecting && !isBusy }
 
-  /// Whether the thread was busy for more than half of the last ``OverloadControl/interval``.
+  /// Whether the thread was busy for more than half of the last ``OverloadController/interval``.
   private var isBusy = false
 
   /// How many datagrams came with the last look that found any.
   private var newlyRead = 0
   /// Fewer than are taken from a socket before others have their turn.
-  private static let fewDatagrams = DatagramSocket.turns * DatagramInbox.capacity
+  private static let fewDatagrams = DatagramSocket.turns * ReceiveBatch.capacity
 
   /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
   private var isListener = false
@@ -61,7 +61,7 @@ final class PeerDriver {
   /// When ``carryOutAll(now:)`` is needed next even if nothing comes.
   private(set) var deadline: ContinuousClock.Instant?
   /// Whether that may not be later by some milliseconds.
-  var isUrgent: Bool { switchboard.isUrgent }
+  var isUrgent: Bool { demultiplexer.isUrgent }
 
   /// - Parameters:
   ///   - checkPace: shared by all drivers of the program.
@@ -69,11 +69,11 @@ final class PeerDriver {
   ///   - participantEnded: is told when a participant has no connection any more.
   ///   - turnEnded: is told that this is all for now, and says when it wants to be told so again.
   init(
-    loop: any EventLoop, configuration: BotPeer.Configuration, checkPace: CheckPace = CheckPace(),
-    departedLimit: Int = PeerSwitchboard.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
+    loop: any EventLoop, configuration: Peer.Configuration, checkPace: CheckPacer = CheckPacer(),
+    departedLimit: Int = PeerDemultiplexer.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
     emit: @escaping (ParticipantEvent) -> Void,
     participantEnded: @escaping (ParticipantID) -> Void = { _ in },
-    turnEnded: @escaping (ContinuousClock.Instant) -> Moment? = { _ in nil }
+    turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant? = { _ in nil }
   ) {
     self.loop = loop
     self.configuration = configuration
@@ -81,7 +81,7 @@ final class PeerDriver {
     self.emit = emit
     self.participantEnded = participantEnded
     self.turnEnded = turnEnded
-    var settings = PeerSwitchboard.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
+    var settings = PeerDemultiplexer.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.impairment = configuration.impairment
@@ -91,13 +91,13 @@ final class PeerDriver {
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
     settings.checkPace = checkPace
     settings.departedLimit = departedLimit
-    switchboard = PeerSwitchboard(settings)
+    demultiplexer = PeerDemultiplexer(settings)
   }
 
   // MARK: Sockets
 
   /// Binds a socket on each address; at least one must succeed.
-  func bind(_ addresses: [IPAddress], port: UInt16) throws(BotPeer.StartError) -> [TransportAddress] {
+  func bind(_ addresses: [IPAddress], port: UInt16) throws(Peer.StartError) -> [TransportAddress] {
     var problems: [String] = []
     for ip in addresses {
       do {
@@ -110,12 +110,12 @@ final class PeerDriver {
     }
     guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
-    switchboard.localAddresses = Array(sockets.keys)
+    demultiplexer.localAddresses = Array(sockets.keys)
     isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasRoom)
-    let lookout = Lookout.of(loop)
-    self.lookout = lookout
-    lookout.join(self, descriptors: bySocket.keys)
-    return switchboard.localAddresses
+    let poller = SocketPoller.of(loop)
+    self.poller = poller
+    poller.join(self, descriptors: bySocket.keys)
+    return demultiplexer.localAddresses
   }
 
   /// Begins to ask the STUN servers how the sockets look from outside.
@@ -143,7 +143,7 @@ final class PeerDriver {
     }
   }
 
-  /// Takes the share of the last ``OverloadControl/interval`` that the thread was busy, 0 to 1, and follows what comes of it.
+  /// Takes the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and follows what comes of it.
   func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
     isBusy = share > 0.5
     let read = sockets.values.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
@@ -151,19 +151,19 @@ final class PeerDriver {
     let load = MachineLoad(
       datagramsRead: read &- counted.read, datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
     counted = (read, dropped)
-    let (unread, senders) = switchboard.balance(load, now: now)
-    if unread > 0 || unreadTold != nil { hasNews = true }
+    let (unread, senders) = demultiplexer.balance(load, now: now)
+    if unread > 0 || unreadReported != nil { hasNews = true }
     tell(unread: unread, of: senders, now: now)
   }
 
   private func tell(unread: Int, of senders: Int, now: ContinuousClock.Instant) {
-    if unread > 0, unreadTold == nil {
-      unreadTold = now
+    if unread > 0, unreadReported == nil {
+      unreadReported = now
       log.warning(
         "This machine has no time for all that comes: video is left unread of some users by turns.",
         metadata: ["unread": "\(unread)", "users": "\(senders)"])
-    } else if unread == 0, let told = unreadTold {
-      unreadTold = nil
+    } else if unread == 0, let told = unreadReported {
+      unreadReported = nil
       log.notice("This machine has time for all video again.", metadata: ["after": "\(now - told)"])
     }
   }
@@ -173,14 +173,14 @@ final class PeerDriver {
   }
 
   private func received(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: Moment
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) {
     if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
       let envelope = STUNEnvelope(datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
     {
       _ = gatherers[local]?.received(datagram, from: remote, now: now.instant)
     } else {
-      switchboard.received(&datagram, from: remote, to: local, now: now)
+      demultiplexer.received(&datagram, from: remote, to: local, now: now)
     }
   }
 
@@ -212,20 +212,22 @@ final class PeerDriver {
     turn { $0.requestKeyframe(of: participant, now: $1) }
   }
 
-  func disconnect(_ participant: ParticipantID, because ending: PeerEnding) {
+  func disconnect(_ participant: ParticipantID, because ending: CloseReason) {
     turn { $0.disconnect(participant, because: ending, now: $1) }
   }
 
   func close(reason: String) {
-    turn { switchboard, now in
-      for participant in Array(switchboard.engines.keys) {
-        switchboard.disconnect(participant, because: PeerEnding(.closedByUs, reason), now: now)
+    turn { demultiplexer, now in
+      for participant in Array(demultiplexer.engines.keys) {
+        demultiplexer.disconnect(participant, because: CloseReason(.closedByUs, reason), now: now)
       }
     }
     // Nobody will be here to send it later, and without a goodbye the other side waits for long.
-    for parcel in switchboard.takeHeldDatagrams() { sockets[parcel.local]?.write(parcel.datagram, to: parcel.remote) }
-    lookout?.leave(self)
-    lookout = nil
+    for queuedDatagram in demultiplexer.takeHeldDatagrams() {
+      sockets[queuedDatagram.local]?.write(queuedDatagram.datagram, to: queuedDatagram.remote)
+    }
+    poller?.leave(self)
+    poller = nil
     for socket in sockets.values {
       socket.flush()
       socket.close()
@@ -234,16 +236,16 @@ final class PeerDriver {
     bySocket.removeAll()
   }
 
-  var statistics: [PeerStatistics] { switchboard.statistics }
+  var statistics: [PeerStatistics] { demultiplexer.statistics }
 
   /// Whether there is a connection to a participant, or one begins with what they have said already.
-  func isConnecting(to participant: ParticipantID) -> Bool { switchboard.isConnecting(to: participant) }
+  func isConnecting(to participant: ParticipantID) -> Bool { demultiplexer.isConnecting(to: participant) }
 
   // MARK: Turns
 
-  private func turn(_ work: (PeerSwitchboard, ContinuousClock.Instant) -> Void) {
+  private func turn(_ work: (PeerDemultiplexer, ContinuousClock.Instant) -> Void) {
     let now = ContinuousClock.now
-    work(switchboard, now)
+    work(demultiplexer, now)
     carryOutAll(now: now)
   }
 
@@ -251,7 +253,7 @@ final class PeerDriver {
   func carryOutAll(now: ContinuousClock.Instant) {
     gather(now: now)
     var ended: [ParticipantID] = []
-    switchboard.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
+    demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
       case .transmit(let datagram, let local, let remote):
         let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
@@ -263,13 +265,13 @@ final class PeerDriver {
     }
     for socket in sockets.values { socket.flush() }
     hasNews = false
-    deadline = switchboard.deadline
+    deadline = demultiplexer.deadline
     for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
     // Under the same name another connection may have begun.
-    for participant in ended where switchboard.engines[participant] == nil { participantEnded(participant) }
-    lookout?.changed(self, now: now)
+    for participant in ended where demultiplexer.engines[participant] == nil { participantEnded(participant) }
+    poller?.changed(self, now: now)
   }
 
   private func gather(now: ContinuousClock.Instant) {
@@ -278,7 +280,7 @@ final class PeerDriver {
       for action in gatherers[base]?.poll(now: now) ?? [] {
         switch action {
         case .send(let datagram, let server): sockets[base]?.write(datagram, to: server)
-        case .mapped(let mapped, _): switchboard.addServerReflexive(mapped, base: base)
+        case .mapped(let mapped, _): demultiplexer.addServerReflexive(mapped, base: base)
         case .failed(let server): log.debug("STUN server did not answer", metadata: ["server": "\(server)"])
         }
       }

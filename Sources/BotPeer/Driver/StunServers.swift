@@ -13,11 +13,11 @@ enum StunServers {
       do {
         url = try ICEServerURL(parsing: text)
       } catch {
-        throw BotPeer.StartError.badIceServer(text, reason: "\(error)")
+        throw Peer.StartError.badIceServer(text, reason: "\(error)")
       }
       let found = try await NIOThreadPool.singleton.runIfActive { lookUp(url.host, port: url.port) }
       guard !found.isEmpty else {
-        throw BotPeer.StartError.badIceServer(text, reason: "\(url.host) has no address.")
+        throw Peer.StartError.badIceServer(text, reason: "\(url.host) has no address.")
       }
       for address in found where !addresses.contains(address) { addresses.append(address) }
     }

@@ -8,10 +8,10 @@ internal import Synchronization
 struct MediaShard: Sendable {
   /// What a shard needs besides its loop.
   struct Plan: Sendable {
-    var configuration: BotPeer.Configuration
+    var configuration: Peer.Configuration
     var addresses: [IPAddress]
     var stunServers: [TransportAddress]
-    var checkPace: CheckPace
+    var checkPace: CheckPacer
     var assignments: ShardAssignments
     /// How many participants may go on with a call after they have left the room.
     var departedLimit: Int
@@ -30,8 +30,8 @@ struct MediaShard: Sendable {
   ///   - turnEnded: called on the loop when that was all for now; gives the time at which it is to be called again.
   init(
     _ plan: Plan, index: Int, on loop: any EventLoop, emit: @escaping (ParticipantEvent) -> Void,
-    turnEnded: @escaping (ContinuousClock.Instant) -> Moment?
-  ) throws(BotPeer.StartError) {
+    turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant?
+  ) throws(Peer.StartError) {
     var configuration = plan.configuration
     // The first lines of all shards would have the same losses.
     if let seed = configuration.impairment?.seed { configuration.impairment?.seed = seed &+ UInt64(index) << 32 }
@@ -55,7 +55,7 @@ struct MediaShard: Sendable {
     self.driver = NIOLoopBound(driver, eventLoop: loop)
   }
 
-  /// Events go to the handler, if there is one, and then only those that are not media to the reader of ``BotPeer/events``.
+  /// Events go to the handler, if there is one, and then only those that are not media to the reader of ``Peer/events``.
   private static func deliver(
     to handler: (@Sendable (ParticipantEvent) -> Void)?, _ emit: @escaping (ParticipantEvent) -> Void
   ) -> (ParticipantEvent) -> Void {

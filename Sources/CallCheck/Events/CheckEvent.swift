@@ -9,7 +9,7 @@ public enum CheckEvent: Sendable, Hashable {
   case clock(ClockReport)
   case sample(ConnectionSample)
   /// Pictures of the peer that came before the next one and will not be told.
-  case leftOut(LeftOutPictures)
+  case leftOut(SkippedFrames)
 }
 
 /// Something that happened on the way to a call, or at its end.

@@ -19,15 +19,15 @@ extension CheckReport {
   }
 
   /// Longer than any text that a check writes.
-  private static let longestRunOutsideASCII = 1_000
+  private static let maximumRunOutsideASCII = 1_000
 
   /// Reads a report's JSON. A higher version than ours is refused, since its fields may mean something else.
   public init(parsing json: [UInt8]) throws(ReadingError) {
     struct Heading: Decodable {
       let version: Int
     }
-    if json.hasRunOutsideASCII(overInJSON: Self.longestRunOutsideASCII) {
-      throw ReadingError(reason: "more than \(Self.longestRunOutsideASCII) bytes in a row are not ASCII")
+    if json.hasRunOutsideASCII(overInJSON: Self.maximumRunOutsideASCII) {
+      throw ReadingError(reason: "more than \(Self.maximumRunOutsideASCII) bytes in a row are not ASCII")
     }
     let read: CheckReport
     do {

@@ -22,7 +22,7 @@ public final class CallJudge {
     /// How many thumbnails of each peer are kept.
     public var thumbnails = 12
     /// Peers beyond so many are counted, but not judged: a room must not fill the memory.
-    public var mostPeers = 100
+    public var maximumPeers = 100
 
     public init(start: ContinuousClock.Instant, room: String) {
       self.start = start
@@ -33,17 +33,17 @@ public final class CallJudge {
   public let options: Options
   private var peers: [PeerJudge] = []
   private var places: [ParticipantID: Int] = [:]
-  private var bystanders: [ParticipantID: Bystander] = [:]
+  private var unjudgedPeers: [ParticipantID: UnjudgedPeer] = [:]
   private var joinedAt: Double?
-  private var signalling = SignallingWatch()
+  private var signalling = SignallingLossDetector()
   private var failure: String?
   private var mediaFrom: Double?
-  private var ours = SentPictures()
+  private var ours = SentFrames()
   private var ownDecoder: VP8Decoder?
   private let reader = PatternReader()
 
   /// Those who are not judged and are counted nevertheless.
-  private static let mostBystanders = 10_000
+  private static let maximumUnjudgedPeers = 10_000
 
   public init(_ options: Options) {
     self.options = options
@@ -76,30 +76,30 @@ public final class CallJudge {
     case .frame(let frame): receive(frame, from: peer, at: now)
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
-    case .leftOut(let pictures): leaveOut(pictures, of: peer)
+    case .leftOut(let videoFrames): leaveOut(videoFrames, of: peer)
     }
   }
 
   public func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.step(step, at: time) }
-    if case .gone = step { bystanders[peer]?.went(at: time) }
+    if case .gone = step { unjudgedPeers[peer]?.went(at: time) }
   }
 
   /// A frame of a peer, in decoding order within its track. When it came is told by its `arrival`.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
     change(peer) { $0.take(frame, arrived: arrived, sent: ours) }
-    bystanders[peer]?.came(at: arrived)
+    unjudgedPeers[peer]?.came(at: arrived)
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
   }
 
   /// Pictures of a peer came that nobody will tell of, because decoding does not keep up; the next one is a keyframe. No rule
   /// holds that is about what they would have shown.
-  public func leaveOut(_ pictures: LeftOutPictures, of peer: ParticipantID) {
-    let (first, last) = (seconds(pictures.first), seconds(pictures.last))
-    change(peer) { $0.take(pictures, first: first, last: last) }
-    bystanders[peer]?.came(at: first)
+  public func leaveOut(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
+    let (first, last) = (seconds(videoFrames.first), seconds(videoFrames.last))
+    change(peer) { $0.take(videoFrames, first: first, last: last) }
+    unjudgedPeers[peer]?.came(at: first)
   }
 
   /// A peer's media of one kind is known to have gone on until a time, although nobody can tell it any more.
@@ -131,18 +131,20 @@ public final class CallJudge {
   }
 
   /// A picture of the pattern that we send to everybody, by who knows what is painted on it.
-  package func sent(_ reading: PatternReading, size: PictureSize, at now: ContinuousClock.Instant) {
-    let picture = SentPicture(reading: reading, time: seconds(now))
-    ours.add(picture)
-    for index in peers.indices { peers[index].sent(picture, size: size) }
+  package func sent(_ reading: PatternReading, size: VideoSize, at now: ContinuousClock.Instant) {
+    let videoFrame = SentFrame(reading: reading, time: seconds(now))
+    ours.add(videoFrame)
+    for index in peers.indices { peers[index].sent(videoFrame, size: size) }
   }
 
   private func seconds(_ now: ContinuousClock.Instant) -> Double { (now - options.start).seconds }
 
   private func change(_ id: ParticipantID, _ change: (inout PeerJudge) -> Void) {
     if let place = places[id] { return change(&peers[place]) }
-    guard peers.count < options.mostPeers else {
-      if bystanders.count < Self.mostBystanders, bystanders[id] == nil { bystanders[id] = Bystander() }
+    guard peers.count < options.maximumPeers else {
+      if unjudgedPeers.count < Self.maximumUnjudgedPeers, unjudgedPeers[id] == nil {
+        unjudgedPeers[id] = UnjudgedPeer()
+      }
       return
     }
     var judge = PeerJudge(
@@ -190,11 +192,12 @@ public final class CallJudge {
     let end = max(0, seconds(now))
     var reports = peers.map { $0.report(until: end) }
     if options.subject == .call {
-      Latecomers(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
+      LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
     let room = CheckReport.RoomReport(
-      joined: joinedAt.map(tidy), peersSeen: peers.count + bystanders.count, peersAtOnce: peersAtOnce(until: end),
-      peersNotJudged: bystanders.isEmpty ? nil : bystanders.count,
+      joined: joinedAt.map(roundedForReport), peersSeen: peers.count + unjudgedPeers.count,
+      peersAtOnce: peersAtOnce(until: end),
+      peersNotJudged: unjudgedPeers.isEmpty ? nil : unjudgedPeers.count,
       signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
     var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
@@ -207,8 +210,9 @@ public final class CallJudge {
     // Nobody may have been wanted there.
     if verdict == .held { diagnosis = nil }
     var report = CheckReport(
-      start: nil, subject: options.subject, room: options.room, expected: options.expected, duration: tidy(end),
-      mediaFrom: mediaFrom.map(tidy), verdict: verdict, summary: summary, diagnosis: diagnosis,
+      start: nil, subject: options.subject, room: options.room, expected: options.expected,
+      duration: roundedForReport(end),
+      mediaFrom: mediaFrom.map(roundedForReport), verdict: verdict, summary: summary, diagnosis: diagnosis,
       rulesAreDefault: options.rules.given.isEmpty && options.rules.includesOwn,
       rules: rules.map { .init(rule: $0.rule.text, reason: $0.reason) },
       results: results, roomReport: room, peers: reports, comparison: nil)
@@ -218,13 +222,13 @@ public final class CallJudge {
 
   private func peersAtOnce(until end: Double) -> Int {
     let ranges =
-      peers.compactMap { $0.presence(until: end) } + bystanders.values.compactMap { $0.presence(until: end) }
+      peers.compactMap { $0.presence(until: end) } + unjudgedPeers.values.compactMap { $0.presence(until: end) }
     return ranges.map { range in ranges.count { $0.contains(range.lowerBound) } }.max() ?? 0
   }
 }
 
 /// A peer that is not judged because there are too many: of it is known only whether it was there.
-struct Bystander: Sendable {
+struct UnjudgedPeer: Sendable {
   private var first: Double?
   private var gone: Double?
 

@@ -7,13 +7,13 @@ extension PeerJudge {
   func status(at time: Double) -> CheckStatus.Peer {
     let recent = (1...max(1, Int(1 / buckets.step))).map { buckets[max(0, time - Double($0) * buckets.step)] }
     let length = Double(recent.count) * buckets.step
-    let energy = recent.reduce(into: BucketLine.Mean()) { $0 += $1.energy }
+    let energy = recent.reduce(into: BucketedTimeline.Mean()) { $0 += $1.energy }
     return CheckStatus.Peer(
       id: id.text, reached: Diagnosis.progress(notes.steps), progress: Diagnosis.sentence(notes),
       isGone: notes.departure != nil,
-      fps: tidy(min(Double(recent.reduce(0) { $0 + $1.frames }) / length, video.pace.fastest ?? .infinity)),
-      bitrate: tidy(Double(recent.reduce(0) { $0 + $1.videoBytes + $1.audioBytes } * 8) / length),
-      level: energy.value.map { tidy(decibels(amplitude: $0.squareRoot())) })
+      fps: roundedForReport(min(Double(recent.reduce(0) { $0 + $1.frames }) / length, video.pace.fastest ?? .infinity)),
+      bitrate: roundedForReport(Double(recent.reduce(0) { $0 + $1.videoBytes + $1.audioBytes } * 8) / length),
+      level: energy.value.map { roundedForReport(decibels(amplitude: $0.squareRoot())) })
   }
 
   /// From when to when media came; nil when none did.
@@ -49,7 +49,8 @@ extension PeerJudge {
     let departed = notes.departure.map { $0.cause != .closedByUs } ?? false
     return PeerReport(
       id: id.text, reached: Diagnosis.progress(steps), progress: Diagnosis.sentence(notes), steps: steps,
-      departure: notes.departure, absent: departed ? tidy(max(0, checkEnd - end)) : 0, connection: tally.report,
+      departure: notes.departure, absent: departed ? roundedForReport(max(0, checkEnd - end)) : 0,
+      connection: counter.report,
       video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
       pattern: patternReport,
       returned: returns.report(end: end),
@@ -70,14 +71,14 @@ extension PeerJudge {
     let duration = range.upperBound - range.lowerBound
     // Rates are of the time in which the pictures were made, which may have begun before the first one came.
     let (made, surplus) = (duration + video.pace.past, video.pace.surplus)
-    func rate(_ count: Double) -> Double { made > 0 ? tidy(max(0, count) / made) : 0 }
+    func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
     return VideoReport(
-      start: tidy(range.lowerBound), duration: tidy(duration), frames: video.decoded,
-      fps: rate(Double(video.decoded) - surplus.pictures),
+      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), frames: video.decoded,
+      fps: rate(Double(video.decoded) - surplus.videoFrames),
       fpsMinimum: buckets.fewestFrames(in: range, most: video.pace.fastest),
       bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
-      sizeChanges: video.sizeChanges, brightness: tidy(video.meanBrightness),
+      sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
       freezes: video.freezes.stretches(of: duration), black: video.blackStretches.stretches(of: duration),
       frozen: video.frozen.stretches(of: duration))
   }
@@ -85,10 +86,11 @@ extension PeerJudge {
   private func audioReport(_ range: ClosedRange<Double>) -> AudioReport {
     let duration = range.upperBound - range.lowerBound
     return AudioReport(
-      start: tidy(range.lowerBound), duration: tidy(duration), packets: audio.decoded,
-      bitrate: duration > 0 ? tidy(Double(audioBytes * 8) / duration) : 0, channels: audio.channels,
-      decodeErrors: audio.decodeErrors, level: tidy(audio.meter.level), peak: tidy(audio.meter.peak),
-      concealed: tidy(audio.concealed), silence: audio.meter.silences(of: duration),
+      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), packets: audio.decoded,
+      bitrate: duration > 0 ? roundedForReport(Double(audioBytes * 8) / duration) : 0, channels: audio.channels,
+      decodeErrors: audio.decodeErrors, level: roundedForReport(audio.meter.level),
+      peak: roundedForReport(audio.meter.peak),
+      concealed: roundedForReport(audio.concealed), silence: audio.meter.silences(of: duration),
       clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.stretches(of: duration))
   }
 

@@ -8,18 +8,18 @@ struct PeerJudge {
   let id: ParticipantID
   private let wallClock: Double?
   private(set) var notes = Diagnosis.Notes()
-  var tally = ConnectionTally()
+  var counter = ConnectionCounter()
   var video: VideoJudge
-  var audio = SoundJudge()
-  var buckets: BucketLine
-  var numbers = NumberLedger()
+  var audio = AudioJudge()
+  var buckets: BucketedTimeline
+  var numbers = FrameNumberTracker()
   var picturesRead = 0
-  var returns = ReturnLedger()
+  var returns = ReturnedFrameTracker()
   private var clock = SenderClock()
-  var skew = SkewGauge()
+  var skew = SkewEstimator()
   var videoDelays = Samples()
   var audioDelays = Samples()
-  private(set) var leftOut: LeftOutReport?
+  private(set) var leftOut: SkippedFramesReport?
   var videoBytes = 0
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for those before it.
@@ -30,7 +30,7 @@ struct PeerJudge {
   private var lastContent: (content: Double, at: Double)?
 
   /// Delays beyond this are those of a pattern that was recorded earlier.
-  private static let longestDelay = 3_600.0
+  private static let maximumDelay = 3_600.0
 
   /// - Parameters:
   ///   - wallClock: seconds since 1970 at the check's start; nil where that is not known.
@@ -39,17 +39,17 @@ struct PeerJudge {
     self.id = id
     self.wallClock = wallClock
     video = VideoJudge(thumbnails: thumbnails)
-    buckets = BucketLine(step: step)
+    buckets = BucketedTimeline(step: step)
   }
 
   // MARK: What happens
 
   mutating func step(_ step: CallStep, at time: Double) {
     func first(_ place: WritableKeyPath<CallSteps, Double?>) {
-      notes.steps[keyPath: place] = notes.steps[keyPath: place] ?? tidy(time)
+      notes.steps[keyPath: place] = notes.steps[keyPath: place] ?? roundedForReport(time)
     }
     if case .gone(let cause, let sentence) = step {
-      notes.departure = notes.departure ?? .init(time: tidy(time), cause: cause, sentence: sentence)
+      notes.departure = notes.departure ?? .init(time: roundedForReport(time), cause: cause, sentence: sentence)
       video.release()
       return
     }
@@ -83,7 +83,7 @@ struct PeerJudge {
   mutating func take(_ report: ClockReport) { clock.take(report) }
 
   mutating func take(_ sample: ConnectionSample, at time: Double) {
-    let change = tally.take(sample, at: time)
+    let change = counter.take(sample, at: time)
     buckets[time].packets += Double(change.packets)
     buckets[time].missing += Double(change.missing)
     buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
@@ -94,29 +94,29 @@ struct PeerJudge {
   }
 
   /// We sent a picture of the pattern.
-  mutating func sent(_ picture: SentPicture, size: PictureSize) {
-    returns.sent(picture)
+  mutating func sent(_ videoFrame: SentFrame, size: VideoSize) {
+    returns.sent(videoFrame)
     video.learn(size)
   }
 
-  mutating func take(_ frame: EncodedFrame, arrived: Double, sent: SentPictures) {
+  mutating func take(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
     let kind = frame.codec.kind
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
     // Who is heard of again is there again.
     if let departure = notes.departure, arrived > departure.time { notes.departure = nil }
-    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, tidy(arrived))
+    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, roundedForReport(arrived))
     let bytes = frame.payload.readableBytes
     switch kind {
     case .video:
       videoBytes += bytes
       buckets[shown].videoBytes += bytes
       if frame.isKeyframe { buckets[shown].keyframes += 1 }
-      takePicture(frame, shown: shown, arrived: arrived, sent: sent)
+      takeVideoFrame(frame, shown: shown, arrived: arrived, sent: sent)
     case .audio:
       audioBytes += bytes
       buckets[shown].audioBytes += bytes
-      takeSound(frame, heard: shown, arrived: arrived)
+      takeAudio(frame, heard: shown, arrived: arrived)
     }
   }
 
@@ -126,30 +126,31 @@ struct PeerJudge {
   }
 
   /// Pictures came that nobody looks at. What can be told of them without that is counted.
-  mutating func take(_ pictures: LeftOutPictures, first: Double, last: Double) {
+  mutating func take(_ videoFrames: SkippedFrames, first: Double, last: Double) {
     lastShown[.video] = max(last, lastShown[.video] ?? last)
     if let departure = notes.departure, last > departure.time { notes.departure = nil }
-    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, tidy(first))
-    videoBytes += pictures.bytes
-    buckets.addVideo(bytes: pictures.bytes, from: first, to: last)
-    buckets[last].keyframes += pictures.keyframes
-    video.leaveOut(keyframes: pictures.keyframes)
+    notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, roundedForReport(first))
+    videoBytes += videoFrames.bytes
+    buckets.addVideo(bytes: videoFrames.bytes, from: first, to: last)
+    buckets[last].keyframes += videoFrames.keyframes
+    video.leaveOut(keyframes: videoFrames.keyframes)
     let before = leftOut
-    leftOut = LeftOutReport(
-      pictures: (before?.pictures ?? 0) + pictures.count, first: min(before?.first ?? .infinity, tidy(first)),
-      last: max(before?.last ?? 0, tidy(last)))
+    leftOut = SkippedFramesReport(
+      videoFrames: (before?.videoFrames ?? 0) + videoFrames.count,
+      first: min(before?.first ?? .infinity, roundedForReport(first)),
+      last: max(before?.last ?? 0, roundedForReport(last)))
   }
 
-  private mutating func takePicture(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentPictures) {
+  private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
     let outcome = video.take(frame, at: shown)
     notes.hasUndecodable = video.decodeErrors > 0
     notes.waitsForKeyframe = video.beforeKeyframe > 0
     guard outcome.isSeen else { return }
     buckets[shown].frames += 1
-    notes.steps.firstFrame = notes.steps.firstFrame ?? tidy(shown)
+    notes.steps.firstFrame = notes.steps.firstFrame ?? roundedForReport(shown)
     if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
     let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
-    let found = skew.picture(
+    let found = skew.videoFrame(
       .init(heard: shown, arrived: arrived, stamped: clock.seconds(at: frame.time, .video), content: content))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
   }
@@ -158,7 +159,7 @@ struct PeerJudge {
   ///
   /// - Returns: the time that it tells, in seconds; nil when the same picture was there before, because what is shown again tells
   ///   no delay.
-  private mutating func note(_ reading: PatternReading, at time: Double, sent: SentPictures) -> Double? {
+  private mutating func note(_ reading: PatternReading, at time: Double, sent: SentFrames) -> Double? {
     picturesRead += 1
     let place = numbers.add(reading)
     returns.came(reading, at: time, sent: sent)
@@ -172,21 +173,21 @@ struct PeerJudge {
     return content
   }
 
-  private mutating func takeSound(_ frame: EncodedFrame, heard: Double, arrived: Double) {
+  private mutating func takeAudio(_ frame: EncodedFrame, heard: Double, arrived: Double) {
     let outcome = audio.take(frame, heard: heard, arrived: arrived)
     guard let energy = outcome.energy else {
       notes.hasUndecodable = true
       return
     }
-    notes.steps.firstSound = notes.steps.firstSound ?? tidy(heard)
+    notes.steps.firstSound = notes.steps.firstSound ?? roundedForReport(heard)
     buckets[heard].energy.add(energy)
     for mark in outcome.marks { note(mark) }
-    let found = skew.sound(
+    let found = skew.audio(
       .init(heard: heard, arrived: arrived, stamped: clock.seconds(at: frame.time, .audio), content: nil))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
   }
 
-  mutating func note(_ mark: SoundJudge.Mark) {
+  mutating func note(_ mark: AudioJudge.Mark) {
     guard let content = second(of: mark) else { return }
     if let delay = delay(of: content, at: mark.heard) {
       audioDelays.add(delay)
@@ -199,7 +200,7 @@ struct PeerJudge {
 
   /// The second since 1970 that a mark stands for: of all that leave the same rest, the one that is nearest to what the
   /// pictures told, or else to our clock.
-  private func second(of mark: SoundJudge.Mark) -> Double? {
+  private func second(of mark: AudioJudge.Mark) -> Double? {
     let near = lastContent.map { $0.content + mark.heard - $0.at } ?? wallClock.map { $0 + mark.heard }
     guard let near, abs(near) < 1e12 else { return nil }
     let whole = Int64(near.rounded(.down))
@@ -210,6 +211,6 @@ struct PeerJudge {
   private func delay(of content: Double, at time: Double) -> Double? {
     guard let wallClock else { return nil }
     let delay = wallClock + time - content
-    return abs(delay) < Self.longestDelay ? delay : nil
+    return abs(delay) < Self.maximumDelay ? delay : nil
   }
 }

@@ -26,7 +26,8 @@ struct Samples: Sendable {
     let byValue = kept.sorted()
     let bySize = kept.sorted { (abs($0), $0) < (abs($1), $1) }
     return Spread(
-      count: count, p50: tidy(Self.rank(0.5, of: byValue)), p95: tidy(Self.rank(0.95, of: bySize)), worst: tidy(worst))
+      count: count, p50: roundedForReport(Self.rank(0.5, of: byValue)),
+      p95: roundedForReport(Self.rank(0.95, of: bySize)), worst: roundedForReport(worst))
   }
 
   /// The middle one; nil when there are none.

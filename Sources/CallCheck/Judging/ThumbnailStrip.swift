@@ -21,10 +21,10 @@ struct ThumbnailStrip: Sendable {
   /// Whether a picture is wanted now.
   func wants(at time: Double) -> Bool { most > 0 && time >= next }
 
-  mutating func add(_ view: PictureView, at time: Double) {
+  mutating func add(_ view: VideoFrameView, at time: Double) {
     next = time + distance
     guard let small = Self.small(view) else { return }
-    kept.append(Thumbnail(time: tidy(time), picture: small))
+    kept.append(Thumbnail(time: roundedForReport(time), videoFrame: small))
     if kept.count >= 2 * most {
       kept = stride(from: 0, to: kept.count, by: 2).map { kept[$0] }
       distance *= 2
@@ -38,10 +38,10 @@ struct ThumbnailStrip: Sendable {
     return (0..<most).map { kept[$0 * (kept.count - 1) / max(1, most - 1)] }
   }
 
-  private static func small(_ view: PictureView) -> Picture? {
+  private static func small(_ view: VideoFrameView) -> VideoFrame? {
     let size = view.size
     guard size.width > width else { return view.copy }
     let height = max(2, size.height * width / size.width / 2 * 2)
-    return try? view.copy.scaled(to: PictureSize(width: width, height: min(height, 640)))
+    return try? view.copy.scaled(to: VideoSize(width: width, height: min(height, 640)))
   }
 }

@@ -12,11 +12,11 @@ struct VideoJudge {
     /// The pattern's code on it.
     var reading: PatternReading?
     /// A freeze that it ended.
-    var freeze: FreezeWatch.Freeze?
+    var freeze: FreezeDetector.Freeze?
   }
 
   /// Sizes that are listed.
-  private static let longestList = 200
+  private static let maximumList = 200
   /// How far apart, in seconds, pictures are that are compared with the painted ones.
   private static let distanceOfComparisons = 0.5
   /// Until the pattern was found, every so many pictures are searched for it.
@@ -25,12 +25,12 @@ struct VideoJudge {
   private static let searchedAtStart = 30
 
   private var decoder: VP8Decoder?
-  private var gauge = PictureGauge()
-  private var likeness = PictureLikeness()
+  private var contentDetector = VideoContentDetector()
+  private var likeness = SSIMEstimator()
   private let reader = PatternReader()
-  private var watch = FreezeWatch()
-  private(set) var pace = PicturePace()
-  private var black = StretchWatch()
+  private var watch = FreezeDetector()
+  private(set) var pace = FrameRateEstimator()
+  private var black = IntervalDetector()
   private var lastTime: MediaTime?
   private var lastSeen: Double?
   private var nextComparison = 0.0
@@ -46,7 +46,7 @@ struct VideoJudge {
   private(set) var unreadable = 0
   private(set) var sizes: [VideoReport.Size] = []
   private(set) var sizeChanges = 0
-  private var size: PictureSize?
+  private var size: VideoSize?
 
   init(thumbnails: Int) {
     self.thumbnails = ThumbnailStrip(most: thumbnails)
@@ -85,18 +85,18 @@ struct VideoJudge {
     self.keyframes += keyframes
   }
 
-  private mutating func look(at view: PictureView, of frame: EncodedFrame, at time: Double) -> Outcome {
+  private mutating func look(at view: VideoFrameView, of frame: EncodedFrame, at time: Double) -> Outcome {
     var outcome = Outcome(isSeen: true)
     decoded += 1
     note(view.size, at: time)
-    let look = gauge.look(at: view)
+    let look = contentDetector.look(at: view)
     brightness += look.brightness
     black.set(look.isBlack, at: time)
     outcome.reading = read(view, at: time)
     if thumbnails.wants(at: time) { thumbnails.add(view, at: time) }
-    outcome.freeze = watch.picture(
+    outcome.freeze = watch.videoFrame(
       at: time, isSame: look.isSame && !look.isBlack, reason: reason(of: frame, at: time))
-    pace.picture(frame.time, arrived: time, bytes: frame.payload.readableBytes)
+    pace.videoFrame(frame.time, arrived: time, bytes: frame.payload.readableBytes)
     hasUndecodable = false
     hasLeftOut = false
     lastTime = frame.time
@@ -104,19 +104,19 @@ struct VideoJudge {
     return outcome
   }
 
-  private mutating func note(_ now: PictureSize, at time: Double) {
+  private mutating func note(_ now: VideoSize, at time: Double) {
     guard size != now else { return }
     if size != nil { sizeChanges += 1 }
     size = now
-    if sizes.count < Self.longestList {
-      sizes.append(.init(time: tidy(time), width: now.width, height: now.height))
+    if sizes.count < Self.maximumList {
+      sizes.append(.init(time: roundedForReport(time), width: now.width, height: now.height))
     }
   }
 
   /// The pattern was sent by us in this size.
-  mutating func learn(_ size: PictureSize) { likeness.learn(size) }
+  mutating func learn(_ size: VideoSize) { likeness.learn(size) }
 
-  private mutating func read(_ view: PictureView, at time: Double) -> PatternReading? {
+  private mutating func read(_ view: VideoFrameView, at time: Double) -> PatternReading? {
     guard hasPattern || decoded <= Self.searchedAtStart || decoded.isMultiple(of: Self.searched) else { return nil }
     guard case .success(let reading) = reader.read(view) else {
       if hasPattern { unreadable += 1 }
@@ -153,14 +153,14 @@ struct VideoJudge {
   }
 
   /// The peer's media has ended.
-  mutating func end(at time: Double) -> FreezeWatch.Freeze? {
+  mutating func end(at time: Double) -> FreezeDetector.Freeze? {
     black.set(false, at: time)
     return watch.end(at: time)
   }
 
-  var freezes: StretchLog { watch.freezes }
-  var frozen: StretchLog { watch.frozen }
-  var blackStretches: StretchLog { black.log }
-  var quality: PatternReport.PictureQuality? { likeness.quality }
+  var freezes: IntervalLog { watch.freezes }
+  var frozen: IntervalLog { watch.frozen }
+  var blackStretches: IntervalLog { black.log }
+  var quality: PatternReport.FrameQuality? { likeness.quality }
   var meanBrightness: Double { brightness / Double(max(1, decoded)) }
 }

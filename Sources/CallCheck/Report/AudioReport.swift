@@ -18,9 +18,9 @@ public struct AudioReport: Sendable, Hashable, Codable {
   /// Seconds that the decoder made up in place of lost packets.
   public var concealed: Double
   /// In which nothing was to be heard, because it was silent or nothing came: below -60 dB.
-  public var silence: Stretches
+  public var silence: IntervalSummary
   /// In which the sound is at full scale: each block of 20 ms of which one sample in a hundred is.
-  public var clipped: Stretches
+  public var clipped: IntervalSummary
   /// In which sound is missing that had been sent.
-  public var gaps: Stretches
+  public var gaps: IntervalSummary
 }

@@ -41,7 +41,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   /// What was done to packets on purpose, and when; whoever asked for it fills it in.
   public var impairment: [ImpairmentNote] = []
   /// What the check itself did on purpose that it should not; nil for nothing. Whoever did it fills it in.
-  public var act: ActNote?
+  public var act: FaultNote?
   /// Against an earlier report; nil when there was none.
   public var comparison: CheckComparison?
 
@@ -86,7 +86,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   }
 
   /// A way to misbehave.
-  public struct ActNote: Sendable, Hashable, Codable {
+  public struct FaultNote: Sendable, Hashable, Codable {
     /// For example `ssrc-change`.
     public var name: String
     /// How often it was done, to all peers together; 0 when there was no occasion, nil where that is not counted.
@@ -113,11 +113,11 @@ public struct CheckReport: Sendable, Hashable, Codable {
     var sentences = [signallingSentence].compactMap(\.self)
     let leftOut = peers.compactMap(\.leftOut)
     if !leftOut.isEmpty {
-      let pictures = leftOut.reduce(0) { $0 + $1.pictures }
+      let videoFrames = leftOut.reduce(0) { $0 + $1.videoFrames }
       sentences.append(
-        "This machine could not decode all that came: \(pictures) \(pictures == 1 ? "picture" : "pictures")"
+        "This machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "picture" : "pictures")"
           + (leftOut.count == peers.count ? "" : " of \(leftOut.count) of \(peers.count) peers")
-          + " \(pictures == 1 ? "was" : "were") left out.")
+          + " \(videoFrames == 1 ? "was" : "were") left out.")
     }
     if let others = roomReport.peersNotJudged, others > 0 {
       sentences.append(

@@ -39,7 +39,7 @@ public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// Why sound was missing.
-public enum SoundGapReason: String, Sendable, Hashable, Codable, CaseIterable {
+public enum AudioGapReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// Packets never came.
   case lost
   /// Packets came so late that whoever listens has heard a hole.

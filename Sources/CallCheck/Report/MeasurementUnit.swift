@@ -9,7 +9,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   /// Bits a second.
   case bitrate
   /// Pictures a second.
-  case pictureRate
+  case videoRate
   /// dB: a sound's level, which is full scale (0) or below it.
   case level
   /// dB: a picture's likeness.
@@ -25,7 +25,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     switch self {
     case .time: "s"
     case .bitrate: "bit/s"
-    case .pictureRate: "fps"
+    case .videoRate: "fps"
     case .level, .decibels: "dB"
     case .pixels: "px"
     case .share, .count, .score: ""
@@ -38,7 +38,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .time: "500ms or 2s"
     case .share: "2% or 0.02"
     case .bitrate: "300kbit or 2Mbit"
-    case .pictureRate: "24 or 24fps"
+    case .videoRate: "24 or 24fps"
     case .level: "-30dB"
     case .decibels: "30dB"
     case .count: "2"
@@ -51,10 +51,10 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   /// one is a bare number.
   var factors: [String: Double] {
     switch self {
-    case .time: Quantity.times
+    case .time: UnitValue.times
     case .share: ["%": 0.01, "": 1]
-    case .bitrate: Quantity.bitrates
-    case .pictureRate: ["": 1, "fps": 1]
+    case .bitrate: UnitValue.bitrates
+    case .videoRate: ["": 1, "fps": 1]
     case .level, .decibels: ["db": 1, "dbfs": 1]
     case .count, .score: ["": 1]
     case .pixels: ["": 1, "px": 1]
@@ -92,7 +92,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .share: (100, size < 0.1 ? 2 : 1, " %")
     case .bitrate where size < 1e6: (1e-3, size < 1e4 ? 1 : 0, " kbit/s")
     case .bitrate: (1e-6, 2, " Mbit/s")
-    case .pictureRate: (1, 1, " fps")
+    case .videoRate: (1, 1, " fps")
     case .level, .decibels: (1, 1, " dB")
     case .count: (1, 0, "")
     case .pixels: (1, 0, " px")

@@ -24,18 +24,23 @@ public struct PatternReport: Sendable, Hashable, Codable {
   /// From the sound's time to when it could be heard, in the same way.
   public var audioDelay: Spread?
   /// How like the pictures are to those that were painted.
-  public var quality: PictureQuality?
+  public var quality: FrameQuality?
 
   /// The likeness of decoded pictures to painted ones, by luma, of a picture about twice a second.
-  public struct PictureQuality: Sendable, Hashable, Codable {
+  public struct FrameQuality: Sendable, Hashable, Codable {
     /// Pictures that were compared.
-    public var pictures: Int
+    public var videoFrames: Int
     /// Peak signal-to-noise ratio in dB: the mean, and the worst picture; 60 at most.
     public var psnr: Double
     public var psnrWorst: Double
     /// Structural similarity, to 1: the mean, and the worst picture. Windows of 8x8 every 4 pixels, as libvpx has it.
     public var ssim: Double
     public var ssimWorst: Double
+
+    private enum CodingKeys: String, CodingKey {
+      case videoFrames = "pictures"
+      case psnr, psnrWorst, ssim, ssimWorst
+    }
   }
 }
 

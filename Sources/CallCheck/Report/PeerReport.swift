@@ -31,7 +31,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
   /// The call in steps of time.
   public var timeline: CheckTimeline
   /// Pictures that came and were not looked at; nil when all were.
-  public var leftOut: LeftOutReport?
+  public var leftOut: SkippedFramesReport?
   /// A few pictures, evenly spread.
   public var thumbnails: [Thumbnail]
   /// Media files of it, by path, for a report that plays them; whoever wrote them fills them in.
@@ -83,21 +83,26 @@ public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Com
 
 /// Pictures of a peer that came and were not looked at, because the checking program's machine did not keep up with decoding. What
 /// they would have shown was not measured, and no rule about it holds.
-public struct LeftOutReport: Sendable, Hashable, Codable {
+public struct SkippedFramesReport: Sendable, Hashable, Codable {
   /// How many.
-  public var pictures: Int
+  public var videoFrames: Int
   /// When the first and the last of them came.
   public var first: Double
   public var last: Double
 
-  public init(pictures: Int, first: Double, last: Double) {
-    self.pictures = pictures
+  private enum CodingKeys: String, CodingKey {
+    case videoFrames = "pictures"
+    case first, last
+  }
+
+  public init(videoFrames: Int, first: Double, last: Double) {
+    self.videoFrames = videoFrames
     self.first = first
     self.last = last
   }
 
   /// Why a measurement cannot be told, as a clause.
   var clause: String {
-    "this machine could not decode all that came: \(pictures) \(pictures == 1 ? "picture was" : "pictures were") left out"
+    "this machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "picture was" : "pictures were") left out"
   }
 }

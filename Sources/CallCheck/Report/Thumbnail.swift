@@ -8,30 +8,30 @@ public struct Thumbnail: Sendable, Hashable, Codable {
   public var width: Int
   public var height: Int
   /// Its pixels; nil when it was read from JSON.
-  package var picture: Picture?
+  package var videoFrame: VideoFrame?
 
   enum CodingKeys: String, CodingKey {
     case time, width, height
   }
 
-  package init(time: Double, picture: Picture) {
+  package init(time: Double, videoFrame: VideoFrame) {
     self.time = time
-    width = picture.size.width
-    height = picture.size.height
-    self.picture = picture
+    width = videoFrame.size.width
+    height = videoFrame.size.height
+    self.videoFrame = videoFrame
   }
 
   /// The pixels as red, green and blue, row by row, 0 to 255 each (ITU-R BT.601, studio range); nil without pixels.
   public var rgb: [UInt8]? {
-    guard let picture, picture.isWhole else { return nil }
+    guard let videoFrame, videoFrame.isWhole else { return nil }
     var bytes = [UInt8]()
     bytes.reserveCapacity(3 * width * height)
     for row in 0..<height {
       for column in 0..<width {
-        let luma = 298 * (Int(picture.luma[row * width + column]) - 16)
-        let place = row / 2 * picture.colourStride + column / 2
-        let blue = Int(picture.blue[place]) - 128
-        let red = Int(picture.red[place]) - 128
+        let luma = 298 * (Int(videoFrame.luma[row * width + column]) - 16)
+        let place = row / 2 * videoFrame.colourStride + column / 2
+        let blue = Int(videoFrame.blue[place]) - 128
+        let red = Int(videoFrame.red[place]) - 128
         for value in [luma + 409 * red, luma - 100 * blue - 208 * red, luma + 516 * blue] {
           bytes.append(UInt8(clamping: (value + 128) >> 8))
         }

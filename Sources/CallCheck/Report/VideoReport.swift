@@ -23,11 +23,11 @@ public struct VideoReport: Sendable, Hashable, Codable {
   /// The mean luma of all pictures: 16 is black, 235 white.
   public var brightness: Double
   /// In which no new picture came.
-  public var freezes: Stretches
+  public var freezes: IntervalSummary
   /// In which the pictures were black.
-  public var black: Stretches
+  public var black: IntervalSummary
   /// In which pictures came that all showed the same.
-  public var frozen: Stretches
+  public var frozen: IntervalSummary
 
   /// A picture size and since when.
   public struct Size: Sendable, Hashable, Codable {

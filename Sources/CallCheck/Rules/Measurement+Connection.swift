@@ -107,6 +107,6 @@ extension ConnectionReport {
   private func share(_ count: (Received) -> Double) -> Double? {
     let sent = tracks.reduce(0) { $0 + Double($1.sent) }
     guard sent > 0 else { return nil }
-    return tidy(min(1, tracks.reduce(0) { $0 + count($1) } / sent))
+    return roundedForReport(min(1, tracks.reduce(0) { $0 + count($1) } / sent))
   }
 }

@@ -10,7 +10,8 @@ extension Measurement {
   static func stretches(
     _ name: String, noun: String, nouns: String, meaning: String,
     clause: @escaping @Sendable (String) -> String? = { _ in nil },
-    missing: @escaping @Sendable (PeerReport) -> Figure, of stretches: @escaping @Sendable (PeerReport) -> Stretches?
+    missing: @escaping @Sendable (PeerReport) -> Figure,
+    of stretches: @escaping @Sendable (PeerReport) -> IntervalSummary?
   ) -> [Measurement] {
     [
       peer(

@@ -1,6 +1,6 @@
 extension Measurement {
   /// What is known only when every picture was looked at. Each stands for itself and for what is named below it.
-  private static let ofPictures = [
+  private static let ofVideoFrames = [
     "video.frames", "video.fps", "video.freeze", "video.frozen", "video.black", "video.width", "video.height",
     "video.sizeChanges", "video.brightness", "video.decodeErrors", "latency", "video.latency", "av.skew",
     "pattern.missing", "pattern.doubled", "pattern.reordered", "pattern.unreadable", "pattern.psnr", "pattern.ssim",
@@ -13,9 +13,9 @@ extension Measurement {
   /// wrong. Nil when the number can be told.
   func absence(of peer: PeerReport) -> String? {
     guard let leftOut = peer.leftOut else { return nil }
-    let isOfPictures = Self.ofPictures.contains { name == $0 || name.hasPrefix($0 + ".") }
+    let isVideo = Self.ofVideoFrames.contains { name == $0 || name.hasPrefix($0 + ".") }
     // What was seen before pictures were left out was seen in time.
     let isFirst = name == "video.firstFrame" && (peer.steps.firstFrame.map { leftOut.first < $0 } ?? true)
-    return isOfPictures || isFirst ? leftOut.clause : nil
+    return isVideo || isFirst ? leftOut.clause : nil
   }
 }

@@ -5,13 +5,13 @@ extension Measurement {
         .value($0.frames)
       },
       video(
-        "video.fps", .pictureRate, "Pictures a second", better: .higher, noise: 1,
+        "video.fps", .videoRate, "Pictures a second", better: .higher, noise: 1,
         meaning:
           "Decoded pictures, divided by the time from the first one to the peer's end, by the sender's own time stamps: "
           + "those since the last keyframe that a newcomer is sent all at once make it no higher."
       ) { .value($0.fps) },
       video(
-        "video.fps.min", .pictureRate, "Fewest pictures a second", better: .higher, noise: 2,
+        "video.fps.min", .videoRate, "Fewest pictures a second", better: .higher, noise: 2,
         meaning: "The fewest pictures in any window of 1 s."
       ) { $0.fpsMinimum.map { .value($0) } ?? .missing("pictures came for less than a second") },
       video(
@@ -94,7 +94,7 @@ extension Measurement {
       meaning:
         "Sound is missing that had been sent: its packets were lost, or came more than 200 ms after they were due. What the "
         + "decoder makes up in its place does not fill it.",
-      clause: { SoundGapReason(rawValue: $0)?.clause }, missing: noAudio, of: { $0.audio?.gaps })
+      clause: { AudioGapReason(rawValue: $0)?.clause }, missing: noAudio, of: { $0.audio?.gaps })
     + [
       audio(
         "audio.concealed", .time, "Sound made up by the decoder", better: .lower, noise: 0.1,

@@ -128,7 +128,7 @@ extension Measurement {
 
   private static func quality(
     _ name: String, _ unit: MeasurementUnit, _ title: String, noise: Double, _ meaning: String,
-    _ value: @escaping @Sendable (PatternReport.PictureQuality) -> Double
+    _ value: @escaping @Sendable (PatternReport.FrameQuality) -> Double
   ) -> Measurement {
     peer(
       name, unit, title, better: .higher, noise: noise,
@@ -136,7 +136,7 @@ extension Measurement {
     ) { peer in
       guard let pattern = peer.pattern else { return noPattern }
       guard let quality = pattern.quality else { return .missing("no picture had the shape of the painted one") }
-      return .value(value(quality), detail: " in \(quality.pictures) pictures")
+      return .value(value(quality), detail: " in \(quality.videoFrames) pictures")
     }
   }
 

@@ -86,20 +86,20 @@ extension Measurement {
     .missing(absence(of: .audio, peer) ?? "no sound of the peer was decoded (\(peer.progress.asClause))")
   }
 
-  static let noPicturesSent = "the peer sent no pictures; --no-video if that is right"
-  static let noSoundSent = "the peer sent no sound; --no-audio if that is right"
+  static let noVideoFramesSent = "the peer sent no pictures; --no-video if that is right"
+  static let noAudioSent = "the peer sent no sound; --no-audio if that is right"
 
   /// Why there was nothing of a kind from a peer that sent something else, as a clause; nil when nothing came from it at all.
   static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
     guard peer.reached == .media else { return nil }
-    let isPictures = kind == .video
+    let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {
-      return isPictures ? "pictures came, but not one could be decoded" : "sound came, but none could be decoded"
+      return isVideo ? "pictures came, but not one could be decoded" : "sound came, but none could be decoded"
     }
     if let counts = peer.connection[kind], counts.received > 0 {
-      return "packets of \(isPictures ? "pictures" : "sound") came, but not one whole frame"
+      return "packets of \(isVideo ? "pictures" : "sound") came, but not one whole frame"
     }
-    return isPictures ? noPicturesSent : noSoundSent
+    return isVideo ? noVideoFramesSent : noAudioSent
   }
 
   static let noPattern = Figure.missing("the test pattern was not found in what the peer sent")

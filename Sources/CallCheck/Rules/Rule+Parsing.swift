@@ -48,7 +48,7 @@ extension Rule {
     let limit = String(text[place.range.upperBound...]).trimmed
     if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
     guard let measurement = Measurement.named(name) else {
-      throw .unknownName(name, near: NearNames.of(name))
+      throw .unknownName(name, near: NameSuggestions.of(name))
     }
     self.measurement = measurement
     self.comparison = place.comparison
@@ -68,7 +68,7 @@ extension Rule {
 
   private static func limit(_ text: String, of measurement: Measurement) throws(ParseError) -> Double {
     let kind = measurement.unit
-    guard let quantity = Quantity(kind == .time ? text : text.lowercased()) else {
+    guard let quantity = UnitValue(kind == .time ? text : text.lowercased()) else {
       throw .noNumber(text, of: measurement.name)
     }
     var factors = kind.factors

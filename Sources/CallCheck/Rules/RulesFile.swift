@@ -26,14 +26,14 @@ public enum RulesFile {
   /// The longest file that is read, in characters.
   public static let longest = 100_000
 
-  private static let longestRunOutsideASCII = 1_000
+  private static let maximumRunOutsideASCII = 1_000
 
   /// Reads every rule of a file, in order.
   public static func rules(of text: String) throws(ParseError) -> RuleList {
     if text.utf8.count > longest { throw ParseError(line: nil, reason: "The rules have more than \(longest) bytes.") }
-    if text.utf8.hasRunOutsideASCII(over: longestRunOutsideASCII) {
+    if text.utf8.hasRunOutsideASCII(over: maximumRunOutsideASCII) {
       throw ParseError(
-        line: nil, reason: "More than \(longestRunOutsideASCII) bytes of the rules in a row are not ASCII.")
+        line: nil, reason: "More than \(maximumRunOutsideASCII) bytes of the rules in a row are not ASCII.")
     }
     var rules = RuleList()
     var hasHeading = false

@@ -79,7 +79,8 @@ extension CheckComparison {
     guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(old) else { return }
     let unit = measurement.unit
     let entry = Change(
-      measurement: measurement.name, peer: peer, before: tidy(old), now: tidy(new), unit: unit.symbol,
+      measurement: measurement.name, peer: peer, before: roundedForReport(old), now: roundedForReport(new),
+      unit: unit.symbol,
       sentence: "\(measurement.title): \(unit.text(old)) before, \(unit.text(new)) now.")
     if (change > 0) == (better == .higher) { self.better.append(entry) } else { worse.append(entry) }
   }

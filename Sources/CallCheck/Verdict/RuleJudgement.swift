@@ -23,13 +23,13 @@ struct RuleJudgement {
     let measurement = rule.measurement
     var result = RuleResult(
       rule: rule.text, measurement: measurement.name, peer: peer, outcome: .notMeasured, value: nil,
-      limit: tidy(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
+      limit: roundedForReport(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
     switch figure {
     case .value(let value, let detail):
-      result.value = tidy(value)
+      result.value = roundedForReport(value)
       result.outcome = rule.comparison.holds(value, rule.limit) ? .held : .failed
       // A figure that looks like the limit must not seem to contradict the verdict.
-      let (text, limit) = measurement.unit.texts(tidy(value), against: tidy(rule.limit))
+      let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(rule.limit))
       result.figure = text
       result.sentence = "\(measurement.title): \(text)\(detail); \(rule.comparison.words) \(limit) is wanted."
       if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
@@ -88,7 +88,7 @@ struct RuleJudgement {
 
   /// What was not sent, where that is why none of the rules could be measured.
   private static func commonAbsence(of results: [RuleResult], _ peers: Int) -> String? {
-    for (clause, what) in [(Measurement.noPicturesSent, "pictures"), (Measurement.noSoundSent, "sound")]
+    for (clause, what) in [(Measurement.noVideoFramesSent, "pictures"), (Measurement.noAudioSent, "sound")]
     where results.allSatisfy({ $0.sentence.hasSuffix(clause + ".") }) {
       return peers == 1 ? clause : clause.replacing("the peer sent no \(what)", with: "they sent no \(what)")
     }

@@ -3,12 +3,12 @@ import CallCheck
 /// Where in the call a rule was broken, and what else happened there.
 struct Finding {
   /// The stretches in which it was, in order; empty when it is not a matter of one time.
-  var places: [Stretch]
+  var places: [Interval]
   /// What else was to be seen at the worst of them, a clause each.
   var meanwhile: [String]
 
   /// The longest.
-  var worst: Stretch? { places.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
+  var worst: Interval? { places.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
 
   /// Places that are shown at most.
   static let limit = 60
@@ -28,12 +28,12 @@ struct Finding {
     }
   }
 
-  private static func places(of result: RuleResult, _ peer: PeerReport) -> [Stretch] {
+  private static func places(of result: RuleResult, _ peer: PeerReport) -> [Interval] {
     func belongs(_ family: String) -> Bool {
       result.measurement == family || result.measurement.hasPrefix(family + ".")
     }
     let timeline = peer.timeline
-    func steps(_ values: [Double?], where isBad: (Double) -> Bool) -> [Stretch] {
+    func steps(_ values: [Double?], where isBad: (Double) -> Bool) -> [Interval] {
       LaneSeries(step: timeline.step, values: values).stretches(where: isBad)
     }
     let limit = result.limit
@@ -49,11 +49,11 @@ struct Finding {
     if belongs("video.latency") || belongs("latency") { return steps(timeline.videoDelay) { $0 > limit } }
     if belongs("audio.latency") { return steps(timeline.audioDelay) { $0 > limit } }
     if belongs("video.bitrate") { return steps(timeline.videoBitrate) { $0 < limit } }
-    if belongs("absent"), let gone = peer.departure { return [Stretch(start: gone.time, duration: peer.absent)] }
+    if belongs("absent"), let gone = peer.departure { return [Interval(start: gone.time, duration: peer.absent)] }
     return []
   }
 
-  private static func meanwhile(_ result: RuleResult, _ peer: PeerReport, _ worst: Stretch) -> [String] {
+  private static func meanwhile(_ result: RuleResult, _ peer: PeerReport, _ worst: Interval) -> [String] {
     var facts: [String] = []
     let timeline = peer.timeline
     let window = (start: worst.start, end: worst.start + worst.duration)
@@ -80,7 +80,7 @@ struct Finding {
     if asked >= 1 {
       facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) asked for")
     }
-    let others: [(String, String, Stretches?)] = [
+    let others: [(String, String, IntervalSummary?)] = [
       ("video.freeze", "the picture froze", peer.video?.freezes),
       ("video.black", "the picture was black", peer.video?.black),
       ("video.frozen", "every picture showed the same", peer.video?.frozen),

@@ -2,7 +2,7 @@ import CallCheck
 
 extension HTMLReport {
   /// Broken rules that are told at the top at most; the others are in the tables below.
-  private static let mostFailures = 12
+  private static let maximumFailures = 12
 
   /// What failed, by how much, when, and what else happened at that time.
   func failures(of parties: [ReportParty], into page: inout Markup) {
@@ -16,13 +16,13 @@ extension HTMLReport {
       !failed.isEmpty ? "What failed" : unmeasured.isEmpty ? "What could not be judged" : "What could not be measured"
     page.element("section", ["class": "failures", "aria-labelledby": "failures"]) { page in
       page.element("h2", ["id": "failures"], text: title)
-      for (party, result) in failed.prefix(Self.mostFailures) { failure(result, of: party, into: &page) }
-      if failed.count > Self.mostFailures {
+      for (party, result) in failed.prefix(Self.maximumFailures) { failure(result, of: party, into: &page) }
+      if failed.count > Self.maximumFailures {
         page.element(
-          "p", ["class": "soft"], text: "And \(failed.count - Self.mostFailures) more: see the tables below.")
+          "p", ["class": "soft"], text: "And \(failed.count - Self.maximumFailures) more: see the tables below.")
       }
       for (outcome, parties) in [(RuleResult.Outcome.notMeasured, unmeasured), (.inconclusive, inconclusive)] {
-        for (party, results) in parties.prefix(Self.mostFailures) {
+        for (party, results) in parties.prefix(Self.maximumFailures) {
           self.unmeasured(results, as: outcome, of: party, into: &page)
         }
       }
@@ -38,7 +38,7 @@ extension HTMLReport {
         Self.badge(.failed, into: &page)
         page.element("code", ["class": "rule"], text: ReportText.line(result.rule))
         page.element("strong", ["class": "figure"], text: ReportText.line(result.figure ?? "\u{2013}", limit: 60))
-        gauge(result, into: &page)
+        contentDetector(result, into: &page)
         page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
       }
       page.element("p", text: ReportText.line(result.sentence, limit: 1000))
@@ -47,7 +47,7 @@ extension HTMLReport {
   }
 
   /// When it was: a strip of the whole call with the places marked, and what else happened at the worst of them.
-  private func moment(_ finding: Finding, _ worst: Stretch, into page: inout Markup) {
+  private func moment(_ finding: Finding, _ worst: Interval, into page: inout Markup) {
     let axis = axis
     page.element("div", ["class": "moment"]) { page in
       let when =
@@ -80,7 +80,7 @@ extension HTMLReport {
 
   /// How far the figure is from what was asked for, as a bar and in words. Nothing is drawn for figures and
   /// limits that have no length: 0, and below it, as of a level.
-  private func gauge(_ result: RuleResult, into page: inout Markup) {
+  private func contentDetector(_ result: RuleResult, into page: inout Markup) {
     guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
     let ratio = value / result.limit
     let words =

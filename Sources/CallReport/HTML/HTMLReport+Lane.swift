@@ -1,7 +1,7 @@
 import CallCheck
 
 extension HTMLReport {
-  func grid(_ lane: TimelineLane, _ height: Double, _ shades: [Stretch], into page: inout Markup) {
+  func grid(_ lane: TimelineLane, _ height: Double, _ shades: [Interval], into page: inout Markup) {
     for shade in shades {
       let (start, end) = (axis.fraction(shade.start), axis.fraction(shade.start + shade.duration))
       page.empty(

@@ -4,11 +4,11 @@ import FoundationEssentials
 
 extension HTMLReport {
   /// Pictures of a peer that are shown at most: each takes some 80 kB of the page.
-  private var mostPictures: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
+  private var maximumVideoFrames: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
 
   /// A few decoded pictures.
-  func pictures(_ peer: PeerReport, into page: inout Markup) {
-    let every = max(1, (peer.thumbnails.count + mostPictures - 1) / mostPictures)
+  func videoFrames(_ peer: PeerReport, into page: inout Markup) {
+    let every = max(1, (peer.thumbnails.count + maximumVideoFrames - 1) / maximumVideoFrames)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
     let shown = chosen.compactMap { thumbnail -> (Thumbnail, String)? in
       guard let rgb = thumbnail.rgb,
@@ -74,10 +74,10 @@ extension HTMLReport {
 
   /// The files that are put into the page: as they come, as long as there is room.
   private var embedded: Set<String> {
-    var left = Self.largestEmbeddedInAll
+    var left = Self.maximumEmbeddedInAll
     var chosen: Set<String> = []
     for name in report.peers.flatMap(\.recordings) {
-      guard case .bytes(let bytes) = recordings[name], bytes.count <= min(left, Self.largestEmbedded) else { continue }
+      guard case .bytes(let bytes) = recordings[name], bytes.count <= min(left, Self.maximumEmbedded) else { continue }
       if chosen.insert(name).inserted { left -= bytes.count }
     }
     return chosen

@@ -24,7 +24,7 @@ extension HTMLReport {
       rules(of: party, into: &page)
       if peer.reached >= .media { setUp(peer, into: &page) }
       timeline(peer, of: party, into: &page)
-      pictures(peer, into: &page)
+      videoFrames(peer, into: &page)
       recordings(peer, into: &page)
       details(peer, into: &page)
     }
@@ -41,7 +41,7 @@ extension HTMLReport {
     } else {
       facts.append(("Pictures", "none"))
     }
-    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.pictures) pictures")) }
+    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.videoFrames) pictures")) }
     if let audio = peer.audio {
       facts.append(("Sound", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
     } else {

@@ -2,11 +2,11 @@ import CallCheck
 
 extension HTMLReport {
   /// Peers whose outcomes are shown side by side at most; of more the tables below tell.
-  private static let mostColumns = 12
+  private static let maximumColumns = 12
 
   /// All rules against all peers, when there are several.
   func matrix(of parties: [ReportParty], into page: inout Markup) {
-    let peers = parties.filter { $0.index != nil && !$0.results.isEmpty }.prefix(Self.mostColumns)
+    let peers = parties.filter { $0.index != nil && !$0.results.isEmpty }.prefix(Self.maximumColumns)
     guard peers.count > 1 else { return }
     var rules: [String] = []
     var seen: Set<String> = []
@@ -110,16 +110,16 @@ extension HTMLReport {
   private typealias Row = (peer: String?, name: String, sentence: String?)
 
   /// Changes of a kind that are seen at once; the others can be opened.
-  private static let mostChanges = 10
+  private static let maximumChanges = 10
 
   private func changes(_ title: String, _ look: String, _ rows: [Row], into page: inout Markup) {
     if rows.isEmpty { return }
     page.element("h3", ["class": look], text: "\(title) (\(rows.count))")
-    table(rows.prefix(Self.mostChanges), into: &page)
-    let more = rows.dropFirst(Self.mostChanges).prefix(200)
+    table(rows.prefix(Self.maximumChanges), into: &page)
+    let more = rows.dropFirst(Self.maximumChanges).prefix(200)
     if more.isEmpty { return }
     page.element("details") { page in
-      page.element("summary", text: "\(rows.count - Self.mostChanges) more")
+      page.element("summary", text: "\(rows.count - Self.maximumChanges) more")
       table(more, into: &page)
     }
   }

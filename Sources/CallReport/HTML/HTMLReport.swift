@@ -10,16 +10,16 @@ public struct HTMLReport: Sendable {
 
   /// What is known of a media file of a peer.
   public enum Recording: Sendable {
-    /// Its bytes: it is put into the page, as long as ``largestEmbedded`` allows it.
+    /// Its bytes: it is put into the page, as long as ``maximumEmbedded`` allows it.
     case bytes([UInt8])
     /// Where it lies, relative to the page: the page links to it.
     case file(String)
   }
 
   /// The largest media file that is put into the page, in bytes; for a larger one there is a link.
-  public static let largestEmbedded = 12 << 20
+  public static let maximumEmbedded = 12 << 20
   /// The same for all files together.
-  public static let largestEmbeddedInAll = 48 << 20
+  public static let maximumEmbeddedInAll = 48 << 20
 
   /// - Parameter recordings: the media files of ``PeerReport/recordings`` by the names that they have there; for one that is
   ///   missing here the page links to that name.

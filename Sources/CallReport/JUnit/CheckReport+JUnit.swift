@@ -94,7 +94,7 @@ extension CheckReport {
   private var absentParties: [ReportParty] {
     guard verdict == .failed, peers.count < expected.peers else { return [] }
     let missing = results.filter { $0.peer == nil && Self.isOfPeers($0) }
-    return (peers.count..<expected.peers).prefix(Self.mostAbsent).map { index in
+    return (peers.count..<expected.peers).prefix(Self.maximumAbsent).map { index in
       let name = "peer \(index + 1)"
       let results = peers.isEmpty ? missing : unmeasured(Self.neverCame(name))
       return ReportParty(index: index, name: name, results: results)
@@ -102,7 +102,7 @@ extension CheckReport {
   }
 
   /// More are not expected by anybody who wants to read it.
-  private static let mostAbsent = 100
+  private static let maximumAbsent = 100
 
   /// Every rule about peers, of one of whom nothing is known.
   private func unmeasured(_ sentence: String) -> [RuleResult] {

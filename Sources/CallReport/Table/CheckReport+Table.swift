@@ -71,7 +71,7 @@ private struct VerdictTable {
   }
 
   /// Figures that got worse, or better, and are told at most.
-  private static let mostChanges = 12
+  private static let maximumChanges = 12
 
   private func lines(of comparison: CheckComparison) -> [String] {
     var lines = text.lines(comparison.summary, columns: width).map { styled($0, .bold) }
@@ -83,9 +83,9 @@ private struct VerdictTable {
     }
     for failure in comparison.newFailures { item("new", failure.peer, "\(failure.rule) held before and does not now.") }
     for (sign, changes) in [("worse", comparison.worse), ("better", comparison.better)] {
-      for change in changes.prefix(Self.mostChanges) { item(sign, change.peer, change.sentence) }
-      if changes.count > Self.mostChanges {
-        lines.append("  and \(changes.count - Self.mostChanges) more that got \(sign)")
+      for change in changes.prefix(Self.maximumChanges) { item(sign, change.peer, change.sentence) }
+      if changes.count > Self.maximumChanges {
+        lines.append("  and \(changes.count - Self.maximumChanges) more that got \(sign)")
       }
     }
     for failure in comparison.mended { item("mended", failure.peer, "\(failure.rule) holds again.") }

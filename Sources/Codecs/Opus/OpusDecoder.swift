@@ -4,17 +4,17 @@ package import NIOCore
 /// One Opus stream being decoded to 48 kHz.
 package final class OpusDecoder {
   /// The longest packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5).
-  package static let longestPacket = 5_760
+  package static let maximumPacketSamples = 5_760
 
   package let channels: Int
   private let state: OpaquePointer
 
   /// - Parameter channels: how many come out, 1 or 2, whatever the packets hold.
-  package init(channels: Int = 2) throws(CodecFailure) {
+  package init(channels: Int = 2) throws(CodecError) {
     var code: Int32 = 0
     let made = opus_decoder_create(48_000, Int32(clamping: channels), &code)
     guard let made, code == OPUS_OK else {
-      throw CodecFailure("start an Opus decoder for \(channels) channels", opus: code)
+      throw CodecError("start an Opus decoder for \(channels) channels", opus: code)
     }
     self.state = made
     self.channels = channels
@@ -25,31 +25,33 @@ package final class OpusDecoder {
   }
 
   /// Decodes one whole packet.
-  package func decode(_ packet: ByteBuffer) throws(CodecFailure) -> Sound {
+  package func decode(_ packet: ByteBuffer) throws(CodecError) -> AudioSamples {
     let action = "decode an Opus packet of \(packet.readableBytes) bytes"
-    if packet.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
-    return try decode(packet, room: Self.longestPacket, correction: false, action)
+    if packet.readableBytes == 0 { throw CodecError(action, "it is empty") }
+    return try decode(packet, room: Self.maximumPacketSamples, correction: false, action)
   }
 
   /// Rebuilds the lost packet before `next` from the copy at lower quality that `next` may carry (RFC 6716, 2.1.7);
   /// what it does not carry is concealed. `next` is to be decoded afterwards as usual.
   ///
   /// - Parameter duration: how long the lost packet was, in ticks of 48 kHz, a multiple of 120.
-  package func recover(duration: Int, before next: ByteBuffer) throws(CodecFailure) -> Sound {
+  package func recover(duration: Int, before next: ByteBuffer) throws(CodecError) -> AudioSamples {
     try decode(next, room: duration, correction: true, "recover \(duration) ticks of lost Opus")
   }
 
   /// Invents sound in place of a lost packet.
   ///
   /// - Parameter duration: in ticks of 48 kHz, a multiple of 120, at most 5,760.
-  package func conceal(duration: Int) throws(CodecFailure) -> Sound {
+  package func conceal(duration: Int) throws(CodecError) -> AudioSamples {
     try decode(nil, room: duration, correction: false, "conceal \(duration) ticks of lost Opus")
   }
 
   private func decode(
     _ packet: ByteBuffer?, room: Int, correction: Bool, _ action: String
-  ) throws(CodecFailure) -> Sound {
-    guard (1...Self.longestPacket).contains(room) else { throw CodecFailure(action, "that is not 1 to 5760 ticks") }
+  ) throws(CodecError) -> AudioSamples {
+    guard (1...Self.maximumPacketSamples).contains(room) else {
+      throw CodecError(action, "that is not 1 to 5760 ticks")
+    }
     var code: Int32 = 0
     let samples = [Float](unsafeUninitializedCapacity: room * channels) { output, count in
       guard let start = output.baseAddress else { return }
@@ -64,7 +66,7 @@ package final class OpusDecoder {
       }
       count = max(0, Int(code)) * channels
     }
-    if code < 0 { throw CodecFailure(action, opus: code) }
-    return Sound(samples: samples, channels: channels)
+    if code < 0 { throw CodecError(action, opus: code) }
+    return AudioSamples(samples: samples, channels: channels)
   }
 }

@@ -33,12 +33,12 @@ package final class OpusEncoder {
   package let lookahead: Int
   private let state: OpaquePointer
 
-  package init(_ settings: Settings = Settings()) throws(CodecFailure) {
+  package init(_ settings: Settings = Settings()) throws(CodecError) {
     let action = "start an Opus encoder for \(settings.channels) channels at \(settings.bitrate) bit/s"
     let application = settings.isForSpeech ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
     var code: Int32 = 0
     let made = opus_encoder_create(48_000, Int32(clamping: settings.channels), application, &code)
-    guard let made, code == OPUS_OK else { throw CodecFailure(action, opus: code) }
+    guard let made, code == OPUS_OK else { throw CodecError(action, opus: code) }
     self.state = made
     self.channels = settings.channels
     var lookahead: Int32 = 0
@@ -52,7 +52,7 @@ package final class OpusEncoder {
       chatbot_opus_encoder_get_lookahead(made, &lookahead),
     ]
     self.lookahead = Int(lookahead)
-    if let refused = codes.first(where: { $0 != OPUS_OK }) { throw CodecFailure(action, opus: refused) }
+    if let refused = codes.first(where: { $0 != OPUS_OK }) { throw CodecError(action, opus: refused) }
   }
 
   deinit {
@@ -61,43 +61,43 @@ package final class OpusEncoder {
 
   /// Makes one packet.
   ///
-  /// - Parameter sound: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms with the encoder's channels.
-  package func encode(_ sound: Sound) throws(CodecFailure) -> ByteBuffer {
-    let action = "encode \(sound.count) ticks of sound"
-    guard sound.channels == channels else {
-      throw CodecFailure(action, "it has \(sound.channels) channels instead of \(channels)")
+  /// - Parameter audio: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms with the encoder's channels.
+  package func encode(_ audio: AudioSamples) throws(CodecError) -> ByteBuffer {
+    let action = "encode \(audio.count) ticks of sound"
+    guard audio.channels == channels else {
+      throw CodecError(action, "it has \(audio.channels) channels instead of \(channels)")
     }
     var packet = ByteBuffer()
     let room = 1_500
     var code: Int32 = 0
     packet.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { bytes in
       guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-      code = opus_encode_float(state, sound.samples, Int32(clamping: sound.count), start, opus_int32(room))
+      code = opus_encode_float(state, audio.samples, Int32(clamping: audio.count), start, opus_int32(room))
       return max(0, Int(code))
     }
-    if code < 0 { throw CodecFailure(action, opus: code) }
+    if code < 0 { throw CodecError(action, opus: code) }
     return packet
   }
 
   /// Changes the bitrate from the next packet on.
   ///
   /// - Parameter bitrate: bits a second, 500 to 512,000.
-  package func setBitrate(_ bitrate: Int) throws(CodecFailure) {
+  package func setBitrate(_ bitrate: Int) throws(CodecError) {
     let code = chatbot_opus_encoder_set_bitrate(state, Int32(clamping: bitrate))
-    if code != OPUS_OK { throw CodecFailure("set Opus to \(bitrate) bit/s", opus: code) }
+    if code != OPUS_OK { throw CodecError("set Opus to \(bitrate) bit/s", opus: code) }
   }
 
   /// Changes the loss to be prepared for from the next packet on.
   ///
   /// - Parameter percent: 0 to 100.
-  package func setExpectedLoss(_ percent: Int) throws(CodecFailure) {
+  package func setExpectedLoss(_ percent: Int) throws(CodecError) {
     let code = chatbot_opus_encoder_set_packet_loss(state, Int32(clamping: percent))
-    if code != OPUS_OK { throw CodecFailure("prepare Opus for a loss of \(percent) %", opus: code) }
+    if code != OPUS_OK { throw CodecError("prepare Opus for a loss of \(percent) %", opus: code) }
   }
 
   /// Changes from the next packet on whether each carries a copy of the one before.
-  package func setCorrectsErrors(_ corrects: Bool) throws(CodecFailure) {
+  package func setCorrectsErrors(_ corrects: Bool) throws(CodecError) {
     let code = chatbot_opus_encoder_set_inband_fec(state, corrects ? 1 : 0)
-    if code != OPUS_OK { throw CodecFailure("switch Opus's error correction \(corrects ? "on" : "off")", opus: code) }
+    if code != OPUS_OK { throw CodecError("switch Opus's error correction \(corrects ? "on" : "off")", opus: code) }
   }
 }

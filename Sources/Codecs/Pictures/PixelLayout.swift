@@ -16,9 +16,9 @@ package enum PixelLayout: Sendable, Hashable, CaseIterable {
   /// Red, green, blue and how opaque, 0 to 255; not multiplied. It is laid over black.
   case rgba
 
-  /// How many bytes a picture has; nil for one that `Picture` does not take.
-  package func byteCount(for size: PictureSize) -> Int? {
-    guard Picture.sides.contains(size.width), Picture.sides.contains(size.height) else { return nil }
+  /// How many bytes a picture has; nil for one that `VideoFrame` does not take.
+  package func byteCount(for size: VideoSize) -> Int? {
+    guard VideoFrame.sides.contains(size.width), VideoFrame.sides.contains(size.height) else { return nil }
     let pixels = size.width * size.height
     let (halfWidth, halfHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
     return switch self {

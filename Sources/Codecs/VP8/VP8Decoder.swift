@@ -5,18 +5,18 @@ package import NIOCore
 /// One VP8 stream being decoded.
 package final class VP8Decoder {
   /// Pictures wider or higher than this are refused before anything is allocated for them.
-  package static let largestSide = 4_096
+  package static let maximumSide = 4_096
 
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
 
-  package init() throws(CodecFailure) {
+  package init() throws(CodecError) {
     context = .allocate(capacity: 1)
     context.initialize(to: vpx_codec_ctx_t())
     var settings = vpx_codec_dec_cfg_t()
     settings.threads = 1
     let code = chatbot_vp8_decoder_init(context, &settings)
     if code != VPX_CODEC_OK {
-      throw CodecFailure("start a VP8 decoder", vpx: code)
+      throw CodecError("start a VP8 decoder", vpx: code)
     }
   }
 
@@ -27,7 +27,7 @@ package final class VP8Decoder {
   }
 
   /// The picture size that a keyframe's header states; nil for every other frame (RFC 6386, 9.1).
-  package static func keyframeSize(of frame: ByteBuffer) throws(CodecFailure) -> PictureSize? {
+  package static func keyframeSize(of frame: ByteBuffer) throws(CodecError) -> VideoSize? {
     var about = vpx_codec_stream_info_t()
     about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
     let code = frame.withUnsafeReadableBytes { bytes in
@@ -37,38 +37,38 @@ package final class VP8Decoder {
     let first = frame.getInteger(at: frame.readerIndex, as: UInt8.self) ?? 1
     if first & 1 == 1 { return nil }
     let action = "read a VP8 keyframe of \(frame.readableBytes) bytes"
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
-    if about.w == 0 || about.h == 0 { throw CodecFailure(action, "its header is cut short") }
-    if about.w > largestSide || about.h > largestSide {
-      throw CodecFailure(action, "\(about.w)x\(about.h) is above \(largestSide)x\(largestSide)")
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
+    if about.w == 0 || about.h == 0 { throw CodecError(action, "its header is cut short") }
+    if about.w > maximumSide || about.h > maximumSide {
+      throw CodecError(action, "\(about.w)x\(about.h) is above \(maximumSide)x\(maximumSide)")
     }
-    return PictureSize(width: Int(about.w), height: Int(about.h))
+    return VideoSize(width: Int(about.w), height: Int(about.h))
   }
 
   /// Decodes one whole frame, to be shown to `look`.
   ///
   /// - Returns: what `look` made of it; nil when the frame is not meant to be shown.
-  package func decode<Seen>(_ frame: ByteBuffer, _ look: (PictureView) -> Seen) throws(CodecFailure) -> Seen? {
+  package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
     let action = "decode a VP8 frame of \(frame.readableBytes) bytes"
-    if frame.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
+    if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     _ = try Self.keyframeSize(of: frame)
     let code = frame.withUnsafeReadableBytes { bytes in
       vpx_codec_decode(
         context, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), nil, 0)
     }
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     var corrupted: Int32 = 0
     if chatbot_vp8_decoder_get_corrupted(context, &corrupted) == VPX_CODEC_OK, corrupted != 0 {
-      throw CodecFailure(action, "it is damaged, or a frame before it was")
+      throw CodecError(action, "it is damaged, or a frame before it was")
     }
     var place: vpx_codec_iter_t?
-    guard let image = vpx_codec_get_frame(context, &place), let view = PictureView(image.pointee) else { return nil }
+    guard let image = vpx_codec_get_frame(context, &place), let view = VideoFrameView(image.pointee) else { return nil }
     return look(view)
   }
 
   /// Decodes one whole frame for its size alone.
   @discardableResult
-  package func decode(_ frame: ByteBuffer) throws(CodecFailure) -> PictureSize? {
+  package func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? {
     try decode(frame, \.size)
   }
 }

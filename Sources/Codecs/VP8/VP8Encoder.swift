@@ -6,7 +6,7 @@ package import NIOCore
 package final class VP8Encoder {
   /// What an encoder is set to.
   package struct Settings: Sendable, Hashable {
-    package var size: PictureSize
+    package var size: VideoSize
     /// Pictures a second; shapes the bitrate, not the time of a frame.
     package var framesPerSecond = 30
     /// Bits a second.
@@ -23,7 +23,7 @@ package final class VP8Encoder {
     package var speed = 8
     package var threads = 1
 
-    package init(size: PictureSize) {
+    package init(size: VideoSize) {
       self.size = size
     }
   }
@@ -39,7 +39,7 @@ package final class VP8Encoder {
   private var configuration: vpx_codec_enc_cfg_t
   private var lastTime = Int64.min
 
-  package init(_ settings: Settings) throws(CodecFailure) {
+  package init(_ settings: Settings) throws(CodecError) {
     let action = "start a VP8 encoder for \(settings.size) at \(settings.bitrate) bit/s"
     self.settings = settings
     context = .allocate(capacity: 1)
@@ -47,10 +47,10 @@ package final class VP8Encoder {
     configuration = vpx_codec_enc_cfg_t()
     let sides = 2...16_383
     guard sides.contains(settings.size.width), sides.contains(settings.size.height) else {
-      throw CodecFailure(action, "a side must be 2 to 16383 pixels")
+      throw CodecError(action, "a side must be 2 to 16383 pixels")
     }
     var code = vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &configuration, 0)
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     configuration.g_w = UInt32(settings.size.width)
     configuration.g_h = UInt32(settings.size.height)
     configuration.g_timebase = vpx_rational(num: 1, den: VP8Encoder.rate)
@@ -70,7 +70,7 @@ package final class VP8Encoder {
     configuration.kf_mode = settings.choosesKeyframes ? VPX_KF_AUTO : VPX_KF_DISABLED
     configuration.kf_max_dist = UInt32(clamping: max(0, settings.keyframeDistance))
     code = chatbot_vp8_encoder_init(context, &configuration)
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     // A negative speed is taken as it is; a positive one would follow the machine's load, so that no run is like another.
     _ = chatbot_vp8_encoder_set_speed(context, -Int32(clamping: settings.speed))
     _ = chatbot_vp8_encoder_set_static_threshold(context, 1)
@@ -93,23 +93,23 @@ package final class VP8Encoder {
   ///   - keyframe: whether it must be one.
   /// - Returns: nil when the encoder left the picture out to hold its bitrate.
   package func encode(
-    _ picture: Picture, time: Int64, duration: Int? = nil, keyframe: Bool = false
-  ) throws(CodecFailure) -> Output? {
-    let action = "encode a picture of \(picture.size)"
-    guard picture.size == settings.size else {
-      throw CodecFailure(action, "the encoder was started for \(settings.size)")
+    _ videoFrame: VideoFrame, time: Int64, duration: Int? = nil, keyframe: Bool = false
+  ) throws(CodecError) -> Output? {
+    let action = "encode a picture of \(videoFrame.size)"
+    guard videoFrame.size == settings.size else {
+      throw CodecError(action, "the encoder was started for \(settings.size)")
     }
-    guard picture.isWhole else { throw CodecFailure(action, "a plane is not of that size") }
+    guard videoFrame.isWhole else { throw CodecError(action, "a plane is not of that size") }
     let time = max(time, lastTime == .min ? time : lastTime &+ 1)
     let duration = UInt(max(1, duration ?? Int(VP8Encoder.rate) / max(1, settings.framesPerSecond)))
     lastTime = time
     let flags = keyframe ? vpx_enc_frame_flags_t(VPX_EFLAG_FORCE_KF) : 0
     var code = VPX_CODEC_OK
-    picture.withImage { image in
+    videoFrame.withImage { image in
       var image = image
       code = vpx_codec_encode(context, &image, time, duration, flags, UInt(VPX_DL_REALTIME))
     }
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     var place: vpx_codec_iter_t?
     while let packet = vpx_codec_get_cx_data(context, &place) {
       guard let bytes = chatbot_vpx_frame_bytes(packet) else { continue }
@@ -124,10 +124,10 @@ package final class VP8Encoder {
   /// Changes the bitrate from the next frame on.
   ///
   /// - Parameter bitrate: bits a second.
-  package func setBitrate(_ bitrate: Int) throws(CodecFailure) {
+  package func setBitrate(_ bitrate: Int) throws(CodecError) {
     configuration.rc_target_bitrate = UInt32(clamping: max(1, bitrate / 1_000))
     let code = vpx_codec_enc_config_set(context, &configuration)
-    if code != VPX_CODEC_OK { throw CodecFailure("set VP8 to \(bitrate) bit/s", vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError("set VP8 to \(bitrate) bit/s", vpx: code) }
     settings.bitrate = bitrate
   }
 
@@ -142,7 +142,7 @@ package final class VP8Encoder {
   private static let rate = Codec.vp8.clockRate
 }
 
-extension Picture {
+extension VideoFrame {
   /// The planes as libvpx takes them, for as long as `body` runs.
   fileprivate func withImage(_ body: (vpx_image_t) -> Void) {
     luma.withUnsafeBufferPointer { luma in

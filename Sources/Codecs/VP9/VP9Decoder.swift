@@ -7,18 +7,18 @@ package final class VP9Decoder {
   /// Whether a frame was too large: what follows could build on it, up to the next keyframe.
   private var isSpoilt = false
 
-  package init() throws(CodecFailure) {
+  package init() throws(CodecError) {
     context = .allocate(capacity: 1)
     context.initialize(to: vpx_codec_ctx_t())
     try start()
   }
 
-  private func start() throws(CodecFailure) {
+  private func start() throws(CodecError) {
     var settings = vpx_codec_dec_cfg_t()
     settings.threads = 1
     let code = chatbot_vp9_decoder_init(context, &settings)
     if code != VPX_CODEC_OK {
-      throw CodecFailure("start a VP9 decoder", vpx: code)
+      throw CodecError("start a VP9 decoder", vpx: code)
     }
   }
 
@@ -31,12 +31,12 @@ package final class VP9Decoder {
   /// Decodes one whole frame, or several that lie in one (a superframe), to show the last to `look`.
   ///
   /// - Returns: what `look` made of it; nil when the frame is not meant to be shown.
-  package func decode<Seen>(_ frame: ByteBuffer, _ look: (PictureView) -> Seen) throws(CodecFailure) -> Seen? {
+  package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
-    if frame.readableBytes == 0 { throw CodecFailure(action, "it is empty") }
+    if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     let isKeyframe = try checkSize(of: frame, action)
     if isSpoilt {
-      guard isKeyframe else { throw CodecFailure(action, "a frame before it was too large") }
+      guard isKeyframe else { throw CodecError(action, "a frame before it was too large") }
       vpx_codec_destroy(context)
       try start()
       isSpoilt = false
@@ -46,11 +46,11 @@ package final class VP9Decoder {
         context, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), nil, 0)
     }
     try checkSizeOfLast(action)
-    if code != VPX_CODEC_OK { throw CodecFailure(action, vpx: code) }
+    if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     var place: vpx_codec_iter_t?
     guard let image = vpx_codec_get_frame(context, &place) else { return nil }
-    guard let view = PictureView(image.pointee) else {
-      throw CodecFailure(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
+    guard let view = VideoFrameView(image.pointee) else {
+      throw CodecError(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
     }
     return look(view)
   }
@@ -58,7 +58,7 @@ package final class VP9Decoder {
   /// Refuses a keyframe that is too large before anything is allocated for it.
   ///
   /// - Returns: whether it is a keyframe.
-  private func checkSize(of frame: ByteBuffer, _ action: String) throws(CodecFailure) -> Bool {
+  private func checkSize(of frame: ByteBuffer, _ action: String) throws(CodecError) -> Bool {
     var about = vpx_codec_stream_info_t()
     about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
     let code = frame.withUnsafeReadableBytes { bytes in
@@ -71,7 +71,7 @@ package final class VP9Decoder {
   }
 
   /// Refuses what has grown too large: a picture can do so without a keyframe, and without being shown.
-  private func checkSizeOfLast(_ action: String) throws(CodecFailure) {
+  private func checkSizeOfLast(_ action: String) throws(CodecError) {
     var size: [Int32] = [0, 0]
     guard chatbot_vp9_decoder_get_size(context, &size) == VPX_CODEC_OK else { return }
     do {
@@ -82,10 +82,10 @@ package final class VP9Decoder {
     }
   }
 
-  private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecFailure) {
-    let largest = VP8Decoder.largestSide
+  private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecError) {
+    let largest = VP8Decoder.maximumSide
     if width > largest || height > largest {
-      throw CodecFailure(action, "\(width)x\(height) is above \(largest)x\(largest)")
+      throw CodecError(action, "\(width)x\(height) is above \(largest)x\(largest)")
     }
   }
 }

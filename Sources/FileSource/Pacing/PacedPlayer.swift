@@ -10,14 +10,14 @@ internal import NIOCore
 ///     append ─► one queue a track ─► poll(now:) ─► frames that are due
 ///
 /// Waking up late makes everything due at once that became due meanwhile, and nothing beyond. Only after more than
-/// `longestCatchUp` (the machine slept, the disk hung) does playing go on from where it was, with the pause in the times,
+/// `maximumCatchUp` (the machine slept, the disk hung) does playing go on from where it was, with the pause in the times,
 /// as if a camera had stood still.
 package struct PacedPlayer: Sendable {
   /// How far ahead of its time a track wants its frames, and how many bytes of them at most.
   package static let lookAhead: Duration = .seconds(2)
-  package static let largestQueue = 8 << 20
+  package static let maximumQueue = 8 << 20
   /// The longest lateness that is caught up.
-  package static let longestCatchUp: Duration = .seconds(2)
+  package static let maximumCatchUp: Duration = .seconds(2)
 
   private let owner: ParticipantID
   private let loops: Bool
@@ -56,7 +56,7 @@ package struct PacedPlayer: Sendable {
   package func wants(_ kind: MediaKind) -> Bool {
     guard let track = tracks[kind], !track.hasEnded else { return false }
     guard let last = track.queue.last else { return true }
-    return last.time < now + FileTime.units(Self.lookAhead) && track.queue.bytes < Self.largestQueue
+    return last.time < now + FileTime.units(Self.lookAhead) && track.queue.bytes < Self.maximumQueue
   }
 
   /// Adds a track's next frames, in the file's order.
@@ -129,7 +129,7 @@ package struct PacedPlayer: Sendable {
   private mutating func pauseIfTooLate(_ instant: ContinuousClock.Instant) {
     guard let began, let head = nextFrame?.frame else { return }
     let lateness = instant - self.instant(of: head.time, began)
-    guard lateness > Self.longestCatchUp else { return }
+    guard lateness > Self.maximumCatchUp else { return }
     pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
   }
 

@@ -14,8 +14,8 @@ actor ReadAhead {
   private var readers: [MediaKind: (reader: TrackReader, count: Int)] = [:]
 
   /// A batch is complete with so many frames or bytes.
-  private static let largestBatch = 64
-  private static let largestBatchBytes = 1 << 20
+  private static let maximumBatch = 64
+  private static let maximumBatchBytes = 1 << 20
 
   init(_ file: MediaFile) {
     self.file = file
@@ -30,7 +30,7 @@ actor ReadAhead {
       if let open = readers[kind] { open } else { (try file.reader(of: track), 0) }
     var batch = Batch()
     var bytes = 0
-    while !batch.endsRound, batch.frames.count < Self.largestBatch, bytes < Self.largestBatchBytes {
+    while !batch.endsRound, batch.frames.count < Self.maximumBatch, bytes < Self.maximumBatchBytes {
       if let frame = try reader.next() {
         batch.frames.append(frame)
         bytes += frame.payload.readableBytes

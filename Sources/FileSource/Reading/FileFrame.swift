@@ -9,9 +9,9 @@ package struct FileFrame: Sendable, Hashable {
   package var payload: ByteBuffer
   package var isKeyframe: Bool
   /// A VP8 keyframe's picture size.
-  package var size: PictureSize?
+  package var size: VideoSize?
 
-  package init(kind: MediaKind, time: Int64, payload: ByteBuffer, isKeyframe: Bool, size: PictureSize? = nil) {
+  package init(kind: MediaKind, time: Int64, payload: ByteBuffer, isKeyframe: Bool, size: VideoSize? = nil) {
     self.kind = kind
     self.time = time
     self.payload = payload

@@ -14,7 +14,7 @@ final class IVFReader: ContainerReader {
   private let denominator: Int64
   private(set) var isTruncated = false
 
-  static let largestFrame = 4 << 20
+  static let maximumFrameBytes = 4 << 20
   private static let frameHeaderSize = 12
   private static let headerSize = 32
 
@@ -60,8 +60,8 @@ final class IVFReader: ContainerReader {
       if header.readableBytes > 0 { isTruncated = true }
       return nil
     }
-    guard size <= Self.largestFrame else {
-      throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.largestFrame) are the most")
+    guard size <= Self.maximumFrameBytes else {
+      throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.maximumFrameBytes) are the most")
     }
     guard let units = units(time) else {
       throw .damaged(position: start, "a frame's time is beyond \(FileTime.latestHours) h")

@@ -62,7 +62,7 @@ extension MediaFile {
     public let path: String
     public let reason: Refusal
 
-    /// For example: `call.webm cannot be played: its picture is VP9, and only VP8 is played.`
+    /// For example: `call.webm cannot be played: its videoFrame is VP9, and only VP8 is played.`
     public var description: String { "\(path) cannot be played: \(reason)." }
   }
 }

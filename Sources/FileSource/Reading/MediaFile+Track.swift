@@ -18,7 +18,7 @@ extension MediaFile {
     /// Keyframes among them; for sound, all.
     public var keyframes: Int { stored.keyframes }
     /// The first keyframe's size; nil for sound.
-    public var size: PictureSize? { stored.size }
+    public var size: VideoSize? { stored.size }
     /// One or two; nil for pictures.
     public var channels: Int? { stored.channels }
     /// From the first frame's beginning to the last one's end.

@@ -29,8 +29,8 @@ final class OggReader: ContainerReader {
 
   private static let readSize = 16 << 10
   /// The largest comment header: tags can hold a cover picture.
-  private static let largestHeader = 8 << 20
-  private static let largestPacket = 64 << 10
+  private static let maximumHeader = 8 << 20
+  private static let maximumPacketBytes = 64 << 10
   private static let latestGranule: Int64 = 1 << 53
 
   /// Reads the two header packets.
@@ -150,7 +150,7 @@ final class OggReader: ContainerReader {
       throw .damaged(position: position, "an Ogg page belongs to another stream")
     }
     unfinishedBytes = ogg_page_packets(&page) > 0 ? 0 : unfinishedBytes + page.body_len
-    let limit = head == nil || nextGranule == nil ? Self.largestHeader : Self.largestPacket
+    let limit = head == nil || nextGranule == nil ? Self.maximumHeader : Self.maximumPacketBytes
     if unfinishedBytes > limit {
       throw .damaged(position: position, "a packet is larger than \(limit) bytes")
     }

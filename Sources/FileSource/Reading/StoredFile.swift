@@ -23,8 +23,8 @@ package struct StoredFile: Sendable {
   package init(opening path: String, accepting codecs: Set<StoredCodec>) throws(MediaFile.Refusal) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
-    let format = try FormatGuess.format(file.beginning(FormatGuess.length))
-    var survey = StoredFileSurvey(file: file, format: format, codecs: codecs)
+    let format = try FormatDetector.format(file.beginning(FormatDetector.length))
+    var survey = StoredFileScan(file: file, format: format, codecs: codecs)
     tracks = try survey.run()
     guard let origin = tracks.map(\.start).min() else { throw .nothingInside }
     self.path = path

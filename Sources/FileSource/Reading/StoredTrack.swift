@@ -8,7 +8,7 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   /// Keyframes among them; for sound, all.
   package let keyframes: Int
   /// The first keyframe's size; nil for sound.
-  package let size: PictureSize?
+  package let size: VideoSize?
   /// nil for pictures.
   package let channels: Int?
   /// Frames that are in the file but are left out, because nothing could decode them or their time was already taken.

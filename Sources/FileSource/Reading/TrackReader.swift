@@ -20,8 +20,8 @@ package final class TrackReader {
   /// The container's time that is the file's zero.
   private let origin: Int64
   private var container: any ContainerReader
-  private var sound = SoundTimeline()
-  private var pictures: PictureTimeline
+  private var audio = AudioTimeline()
+  private var videoFrames: VideoTimeline
   private let timing: ContainerTiming
   private var hasKeyframe = false
 
@@ -38,7 +38,7 @@ package final class TrackReader {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
-    pictures = PictureTimeline(timing: timing)
+    videoFrames = VideoTimeline(timing: timing)
   }
 
   /// Whether the file's end came in the middle of something.
@@ -47,8 +47,8 @@ package final class TrackReader {
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.Refusal) {
     (container, _) = try Self.open(source)
-    sound = SoundTimeline()
-    pictures = PictureTimeline(timing: timing)
+    audio = AudioTimeline()
+    videoFrames = VideoTimeline(timing: timing)
     hasKeyframe = false
     skippedFrames = 0
     end = 0
@@ -62,7 +62,7 @@ package final class TrackReader {
         switch source.codec {
         case .opus: try packet(frame)
         case .vorbis: timed(frame)
-        case .vp8, .vp9: try picture(frame)
+        case .vp8, .vp9: try videoFrame(frame)
         }
       if let placed { return placed }
       skippedFrames += 1
@@ -94,7 +94,7 @@ package final class TrackReader {
     }
     let unit = FileTime.units(perTickOf: .audio)
     let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
-    guard let start = sound.place(ticks, length: length) else { return nil }
+    guard let start = audio.place(ticks, length: length) else { return nil }
     end = (start + length) * unit
     return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
   }
@@ -110,7 +110,7 @@ package final class TrackReader {
   }
 
   /// A picture; nil when it is to be left out: an empty one, or one before the first keyframe.
-  private func picture(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
+  private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let (isKeyframe, size) = header(of: frame.payload) else {
       throw .damaged(
@@ -121,25 +121,25 @@ package final class TrackReader {
     guard let time = frame.time else {
       throw .unsupported("at byte \(frame.position) several pictures lie in one block (lacing)")
     }
-    guard let start = pictures.place(time) else {
+    guard let start = videoFrames.place(time) else {
       throw .damaged(position: frame.position, "a picture's time is before that of the one before it")
     }
     let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
-    end = start + max(shownFor, PictureTimeline.smallestStep)
+    end = start + max(shownFor, VideoTimeline.smallestStep)
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
   }
 
   /// What a picture's first bytes tell; nil when it is none.
-  private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: PictureSize?)? {
+  private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: VideoSize?)? {
     if source.codec == .vp9 {
       return VP9FrameHeader(parsing: payload).map { header in
-        (header.isKeyframe, header.size.map { PictureSize(width: $0.width, height: $0.height) })
+        (header.isKeyframe, header.size.map { VideoSize(width: $0.width, height: $0.height) })
       }
     }
     guard let header = try? VP8FrameHeader(parsing: payload) else { return nil }
-    let size = header.size.map { PictureSize(width: Int($0.width), height: Int($0.height)) }
+    let size = header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) }
     if let size, size.width == 0 || size.height == 0 { return nil }
     return (header.isKeyframe, size)
   }

@@ -34,12 +34,12 @@ struct WebMTrack: Hashable {
   }
 
   /// Longer than any codec's name is.
-  private static let longestCodecID = 64
+  private static let maximumCodecID = 64
 
   /// A name of a codec is short and ASCII. Others are not made into text: to compare it could take minutes.
   private static func codecID(_ text: UnsafePointer<CChar>) -> String {
-    let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, longestCodecID + 1))
-    guard bytes.count <= longestCodecID, !bytes.hasRunOutsideASCII(over: 0) else { return "" }
+    let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, maximumCodecID + 1))
+    guard bytes.count <= maximumCodecID, !bytes.hasRunOutsideASCII(over: 0) else { return "" }
     return String(decoding: bytes, as: UTF8.self)
   }
 

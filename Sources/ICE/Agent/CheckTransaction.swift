@@ -16,13 +16,13 @@ struct CheckTransaction: Sendable {
   private(set) var lastSent: ContinuousClock.Instant
   private(set) var transmissions = 1
   private var timeout: Duration
-  private let longestTimeout: Duration
+  private let maximumTimeout: Duration
   private let lifetime: Duration
   private(set) var nextTransmission: ContinuousClock.Instant?
 
   init(
     id: STUNTransactionID, pair: Int, path: Path, role: ICEAgent.Role, nominates: Bool, isConsent: Bool,
-    datagram: ByteBuffer, timeout: Duration, longestTimeout: Duration, lifetime: Duration, now: ContinuousClock.Instant
+    datagram: ByteBuffer, timeout: Duration, maximumTimeout: Duration, lifetime: Duration, now: ContinuousClock.Instant
   ) {
     self.id = id
     self.pair = pair
@@ -32,7 +32,7 @@ struct CheckTransaction: Sendable {
     self.isConsent = isConsent
     self.datagram = datagram
     self.timeout = timeout
-    self.longestTimeout = longestTimeout
+    self.maximumTimeout = maximumTimeout
     self.lifetime = lifetime
     firstSent = now
     lastSent = now
@@ -50,7 +50,7 @@ struct CheckTransaction: Sendable {
   mutating func sentAgain(now: ContinuousClock.Instant) {
     transmissions += 1
     lastSent = now
-    timeout = max(timeout, min(timeout * 2, longestTimeout))
+    timeout = max(timeout, min(timeout * 2, maximumTimeout))
     nextTransmission = now + timeout
   }
 

@@ -15,7 +15,7 @@ extension ICEAgent {
   /// Everything that is to be done now, in order.
   ///
   /// - Parameter pace: shared by all agents of the program.
-  package mutating func poll(now: ContinuousClock.Instant, pace: CheckPace) -> [Action] {
+  package mutating func poll(now: ContinuousClock.Instant, pace: CheckPacer) -> [Action] {
     expireRetired(now: now)
     serviceTransactions(now: now)
     updateConsent(now: now)
@@ -58,7 +58,7 @@ extension ICEAgent {
 
   // MARK: New checks
 
-  private mutating func startCheck(now: ContinuousClock.Instant, pace: CheckPace) {
+  private mutating func startCheck(now: ContinuousClock.Instant, pace: CheckPacer) {
     guard remote != nil, let due = nextCheck, due <= now, checkList.hasNext(onlyTriggered: isConcluded) else { return }
     if !hasBookedCheck {
       let moment = pace.book(now: now)
@@ -100,7 +100,7 @@ extension ICEAgent {
       CheckTransaction(
         id: request.transactionID, pair: pair.id, path: pair.path, role: role, nominates: nominates,
         isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
-        longestTimeout: pair.id == selection?.pair ? ICETiming.longestDoubtTimeout : ICETiming.longestTimeout,
+        maximumTimeout: pair.id == selection?.pair ? ICETiming.maximumDoubtTimeout : ICETiming.maximumTimeout,
         lifetime: lifetime(ofCheckOf: pair.id, isConsent: isConsent), now: now))
     transmitCheck(datagram, pair.path, now: now)
   }

@@ -128,7 +128,7 @@ package struct ICEAgent: Sendable {
   /// not, the other side can still call us from there.
   package var allowsLocalCandidates = true
 
-  var unanswered = UnansweredAllowance()
+  var unanswered = UnansweredCheckLimiter()
 
   /// Counts the checks of another agent of the same participant as this one's.
   package mutating func inheritAllowance(of former: ICEAgent) { unanswered = former.unanswered }

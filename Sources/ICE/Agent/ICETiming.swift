@@ -8,7 +8,7 @@ enum ICETiming {
   /// loss that makes a call start seconds late. So it starts lower and doubles up to a limit, and ends with the
   /// RFC's 39.5 s.
   static let firstTimeout = Duration.milliseconds(200)
-  static let longestTimeout = Duration.milliseconds(1_600)
+  static let maximumTimeout = Duration.milliseconds(1_600)
   static let checkLifetime = Duration.milliseconds(39_500)
   /// The same for a pair besides the agreed one: six transmissions, where RFC 8489, 6.2.1 has seven.
   static let besidesLifetime = Duration.seconds(5)
@@ -30,7 +30,7 @@ enum ICETiming {
   /// An unanswered question for consent is followed by an ordinary check, which is sent again and again.
   static let consentDoubt = Duration.milliseconds(500)
   /// How often at least: with 30 % loss a pair that works is answered long before it counts as disconnected.
-  static let longestDoubtTimeout = Duration.milliseconds(400)
+  static let maximumDoubtTimeout = Duration.milliseconds(400)
   /// Without an answer for this long the pair counts as disconnected, and all others are tried.
   static let silence = Duration.seconds(8)
   /// Without an answer for this long nothing may be sent any more (RFC 7675, 5.1).

@@ -16,58 +16,59 @@ struct CameraInputs {
   init(_ options: LiveCamera.Options, standardInput: Int32, logger: Logger) throws(LiveCamera.OpeningError) {
     let rate = try Self.rate(options)
     if let size = options.size {
-      do throws(InputRefusal) {
-        try PictureFit.check(wanted: size)
+      do throws(InputError) {
+        try VideoScaling.check(wanted: size)
       } catch {
         throw LiveCamera.OpeningError(error.description)
       }
     }
 
-    var main = try Self.named(options.input) { () throws(InputRefusal) in
+    var main = try Self.named(options.input) { () throws(InputError) in
       switch options.input {
       case .file(let path):
         try InputFile.check(path, rate: rate)
       case .standardInput:
         InputFile.Found(
-          pictures: try PipedPictures.check(standardInput, size: options.size, rate: rate, logger: logger), sound: nil)
+          videoFrames: try PipedVideo.check(standardInput, size: options.size, rate: rate, logger: logger), audio: nil)
       case .pattern:
         InputFile.Found(
-          pictures: try PatternPictures.check(size: options.size, rate: rate), sound: PatternSounds.check())
+          videoFrames: try PatternVideo.check(size: options.size, rate: rate), audio: PatternAudioInput.check())
       }
     }
     var parts = [Self.name(options.input)]
-    var remarks = main.remarks + (main.pictures?.remarks ?? [])
+    var remarks = main.remarks + (main.videoFrames?.remarks ?? [])
     if let path = options.audio {
-      main.sound = try Self.sound(path, rate: rate, behind: main)
+      main.audio = try Self.audio(path, rate: rate, behind: main)
       parts.append(path)
     }
-    remarks += main.sound?.remarks ?? []
+    remarks += main.audio?.remarks ?? []
 
-    let fit = main.pictures.map { PictureFit($0.size, wanted: options.size) }
+    let fit = main.videoFrames.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate
-    if let pictures = main.pictures, rate == nil, pictures.interval < Int64(FileTime.rate) / Self.fastest {
-      evenRate = PictureRate(pictures: Self.fastest)
+    if let videoFrames = main.videoFrames, rate == nil, videoFrames.interval < Int64(FileTime.rate) / Self.fastest {
+      evenRate = VideoRate(videoFrames: Self.fastest)
       remarks.append("Of its pictures \(Self.fastest) a second are shown.")
     }
     if options.size == nil, let remark = fit?.remark { remarks.append(remark) }
-    if main.pictures == nil, options.size != nil || options.fps != nil {
+    if main.videoFrames == nil, options.size != nil || options.fps != nil {
       remarks.append("It has no pictures, so a size or a rate means nothing.")
     }
     let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
-      name: parts.joined(separator: " with "), files: files, pictures: main.pictures, sound: main.sound,
-      rounds: Rounds(period: CameraPlan.period(main.pictures?.extent, main.sound?.extent), loops: options.loops),
+      name: parts.joined(separator: " with "), files: files, videoFrames: main.videoFrames, audio: main.audio,
+      rounds: LoopSchedule(
+        period: CameraPlan.period(main.videoFrames?.extent, main.audio?.extent), loops: options.loops),
       fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, sizeChange: options.sizeChange,
       owner: options.owner)
-    let found = [main.pictures?.summary, main.sound?.summary].compactMap(\.self)
+    let found = [main.videoFrames?.summary, main.audio?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
     summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live"
     self.remarks = remarks
   }
 
-  private static func rate(_ options: LiveCamera.Options) throws(LiveCamera.OpeningError) -> PictureRate? {
+  private static func rate(_ options: LiveCamera.Options) throws(LiveCamera.OpeningError) -> VideoRate? {
     guard let fps = options.fps else { return nil }
-    guard rates.contains(fps), let rate = PictureRate(fps) else {
+    guard rates.contains(fps), let rate = VideoRate(fps) else {
       throw LiveCamera.OpeningError(
         "\(text(fps)) pictures a second are not possible: \(text(rates.lowerBound)) to \(text(rates.upperBound)) are.")
     }
@@ -79,26 +80,26 @@ struct CameraInputs {
   }
 
   /// The sound of a file that is to be joined with pictures.
-  private static func sound(
-    _ path: String, rate: PictureRate?, behind main: InputFile.Found
-  ) throws(LiveCamera.OpeningError) -> CheckedSound {
-    guard main.pictures != nil else {
+  private static func audio(
+    _ path: String, rate: VideoRate?, behind main: InputFile.Found
+  ) throws(LiveCamera.OpeningError) -> CheckedAudio {
+    guard main.videoFrames != nil else {
       throw LiveCamera.OpeningError("\(path) cannot be joined: what it is to be joined with has no pictures.")
     }
-    let found = try named(.file(path)) { () throws(InputRefusal) in try InputFile.check(path, rate: rate) }
-    guard var sound = found.sound else {
-      throw LiveCamera.OpeningError(path, InputRefusal("it has no sound"))
+    let found = try named(.file(path)) { () throws(InputError) in try InputFile.check(path, rate: rate) }
+    guard var audio = found.audio else {
+      throw LiveCamera.OpeningError(path, InputError("it has no sound"))
     }
     // Joined inputs begin together, wherever in its own file each of them begins.
-    if case .range(let range) = sound.extent { sound.extent = .range(0..<range.count64) }
-    sound.remarks = found.remarks.filter { !$0.contains("picture") } + sound.remarks
-    return sound
+    if case .range(let range) = audio.extent { audio.extent = .range(0..<range.count64) }
+    audio.remarks = found.remarks.filter { !$0.contains("picture") } + audio.remarks
+    return audio
   }
 
   private static func named<Result>(
-    _ input: LiveCamera.Options.Input, _ body: () throws(InputRefusal) -> Result
+    _ input: LiveCamera.Options.Input, _ body: () throws(InputError) -> Result
   ) throws(LiveCamera.OpeningError) -> Result {
-    do throws(InputRefusal) {
+    do throws(InputError) {
       return try body()
     } catch {
       throw LiveCamera.OpeningError(name(input), error)

@@ -10,15 +10,15 @@ struct CameraRequests: Sendable {
   enum Change: Sendable, Hashable {
     case follow(Line)
     /// There is no viewer any more.
-    case startOver
+    case reset
   }
 
   private(set) var isOver = false
   /// Why it is over before its time.
   private(set) var failure: String?
   private var wantsKeyframe = false
-  private var lineForPictures: Change?
-  private var lineForSound: Change?
+  private var timelineForVideo: Change?
+  private var timelineForAudio: Change?
   /// Tracks that have not ended.
   private var openTracks: Int
 
@@ -40,13 +40,13 @@ struct CameraRequests: Sendable {
   mutating func requestKeyframe() { wantsKeyframe = true }
 
   mutating func follow(_ line: Line) {
-    lineForPictures = .follow(line)
-    lineForSound = .follow(line)
+    timelineForVideo = .follow(line)
+    timelineForAudio = .follow(line)
   }
 
-  mutating func startOver() {
-    lineForPictures = .startOver
-    lineForSound = .startOver
+  mutating func reset() {
+    timelineForVideo = .reset
+    timelineForAudio = .reset
   }
 
   mutating func takeKeyframeRequest() -> Bool {
@@ -54,13 +54,13 @@ struct CameraRequests: Sendable {
     return wantsKeyframe
   }
 
-  mutating func takeLineForPictures() -> Change? {
-    defer { lineForPictures = nil }
-    return lineForPictures
+  mutating func takeTimelineForVideo() -> Change? {
+    defer { timelineForVideo = nil }
+    return timelineForVideo
   }
 
-  mutating func takeLineForSound() -> Change? {
-    defer { lineForSound = nil }
-    return lineForSound
+  mutating func takeTimelineForAudio() -> Change? {
+    defer { timelineForAudio = nil }
+    return timelineForAudio
   }
 }

@@ -14,8 +14,8 @@ final class CameraRun: Sendable {
   private let plan: CameraPlan
   private let logger: Logger
   private let requests: Mutex<CameraRequests>
-  private let pictureBell = Doorbell()
-  private let soundBell = Doorbell()
+  private let videoWakeup = WakeupSignal()
+  private let audioWakeup = WakeupSignal()
   private let continuation: AsyncStream<EncodedFrame>.Continuation
   /// Told why playing ended before its time.
   private let failed: @Sendable (String) -> Void
@@ -33,15 +33,15 @@ final class CameraRun: Sendable {
   }
 
   func start() {
-    if let pictures = plan.pictures {
-      spawn(.video) { run throws(InputRefusal) in
-        var thread = try PictureThread(run: run, plan: run.plan, pictures: pictures)
+    if let videoFrames = plan.videoFrames {
+      spawn(.video) { run throws(InputError) in
+        var thread = try VideoThread(run: run, plan: run.plan, videoFrames: videoFrames)
         try thread.play()
       }
     }
-    if let sound = plan.sound {
-      spawn(.audio) { run throws(InputRefusal) in
-        var thread = try SoundThread(run: run, plan: run.plan, sound: sound)
+    if let audio = plan.audio {
+      spawn(.audio) { run throws(InputError) in
+        var thread = try AudioThread(run: run, plan: run.plan, audio: audio)
         try thread.play()
       }
     }
@@ -51,21 +51,21 @@ final class CameraRun: Sendable {
 
   func requestKeyframe() {
     requests.withLock { $0.requestKeyframe() }
-    pictureBell.ring()
+    videoWakeup.ring()
   }
 
   func follow(_ line: CameraRequests.Line) {
     requests.withLock { $0.follow(line) }
   }
 
-  func startOver() {
-    requests.withLock { $0.startOver() }
+  func reset() {
+    requests.withLock { $0.reset() }
   }
 
   func stop() {
     requests.withLock { $0.end() }
-    pictureBell.ring()
-    soundBell.ring()
+    videoWakeup.ring()
+    audioWakeup.ring()
   }
 
   // MARK: For the threads
@@ -74,19 +74,19 @@ final class CameraRun: Sendable {
 
   func takeKeyframeRequest() -> Bool { requests.withLock { $0.takeKeyframeRequest() } }
 
-  func takeLine(for kind: MediaKind) -> CameraRequests.Change? {
-    requests.withLock { kind == .video ? $0.takeLineForPictures() : $0.takeLineForSound() }
+  func takeTimeline(for kind: MediaKind) -> CameraRequests.Change? {
+    requests.withLock { kind == .video ? $0.takeTimelineForVideo() : $0.takeTimelineForAudio() }
   }
 
   func sleep(_ kind: MediaKind, until deadline: ContinuousClock.Instant) {
-    (kind == .video ? pictureBell : soundBell).sleep(until: deadline)
+    (kind == .video ? videoWakeup : audioWakeup).sleep(until: deadline)
   }
 
-  func notice(_ kind: MediaKind) -> LeftOutNotice {
-    LeftOutNotice(kind, of: plan.files[kind] ?? plan.name, logger: logger)
+  func notice(_ kind: MediaKind) -> UndecodableReport {
+    UndecodableReport(kind, of: plan.files[kind] ?? plan.name, logger: logger)
   }
 
-  func outlet() -> FrameOutlet { FrameOutlet(continuation) }
+  func frameWriter() -> FrameStreamWriter { FrameStreamWriter(continuation) }
 
   /// The camera's time now, and what the machine's clock reads.
   func look(awaited: Int64) -> (time: Int64, now: ContinuousClock.Instant) {
@@ -97,28 +97,28 @@ final class CameraRun: Sendable {
   /// The same as of the thread that sends.
   private static let niceness: Int32 = -10
 
-  private func spawn(_ kind: MediaKind, _ body: @escaping @Sendable (CameraRun) throws(InputRefusal) -> Void) {
+  private func spawn(_ kind: MediaKind, _ body: @escaping @Sendable (CameraRun) throws(InputError) -> Void) {
     let name = kind == .video ? "camera pictures" : "camera sound"
     // In time before everything else of the process, if the system lets: late media cannot be made good.
     let isStarted = DedicatedThread.start(name, niceness: Self.niceness) {
-      do throws(InputRefusal) {
+      do throws(InputError) {
         try body(self)
         self.ended(kind)
       } catch {
         self.fail(error)
       }
     }
-    if !isStarted { fail(InputRefusal("the system gives no thread")) }
+    if !isStarted { fail(InputError("the system gives no thread")) }
   }
 
   private func ended(_ kind: MediaKind) {
     let isLast = requests.withLock { $0.trackEnded() }
     // A pipe's end is the camera's end, whatever sound there would be.
-    if isLast || (kind == .video && plan.endsWithPictures) { stop() }
+    if isLast || (kind == .video && plan.endsWithVideoFrames) { stop() }
     if isLast { continuation.finish() }
   }
 
-  private func fail(_ refusal: InputRefusal) {
+  private func fail(_ refusal: InputError) {
     let sentence = "\(plan.name) cannot be played on: \(refusal)."
     let isFirst = requests.withLock { requests in
       defer { requests.end(failure: sentence) }

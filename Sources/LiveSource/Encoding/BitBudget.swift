@@ -13,7 +13,7 @@ struct BitBudget: Sendable {
   /// How much of a keyframe is not asked back, in seconds at the bitrate.
   private static let keyframeLoan = 0.12
   /// How long, in seconds at the new bitrate, pictures are left out at most for what was sent before the bitrate fell.
-  private static let longestDebt = 0.3
+  private static let maximumDebt = 0.3
 
   /// The share of the bitrate from which on a second is full and pictures are left out; what is left is for keyframes.
   private static let full = 0.99
@@ -42,7 +42,7 @@ struct BitBudget: Sendable {
     self.bitrate = Self.held(bitrate)
     if !falls { return }
     let rate = Double(self.bitrate)
-    filling = min(max(filling, -Self.credit * rate), Self.longestDebt * rate)
+    filling = min(max(filling, -Self.credit * rate), Self.maximumDebt * rate)
     recent.removeAll(keepingCapacity: true)
   }
 

@@ -9,7 +9,7 @@ import NIOCore
 package final class LiveVideoEncoder {
   /// What the pictures are and what they may cost at first.
   package struct Settings: Sendable, Hashable {
-    package var size: PictureSize
+    package var size: VideoSize
     /// How many pictures come in a second.
     package var framesPerSecond: Double
     package var owner: ParticipantID
@@ -21,7 +21,7 @@ package final class LiveVideoEncoder {
     /// How often the size changes, between that of the line and half of it; nil for a size that only the line changes.
     package var sizeChange: Duration?
 
-    package init(size: PictureSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
+    package init(size: VideoSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
       self.size = size
       self.framesPerSecond = framesPerSecond
       self.owner = owner
@@ -30,7 +30,7 @@ package final class LiveVideoEncoder {
 
   package let settings: Settings
   /// What is encoded at present: which pictures, and in which size.
-  package private(set) var rung: QualityLadder.Rung
+  package private(set) var qualityLevel: QualityLadder.QualityLevel
   private var ladder: QualityLadder
   private var budget: BitBudget
   private var requests = KeyframeRequests()
@@ -39,8 +39,8 @@ package final class LiveVideoEncoder {
   private var encoderTime: Int64 = 0
   private var encoderBitrate: Int
   private var sinceEncoded = 0
-  private var standing: Picture?
-  private var firstPicture: ContinuousClock.Instant?
+  private var standing: VideoFrame?
+  private var firstVideoFrame: ContinuousClock.Instant?
 
   /// The share of the bitrate that the encoder is set to; the rest is for keyframes.
   private static let share = 0.95
@@ -49,16 +49,16 @@ package final class LiveVideoEncoder {
   /// A keyframe's largest share of a second's bits, in hundredths.
   private static let keyframeShare = 15
 
-  package init(_ settings: Settings) throws(CodecFailure) {
+  package init(_ settings: Settings) throws(CodecError) {
     var settings = settings
     settings.framesPerSecond = min(max(settings.framesPerSecond, 0.1), 240)
     budget = BitBudget(bitrate: settings.bitrate)
     settings.bitrate = budget.bitrate
     self.settings = settings
     ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
-    rung = ladder.rung
+    qualityLevel = ladder.qualityLevel
     encoderBitrate = settings.bitrate
-    encoder = try Self.encoder(for: rung, settings, bitrate: settings.bitrate)
+    encoder = try Self.encoder(for: qualityLevel, settings, bitrate: settings.bitrate)
   }
 
   /// Somebody needs a keyframe: it is the next picture, at the soonest 500 ms after the keyframe before. Requests until
@@ -82,7 +82,7 @@ package final class LiveVideoEncoder {
   }
 
   /// Nobody watches any more: what is made from now on is for somebody whose line is not known, as at the beginning.
-  package func startOver(now: ContinuousClock.Instant) {
+  package func reset(now: ContinuousClock.Instant) {
     budget.follow(bitrate: settings.bitrate, now: now)
     ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
   }
@@ -94,36 +94,36 @@ package final class LiveVideoEncoder {
   ///   - time: when it is shown, in ticks of 90 kHz.
   /// - Returns: nil when the picture is left out to hold the bitrate.
   package func encode(
-    _ picture: Picture, time: Int64, now: ContinuousClock.Instant
-  ) throws(CodecFailure) -> EncodedFrame? {
-    standing = picture
+    _ videoFrame: VideoFrame, time: Int64, now: ContinuousClock.Instant
+  ) throws(CodecError) -> EncodedFrame? {
+    standing = videoFrame
     let isDue = requests.isDue(now: now)
     sinceEncoded += 1
     if !isDue {
-      if sinceEncoded < ladder.rung.divisor { return nil }
+      if sinceEncoded < ladder.qualityLevel.divisor { return nil }
       if !budget.allows(now: now) {
         ladder.leftOut(bitrate: budget.bitrate, now: now)
         return nil
       }
     }
-    return try make(of: picture, time: time, keyframe: isDue, now: now)
+    return try make(of: videoFrame, time: time, keyframe: isDue, now: now)
   }
 
   /// Makes a keyframe of the picture before once more, because somebody waits and the next picture is late.
   ///
   /// - Parameter time: when it is shown, in ticks of 90 kHz; after the time of the picture before.
   /// - Returns: nil when no keyframe is due.
-  package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecFailure) -> EncodedFrame? {
+  package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecError) -> EncodedFrame? {
     guard let standing, requests.isDue(now: now) else { return nil }
     return try make(of: standing, time: time, keyframe: true, now: now)
   }
 
   private func make(
-    of picture: Picture, time: Int64, keyframe: Bool, now: ContinuousClock.Instant
-  ) throws(CodecFailure) -> EncodedFrame? {
-    firstPicture = firstPicture ?? now
+    of videoFrame: VideoFrame, time: Int64, keyframe: Bool, now: ContinuousClock.Instant
+  ) throws(CodecError) -> EncodedFrame? {
+    firstVideoFrame = firstVideoFrame ?? now
     let isNew = try adjust(now: now)
-    let scaled = try picture.scaled(to: rung.size)
+    let scaled = try videoFrame.scaled(to: qualityLevel.size)
     let output = try encoder.encode(scaled, time: encoderTime, duration: frameDuration, keyframe: keyframe || isNew)
     encoderTime += Int64(frameDuration)
     sinceEncoded = 0
@@ -136,22 +136,25 @@ package final class LiveVideoEncoder {
     }
     return EncodedFrame(
       owner: settings.owner, codec: .vp8, time: MediaTime(ticks: time, rate: Codec.vp8.clockRate),
-      payload: output.payload, isKeyframe: output.isKeyframe, size: output.isKeyframe ? rung.size : nil, arrival: now)
+      payload: output.payload, isKeyframe: output.isKeyframe, size: output.isKeyframe ? qualityLevel.size : nil,
+      arrival: now)
   }
 
   /// Brings the encoder to what the ladder and the line ask for. Another size begins with a keyframe, and waits until one
   /// is allowed.
   ///
   /// - Returns: whether the encoder is a new one.
-  private func adjust(now: ContinuousClock.Instant) throws(CodecFailure) -> Bool {
-    let wanted = QualityLadder.Rung(divisor: ladder.rung.divisor, size: wantedSize(now: now))
-    if wanted.size != rung.size, requests.allows(now: now) {
+  private func adjust(now: ContinuousClock.Instant) throws(CodecError) -> Bool {
+    let wanted = QualityLadder.QualityLevel(divisor: ladder.qualityLevel.divisor, size: wantedSize(now: now))
+    if wanted.size != qualityLevel.size, requests.allows(now: now) {
       encoder = try Self.encoder(for: wanted, settings, bitrate: budget.bitrate)
-      rung = wanted
+      qualityLevel = wanted
       encoderBitrate = budget.bitrate
       return true
     }
-    if ladder.rung.divisor != rung.divisor { rung = QualityLadder.Rung(divisor: ladder.rung.divisor, size: rung.size) }
+    if ladder.qualityLevel.divisor != qualityLevel.divisor {
+      qualityLevel = QualityLadder.QualityLevel(divisor: ladder.qualityLevel.divisor, size: qualityLevel.size)
+    }
     let difference = abs(budget.bitrate - encoderBitrate)
     if difference * 100 >= encoderBitrate * Self.noticeable, difference > 0 {
       try encoder.setBitrate(Self.share(of: budget.bitrate))
@@ -161,17 +164,17 @@ package final class LiveVideoEncoder {
   }
 
   /// What size pictures are to have now: the ladder's, or half of it in every other turn of a size that is to change by itself.
-  private func wantedSize(now: ContinuousClock.Instant) -> PictureSize {
-    let size = ladder.rung.size
-    guard let turn = settings.sizeChange, turn > .zero, let firstPicture,
-      Int((now - firstPicture) / turn) % 2 == 1
+  private func wantedSize(now: ContinuousClock.Instant) -> VideoSize {
+    let size = ladder.qualityLevel.size
+    guard let turn = settings.sizeChange, turn > .zero, let firstVideoFrame,
+      Int((now - firstVideoFrame) / turn) % 2 == 1
     else { return size }
-    return PictureSize(width: max(2, size.width / 4 * 2), height: max(2, size.height / 4 * 2))
+    return VideoSize(width: max(2, size.width / 4 * 2), height: max(2, size.height / 4 * 2))
   }
 
   /// A frame's share of a second, in ticks of 90 kHz.
   private var frameDuration: Int {
-    Int((Double(Codec.vp8.clockRate) * Double(rung.divisor) / settings.framesPerSecond).rounded())
+    Int((Double(Codec.vp8.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
   }
 
   private static func share(of bitrate: Int) -> Int {
@@ -179,10 +182,10 @@ package final class LiveVideoEncoder {
   }
 
   private static func encoder(
-    for rung: QualityLadder.Rung, _ settings: Settings, bitrate: Int
-  ) throws(CodecFailure) -> VP8Encoder {
-    let framesPerSecond = settings.framesPerSecond / Double(rung.divisor)
-    var fresh = VP8Encoder.Settings(size: rung.size)
+    for qualityLevel: QualityLadder.QualityLevel, _ settings: Settings, bitrate: Int
+  ) throws(CodecError) -> VP8Encoder {
+    let framesPerSecond = settings.framesPerSecond / Double(qualityLevel.divisor)
+    var fresh = VP8Encoder.Settings(size: qualityLevel.size)
     fresh.framesPerSecond = max(1, Int(framesPerSecond.rounded()))
     fresh.bitrate = share(of: bitrate)
     fresh.choosesKeyframes = false

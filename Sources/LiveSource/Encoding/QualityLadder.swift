@@ -7,16 +7,16 @@ package import Media
 /// time, after fine quantizers for several seconds, and later each time that a rung turned out to be too high.
 package struct QualityLadder: Sendable {
   /// One combination of rate and size.
-  package struct Rung: Sendable, Hashable {
+  package struct QualityLevel: Sendable, Hashable {
     /// One of so many pictures is encoded.
     package let divisor: Int
-    package let size: PictureSize
+    package let size: VideoSize
   }
 
   /// From the source's own rate and size down to the least.
-  package let rungs: [Rung]
+  package let qualityLevels: [QualityLevel]
   package private(set) var index = 0
-  package var rung: Rung { rungs[index] }
+  package var qualityLevel: QualityLevel { qualityLevels[index] }
 
   /// Quantizers (0 to 63) from which on a rung is too high, or below which the next could do.
   private static let coarse = 52.0
@@ -24,15 +24,15 @@ package struct QualityLadder: Sendable {
   private static let veryFine = 16.0
   /// The share of pictures left out at which a rung is too high.
   private static let leftOut = 0.25
-  private static let mostLeftOut = 0.5
+  private static let maximumLeftOut = 0.5
   /// Bits for each pixel below which not even the coarsest quantizer can do; there it goes down at once.
   private static let leastBitsForPixel = 0.004
   /// How long is measured before it is judged.
   private static let window = Duration.seconds(1)
-  private static let fewestPictures = 4
+  private static let fewestVideoFrames = 4
   /// How many fine windows lead up, at first and at most, and how many very fine ones always do.
   private static let firstPatience = 8
-  private static let longestPatience = 64
+  private static let maximumPatience = 64
   private static let shortPatience = 3
   /// A rung that is left again so soon after it was gone up to was a mistake.
   private static let trial = Duration.seconds(15)
@@ -51,17 +51,17 @@ package struct QualityLadder: Sendable {
   /// - Parameters:
   ///   - size: the source's pictures.
   ///   - framesPerSecond: how many of them it gives.
-  package init(size: PictureSize, framesPerSecond: Double) {
+  package init(size: VideoSize, framesPerSecond: Double) {
     self.framesPerSecond = max(0.1, framesPerSecond)
-    var rungs = [Rung(divisor: 1, size: size)]
+    var qualityLevels = [QualityLevel(divisor: 1, size: size)]
     let divisor = framesPerSecond >= Self.fewestToHalve ? 2 : 1
-    if divisor > 1 { rungs.append(Rung(divisor: divisor, size: size)) }
+    if divisor > 1 { qualityLevels.append(QualityLevel(divisor: divisor, size: size)) }
     for eighths in [6, 4, 3, 2] {
-      let smaller = PictureSize(width: size.width * eighths / 16 * 2, height: size.height * eighths / 16 * 2)
+      let smaller = VideoSize(width: size.width * eighths / 16 * 2, height: size.height * eighths / 16 * 2)
       if min(smaller.width, smaller.height) < Self.shortestSide { break }
-      rungs.append(Rung(divisor: divisor, size: smaller))
+      qualityLevels.append(QualityLevel(divisor: divisor, size: smaller))
     }
-    self.rungs = rungs
+    self.qualityLevels = qualityLevels
   }
 
   /// Fewer pictures a second than this are never halved.
@@ -71,7 +71,9 @@ package struct QualityLadder: Sendable {
 
   /// The bitrate is another from now on; goes down at once where it is hopeless otherwise.
   package mutating func follow(bitrate: Int, now: ContinuousClock.Instant) {
-    while index + 1 < rungs.count, bitsForPixel(bitrate, on: rung) < Self.leastBitsForPixel { goDown(1, now: now) }
+    while index + 1 < qualityLevels.count, bitsForPixel(bitrate, on: qualityLevel) < Self.leastBitsForPixel {
+      goDown(1, now: now)
+    }
   }
 
   /// A picture was encoded; keyframes that were asked for do not count.
@@ -94,9 +96,9 @@ package struct QualityLadder: Sendable {
       windowStart = now
       return
     }
-    let pictures = encoded + omitted
-    if now - start < Self.window || pictures < Self.fewestPictures { return }
-    let share = Double(omitted) / Double(pictures)
+    let videoFrames = encoded + omitted
+    if now - start < Self.window || videoFrames < Self.fewestVideoFrames { return }
+    let share = Double(omitted) / Double(videoFrames)
     let quantizer = encoded == 0 ? 63 : Double(quantizers) / Double(encoded)
     beginWindow(now: now)
 
@@ -104,7 +106,7 @@ package struct QualityLadder: Sendable {
     coarseWindows = isCoarse ? coarseWindows + 1 : 0
     fineWindows = quantizer <= Self.fine && !isCoarse ? fineWindows + 1 : 0
     veryFineWindows = quantizer <= Self.veryFine && !isCoarse ? veryFineWindows + 1 : 0
-    if share >= Self.mostLeftOut {
+    if share >= Self.maximumLeftOut {
       goDown(2, now: now)
     } else if coarseWindows >= 2 {
       goDown(1, now: now)
@@ -114,17 +116,17 @@ package struct QualityLadder: Sendable {
   }
 
   private mutating func goDown(_ steps: Int, now: ContinuousClock.Instant) {
-    let lower = min(index + steps, rungs.count - 1)
+    let lower = min(index + steps, qualityLevels.count - 1)
     if lower == index { return }
     index = lower
-    if let up = wentUp, now - up < Self.trial { patience = min(patience * 2, Self.longestPatience) }
+    if let up = wentUp, now - up < Self.trial { patience = min(patience * 2, Self.maximumPatience) }
     wentUp = nil
     beginWindow(now: now)
     forget()
   }
 
   private mutating func goUp(bitrate: Int, now: ContinuousClock.Instant) {
-    guard index > 0, bitsForPixel(bitrate, on: rungs[index - 1]) >= Self.leastBitsForPixel else { return }
+    guard index > 0, bitsForPixel(bitrate, on: qualityLevels[index - 1]) >= Self.leastBitsForPixel else { return }
     // What was right for so long need not be doubted any more.
     if let up = wentUp, now - up >= Self.trial * 4 { patience = Self.firstPatience }
     index -= 1
@@ -146,8 +148,10 @@ package struct QualityLadder: Sendable {
     veryFineWindows = 0
   }
 
-  private func bitsForPixel(_ bitrate: Int, on rung: Rung) -> Double {
-    let pixels = Double(rung.size.width) * Double(rung.size.height) * framesPerSecond / Double(rung.divisor)
+  private func bitsForPixel(_ bitrate: Int, on qualityLevel: QualityLevel) -> Double {
+    let pixels =
+      Double(qualityLevel.size.width) * Double(qualityLevel.size.height) * framesPerSecond
+      / Double(qualityLevel.divisor)
     return Double(bitrate) / max(1, pixels)
   }
 }

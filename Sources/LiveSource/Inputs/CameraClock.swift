@@ -43,7 +43,7 @@ final class CameraClock: Sendable {
     let unit = FileTime.units(perTickOf: .audio)
     let (began, shown) = time.withLock { ($0.began, $0.shown(ticks &* unit)) }
     // Not the moment when somebody made this: a thread may begin to play some milliseconds later.
-    let seconds = wallClock.seconds(at: began.map(Moment.init) ?? wallClock.moment)
+    let seconds = wallClock.seconds(at: began.map(MonotonicInstant.init) ?? wallClock.moment)
     return (Int64(exactly: (seconds * 48_000).rounded()) ?? 0) &+ shown / unit
   }
 }
@@ -63,9 +63,9 @@ extension WallClock {
   }
 
   private static func readOnce() -> (clock: WallClock, took: Duration) {
-    let before = Moment.now
+    let before = MonotonicInstant.now
     let seconds = Date().timeIntervalSince1970
-    let took = Moment.now - before
+    let took = MonotonicInstant.now - before
     return (WallClock(moment: before + took / 2, secondsSince1970: seconds), took)
   }
 }

@@ -2,12 +2,12 @@ import FileSource
 
 /// A camera's own time, in units of `FileTime.rate` since it began, and how it lies on the machine's clock.
 ///
-/// It stands still while the machine sleeps: when more than `longestCatchUp` has gone by since anybody looked and the
+/// It stands still while the machine sleeps: when more than `maximumCatchUp` has gone by since anybody looked and the
 /// one who looks wanted to be woken that long ago, playing goes on from where it was. What was played before a pause and
 /// what is played after it keep their distance to the machine's clock in `shown(_:)`, for all tracks alike.
 struct CameraTime: Sendable {
   /// The longest lateness that is caught up.
-  static let longestCatchUp: Duration = .seconds(2)
+  static let maximumCatchUp: Duration = .seconds(2)
 
   private(set) var began: ContinuousClock.Instant?
   /// Units for which it stood still.
@@ -36,7 +36,7 @@ struct CameraTime: Sendable {
     begin(now: now)
     guard let began, let due = instant(of: awaited) else { return 0 }
     let lateness = now - max(due, lastLook ?? due)
-    if lateness > Self.longestCatchUp {
+    if lateness > Self.maximumCatchUp {
       pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
     }
     lastLook = max(now, lastLook ?? now)

@@ -5,24 +5,24 @@ import Media
 enum InputFile {
   /// What a file holds that can be played.
   struct Found: Sendable {
-    var pictures: CheckedPictures?
-    var sound: CheckedSound?
+    var videoFrames: CheckedVideo?
+    var audio: CheckedAudio?
     var remarks: [String] = []
   }
 
   /// - Parameter rate: pictures a second for what has no rate of its own.
-  static func check(_ path: String, rate: PictureRate?) throws(InputRefusal) -> Found {
+  static func check(_ path: String, rate: VideoRate?) throws(InputError) -> Found {
     let file = try refusing { () throws(MediaFile.Refusal) in try OpenFile(path) }
-    guard file.size > 0 else { throw InputRefusal(.empty) }
+    guard file.size > 0 else { throw InputError(.empty) }
     let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(64) }
     switch kind(beginning) {
-    case .y4m: return Found(pictures: try Y4MFile.check(file, rate: rate))
-    case .samples: return Found(sound: try SampledSound.check(file))
-    case .still: return Found(pictures: try StillPicture.check(file, rate: rate))
+    case .y4m: return Found(videoFrames: try Y4MFile.check(file, rate: rate))
+    case .samples: return Found(audio: try SampledAudio.check(file))
+    case .still: return Found(videoFrames: try StillImage.check(file, rate: rate))
     case .container: return try stored(path)
     case nil:
-      let name = FormatGuess.name(beginning).map { "it is \($0), and" } ?? "its format is unknown;"
-      throw InputRefusal("\(name) WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played")
+      let name = FormatDetector.name(beginning).map { "it is \($0), and" } ?? "its format is unknown;"
+      throw InputError("\(name) WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played")
     }
   }
 
@@ -45,15 +45,15 @@ enum InputFile {
     return nil
   }
 
-  private static func stored(_ path: String) throws(InputRefusal) -> Found {
+  private static func stored(_ path: String) throws(InputError) -> Found {
     let stored = try refusing { () throws(MediaFile.Refusal) -> StoredFile in
       let stored = try StoredFile(opening: path, accepting: Set(StoredCodec.allCases))
       try stored.refuseWhatIsTooShort()
       return stored
     }
     var found = Found(remarks: stored.remarks)
-    if let track = stored.track(.video) { found.pictures = try StoredPictures.check(stored, track) }
-    if let track = stored.track(.audio) { found.sound = try StoredSound.check(stored, track) }
+    if let track = stored.track(.video) { found.videoFrames = try StoredVideo.check(stored, track) }
+    if let track = stored.track(.audio) { found.audio = try StoredAudio.check(stored, track) }
     return found
   }
 }

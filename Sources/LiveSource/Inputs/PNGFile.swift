@@ -6,35 +6,35 @@ import Media
 /// A PNG file, read by libpng: any depth, palette, grey and alpha, which is laid over black.
 enum PNGFile {
   /// The largest file: what the largest picture takes with 16 bits a channel and no compression, and some more.
-  static let largestFile = 160 << 20
+  static let maximumFile = 160 << 20
 
-  static func picture(_ file: OpenFile) throws(InputRefusal) -> Picture {
+  static func videoFrame(_ file: OpenFile) throws(InputError) -> VideoFrame {
     let (size, pixels) = try pixels(file)
-    return try Picture(pixels, size: size, layout: .rgba)
+    return try VideoFrame(pixels, size: size, layout: .rgba)
   }
 
   /// Red, green, blue and how opaque each pixel is.
-  static func pixels(_ file: OpenFile) throws(InputRefusal) -> (size: PictureSize, pixels: [UInt8]) {
-    guard file.size <= UInt64(largestFile) else {
-      throw InputRefusal("it has \(file.size) bytes, and a picture of \(largestFile) is the largest")
+  static func pixels(_ file: OpenFile) throws(InputError) -> (size: VideoSize, pixels: [UInt8]) {
+    guard file.size <= UInt64(maximumFile) else {
+      throw InputError("it has \(file.size) bytes, and a picture of \(maximumFile) is the largest")
     }
     // The size is looked at before the file is read, let alone anything allocated for its pixels.
     let size = try size(refusing { () throws(MediaFile.Refusal) in try file.beginning(24) })
-    try PictureFit.check(size)
+    try VideoScaling.check(size)
     let bytes = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Int(file.size), from: 0) }
     return (size, try pixels(bytes, size: size))
   }
 
   /// The size in the first chunk (PNG specification, 11.2.2).
-  private static func size(_ bytes: [UInt8]) throws(InputRefusal) -> PictureSize {
+  private static func size(_ bytes: [UInt8]) throws(InputError) -> VideoSize {
     guard bytes.count == 24, bytes[12..<16].elementsEqual("IHDR".utf8) else {
-      throw InputRefusal("its PNG header is malformed")
+      throw InputError("its PNG header is malformed")
     }
     func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
-    return PictureSize(width: number(16), height: number(20))
+    return VideoSize(width: number(16), height: number(20))
   }
 
-  private static func pixels(_ bytes: [UInt8], size: PictureSize) throws(InputRefusal) -> [UInt8] {
+  private static func pixels(_ bytes: [UInt8], size: VideoSize) throws(InputError) -> [UInt8] {
     var image = png_image()
     let result = bytes.withUnsafeBytes { bytes -> (pixels: [UInt8]?, reason: String) in
       guard chatbot_png_begin(&image, bytes.baseAddress, bytes.count) != 0 else { return (nil, message(image)) }
@@ -51,7 +51,7 @@ enum PNGFile {
       }
       return isRead ? (pixels, "") : (nil, message(image))
     }
-    guard let pixels = result.pixels else { throw InputRefusal("libpng refuses it: \(result.reason)") }
+    guard let pixels = result.pixels else { throw InputError("libpng refuses it: \(result.reason)") }
     return pixels
   }
 

@@ -7,7 +7,7 @@ import Media
 /// What begins as a Y4M file does is read as one: a header line, then pictures, each behind a line of its own. Anything else is raw
 /// pictures, one behind the other.
 final class PipeReader: Sendable {
-  let mailbox: PictureMailbox
+  let mailbox: VideoFrameMailbox
 
   /// What a picture's line begins with.
   private static let word = "FRAME"
@@ -15,33 +15,33 @@ final class PipeReader: Sendable {
   /// - Parameters:
   ///   - descriptor: stays open.
   ///   - raw: how raw pictures lie in it; nil when they cannot be read.
-  init(_ descriptor: Int32, raw: PipeShape?, logger: Logger) {
-    let mailbox = PictureMailbox()
+  init(_ descriptor: Int32, raw: PipeFormat?, logger: Logger) {
+    let mailbox = VideoFrameMailbox()
     self.mailbox = mailbox
     let isStarted = DedicatedThread.start("pipe reader") {
-      do throws(InputRefusal) {
+      do throws(InputError) {
         try Self.read(PipeBytes(descriptor, until: mailbox), raw, logger)
       } catch {
         mailbox.refuse(error)
       }
     }
-    if !isStarted { mailbox.refuse(InputRefusal("the system gives no thread")) }
+    if !isStarted { mailbox.refuse(InputError("the system gives no thread")) }
   }
 
   deinit {
     mailbox.abandon()
   }
 
-  private static func read(_ pipe: PipeBytes, _ raw: PipeShape?, _ logger: Logger) throws(InputRefusal) {
+  private static func read(_ pipe: PipeBytes, _ raw: PipeFormat?, _ logger: Logger) throws(InputError) {
     let mailbox = pipe.mailbox
     let beginning = pipe.next(Y4MHeader.signature.utf8.count)
     if beginning.elementsEqual(Y4MHeader.signature.utf8) {
       let header = try header(pipe, beginning)
-      let shape = try PipeShape(header)
+      let shape = try PipeFormat(header)
       guard mailbox.announce(.y4m(header)) else {
-        throw InputRefusal("raw pictures were to come from it, and a Y4M file comes too late")
+        throw InputError("raw pictures were to come from it, and a Y4M file comes too late")
       }
-      while !mailbox.isUseless, try isAnotherPicture(pipe, logger) {
+      while !mailbox.isUseless, try isAnotherVideoFrame(pipe, logger) {
         guard put(pipe.next(shape.byteCount), of: shape, into: mailbox, logger) else { return }
       }
       return mailbox.end(rest: 0)
@@ -52,28 +52,28 @@ final class PipeReader: Sendable {
     while !mailbox.isUseless, put(pipe.next(raw.byteCount), of: raw, into: mailbox, logger) {}
   }
 
-  private static func header(_ pipe: PipeBytes, _ beginning: [UInt8]) throws(InputRefusal) -> Y4MHeader {
-    switch pipe.line(Y4MHeader.longestLine - beginning.count) {
+  private static func header(_ pipe: PipeBytes, _ beginning: [UInt8]) throws(InputError) -> Y4MHeader {
+    switch pipe.line(Y4MHeader.maximumLine - beginning.count) {
     case .whole(let line): return try Y4MHeader(parsing: beginning + line)
-    case .cutOff: throw InputRefusal("it ended within its Y4M header")
-    case .tooLong: throw InputRefusal("its Y4M header has no end within \(Y4MHeader.longestLine) bytes")
+    case .cutOff: throw InputError("it ended within its Y4M header")
+    case .tooLong: throw InputError("its Y4M header has no end within \(Y4MHeader.maximumLine) bytes")
     }
   }
 
   /// Reads the line before a picture of a Y4M file.
   ///
   /// - Returns: false at the end.
-  private static func isAnotherPicture(_ pipe: PipeBytes, _ logger: Logger) throws(InputRefusal) -> Bool {
+  private static func isAnotherVideoFrame(_ pipe: PipeBytes, _ logger: Logger) throws(InputError) -> Bool {
     let position = pipe.position
     let word = pipe.next(Self.word.utf8.count)
-    guard Self.word.utf8.starts(with: word) else { throw InputRefusal("at byte \(position) no picture begins") }
+    guard Self.word.utf8.starts(with: word) else { throw InputError("at byte \(position) no picture begins") }
     if word.isEmpty { return false }
-    switch pipe.line(Y4MFile.longestLine - word.count) {
+    switch pipe.line(Y4MFile.maximumLine - word.count) {
     case .whole: return true
     case .cutOff:
       if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the line before a picture.") }
       return false
-    case .tooLong: throw InputRefusal("at byte \(position) a picture's line has no end")
+    case .tooLong: throw InputError("at byte \(position) a picture's line has no end")
     }
   }
 
@@ -81,14 +81,14 @@ final class PipeReader: Sendable {
   ///
   /// - Returns: false at the end, where it is not whole, and when nobody will take it.
   private static func put(
-    _ picture: [UInt8], of shape: PipeShape, into mailbox: PictureMailbox, _ logger: Logger
+    _ videoFrame: [UInt8], of shape: PipeFormat, into mailbox: VideoFrameMailbox, _ logger: Logger
   ) -> Bool {
-    if picture.count == shape.byteCount { return mailbox.put(picture) }
-    if !picture.isEmpty, !mailbox.isUseless {
+    if videoFrame.count == shape.byteCount { return mailbox.put(videoFrame) }
+    if !videoFrame.isEmpty, !mailbox.isUseless {
       logger.warning(
-        "Standard input ended in the middle of a picture: \(picture.count) of \(shape.byteCount) bytes came.")
+        "Standard input ended in the middle of a picture: \(videoFrame.count) of \(shape.byteCount) bytes came.")
     }
-    mailbox.end(rest: picture.count)
+    mailbox.end(rest: videoFrame.count)
     return false
   }
 }

@@ -7,10 +7,10 @@ final class Resampler {
   private let channels: Int
   private let rate: Int
 
-  init(rate: Int, channels: Int) throws(InputRefusal) {
+  init(rate: Int, channels: Int) throws(InputError) {
     var error: soxr_error_t?
     guard let handle = soxr_create(Double(rate), 48_000, UInt32(clamping: channels), &error, nil, nil, nil) else {
-      throw InputRefusal("its \(rate) samples a second cannot be made 48000")
+      throw InputError("its \(rate) samples a second cannot be made 48000")
     }
     self.handle = handle
     self.channels = channels

@@ -2,7 +2,7 @@ import CVorbis
 import NIOCore
 
 /// Vorbis packets as sound, by libvorbis: mixed to two channels at most and made 48 kHz.
-final class VorbisDecoding: SoundDecoding {
+final class VorbisDecoding: AudioDecoding {
   /// libvorbis' parts point at each other, so they must not move.
   private let decoder: UnsafeMutablePointer<chatbot_vorbis>
   private let mix: ChannelMix
@@ -13,11 +13,11 @@ final class VorbisDecoding: SoundDecoding {
 
   /// - Parameter codecPrivate: the three headers as Matroska keeps them: how many less one, the lengths of the first two
   ///   in Xiph's lacing, then all three.
-  init(_ codecPrivate: [UInt8]) throws(InputRefusal) {
+  init(_ codecPrivate: [UInt8]) throws(InputError) {
     let decoder = UnsafeMutablePointer<chatbot_vorbis>.allocate(capacity: 1)
     self.decoder = decoder
     chatbot_vorbis_begin(decoder)
-    do throws(InputRefusal) {
+    do throws(InputError) {
       let headers = try Self.headers(codecPrivate)
       let areTaken = headers.allSatisfy { header in
         header.withUnsafeBytes { chatbot_vorbis_header(decoder, $0.baseAddress, $0.count) != 0 }
@@ -25,8 +25,8 @@ final class VorbisDecoding: SoundDecoding {
       guard areTaken else { throw Self.malformed }
       let rate = Int(decoder.pointee.info.rate)
       let channels = Int(decoder.pointee.info.channels)
-      guard SoundFile.rates.contains(rate), (1...SoundFile.mostChannels).contains(channels) else {
-        throw InputRefusal("its Vorbis sound has \(channels) channels and \(rate) samples a second")
+      guard SampleFile.rates.contains(rate), (1...SampleFile.maximumChannels).contains(channels) else {
+        throw InputError("its Vorbis sound has \(channels) channels and \(rate) samples a second")
       }
       guard chatbot_vorbis_ready(decoder) != 0 else { throw Self.malformed }
       self.rate = rate
@@ -44,11 +44,11 @@ final class VorbisDecoding: SoundDecoding {
     decoder.deallocate()
   }
 
-  func decode(_ packet: ByteBuffer) throws(InputRefusal) -> (samples: [Float], ticks: Int64) {
+  func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64) {
     let isDecoded = packet.withUnsafeReadableBytes { bytes in
       chatbot_vorbis_decode(decoder, bytes.baseAddress, bytes.count) != 0
     }
-    guard isDecoded else { throw InputRefusal("a packet of \(packet.readableBytes) bytes is not Vorbis") }
+    guard isDecoded else { throw InputError("a packet of \(packet.readableBytes) bytes is not Vorbis") }
     let frames = Int(chatbot_vorbis_waiting(decoder))
     guard frames > 0 else { return ([], 0) }
     let samples = [Float](unsafeUninitializedCapacity: frames * mix.inputs) { buffer, count in
@@ -61,9 +61,9 @@ final class VorbisDecoding: SoundDecoding {
 
   func finish() -> [Float] { resampler?.finish() ?? [] }
 
-  private static let malformed = InputRefusal("its Vorbis headers are malformed")
+  private static let malformed = InputError("its Vorbis headers are malformed")
 
-  private static func headers(_ bytes: [UInt8]) throws(InputRefusal) -> [ArraySlice<UInt8>] {
+  private static func headers(_ bytes: [UInt8]) throws(InputError) -> [ArraySlice<UInt8>] {
     guard bytes.first == 2 else { throw malformed }
     var position = 1
     var lengths: [Int] = []

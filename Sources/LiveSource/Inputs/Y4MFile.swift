@@ -7,75 +7,75 @@ struct Y4MFile: Sendable {
   let header: Y4MHeader
   let file: OpenFile
   /// Bytes of one picture.
-  let pictureBytes: Int
+  let videoFrameBytes: Int
   /// Where the first picture's line begins.
   let start: UInt64
 
   /// The longest line before a picture.
-  static let longestLine = 256
+  static let maximumLine = 256
 
-  init(_ file: OpenFile) throws(InputRefusal) {
+  init(_ file: OpenFile) throws(InputError) {
     self.file = file
-    let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(Y4MHeader.longestLine) }
+    let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(Y4MHeader.maximumLine) }
     guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else {
-      throw InputRefusal("its Y4M header has no end within \(Y4MHeader.longestLine) bytes")
+      throw InputError("its Y4M header has no end within \(Y4MHeader.maximumLine) bytes")
     }
     header = try Y4MHeader(parsing: beginning[..<end])
-    try PictureFit.check(header.size)
+    try VideoScaling.check(header.size)
     guard let bytes = header.layout.byteCount(for: header.size) else {
-      throw InputRefusal("its size is \(header.size)")
+      throw InputError("its size is \(header.size)")
     }
-    pictureBytes = bytes
+    videoFrameBytes = bytes
     start = UInt64(end + 1)
   }
 
   /// Where a picture's bytes begin, from where its line begins; nil at the file's end and where it is cut off.
-  func pixels(afterLineAt position: UInt64) throws(InputRefusal) -> UInt64? {
-    let line = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Self.longestLine, from: position) }
+  func pixels(afterLineAt position: UInt64) throws(InputError) -> UInt64? {
+    let line = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Self.maximumLine, from: position) }
     guard !line.isEmpty else { return nil }
     guard "FRAME".utf8.starts(with: line.prefix(5)) else {
-      throw InputRefusal("at byte \(position) no picture begins")
+      throw InputError("at byte \(position) no picture begins")
     }
     guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
-      if line.count < Self.longestLine { return nil }
-      throw InputRefusal("at byte \(position) a picture's line has no end")
+      if line.count < Self.maximumLine { return nil }
+      throw InputError("at byte \(position) a picture's line has no end")
     }
     let pixels = position + UInt64(end + 1)
-    return file.size - pixels >= UInt64(pictureBytes) ? pixels : nil
+    return file.size - pixels >= UInt64(videoFrameBytes) ? pixels : nil
   }
 
   /// Walks over all pictures.
   ///
   /// - Returns: how many are whole, and whether something follows the last of them.
-  func count() throws(InputRefusal) -> (pictures: Int64, isCutOff: Bool) {
+  func count() throws(InputError) -> (videoFrames: Int64, isCutOff: Bool) {
     var position = start
-    var pictures: Int64 = 0
+    var videoFrames: Int64 = 0
     while let pixels = try pixels(afterLineAt: position) {
-      position = pixels + UInt64(pictureBytes)
-      pictures += 1
+      position = pixels + UInt64(videoFrameBytes)
+      videoFrames += 1
     }
-    return (pictures, position < file.size)
+    return (videoFrames, position < file.size)
   }
 
   /// Checks a file through, so that playing it meets no surprise.
   ///
   /// - Parameter rate: the rate to take for a file that tells none.
-  static func check(_ file: OpenFile, rate: PictureRate?) throws(InputRefusal) -> CheckedPictures {
+  static func check(_ file: OpenFile, rate: VideoRate?) throws(InputError) -> CheckedVideo {
     let y4m = try Y4MFile(file)
     guard let rate = y4m.header.rate ?? rate else {
-      throw InputRefusal("its frame rate is 0; a rate can be given (--fps)")
+      throw InputError("its frame rate is 0; a rate can be given (--fps)")
     }
-    let (pictures, isCutOff) = try y4m.count()
-    guard pictures > 0 else {
-      throw InputRefusal(
-        "it holds no whole picture: one of \(y4m.header.size) has \(y4m.pictureBytes) bytes")
+    let (videoFrames, isCutOff) = try y4m.count()
+    guard videoFrames > 0 else {
+      throw InputError(
+        "it holds no whole picture: one of \(y4m.header.size) has \(y4m.videoFrameBytes) bytes")
     }
-    let (end, tooLong) = rate.endTime(of: pictures)
-    if tooLong { throw InputRefusal("it is longer than 100 h") }
-    return CheckedPictures(
-      summary: "Y4M \(y4m.header.size), \(pictures) pictures at \(rate) a second", size: y4m.header.size,
+    let (end, tooLong) = rate.endTime(of: videoFrames)
+    if tooLong { throw InputError("it is longer than 100 h") }
+    return CheckedVideo(
+      summary: "Y4M \(y4m.header.size), \(videoFrames) pictures at \(rate) a second", size: y4m.header.size,
       interval: rate.interval, extent: .range(0..<end),
       remarks: isCutOff ? ["It is cut off; what is whole is played."] : [],
-      open: { _ in Y4MPictures(y4m, rate: rate) })
+      open: { _ in Y4MVideo(y4m, rate: rate) })
   }
 }

@@ -3,21 +3,21 @@ import Media
 
 /// The first line of a Y4M file (yuv4mpeg(5) of the MJPEG tools): a word for each trait, its first letter the name.
 struct Y4MHeader: Hashable {
-  let size: PictureSize
+  let size: VideoSize
   /// Pictures a second; nil when the file says that it does not know (0:0).
-  let rate: PictureRate?
+  let rate: VideoRate?
   let layout: PixelLayout
   /// Whether black is 0 and white 255, instead of 16 and 235.
   let isFullRange: Bool
 
   /// The longest first line that is read.
-  static let longestLine = 1_024
+  static let maximumLine = 1_024
   static let signature = "YUV4MPEG2"
 
   /// Reads a first line, without its end.
-  init(parsing line: some Collection<UInt8>) throws(InputRefusal) {
+  init(parsing line: some Collection<UInt8>) throws(InputError) {
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-    guard words.first.map(String.init) == Self.signature else { throw InputRefusal("its Y4M header is malformed") }
+    guard words.first.map(String.init) == Self.signature else { throw InputError("its Y4M header is malformed") }
     var (width, height): (Int?, Int?)
     var rate = "0:0"
     var colours = "420jpeg"
@@ -36,18 +36,18 @@ struct Y4MHeader: Hashable {
       }
     }
     guard let width, let height, width > 0, height > 0 else {
-      throw InputRefusal("its Y4M header tells no size")
+      throw InputError("its Y4M header tells no size")
     }
-    self.size = PictureSize(width: width, height: height)
+    self.size = VideoSize(width: width, height: height)
     guard ["p", "?", ""].contains(interlacing) else {
-      throw InputRefusal("its pictures are interlaced, and only whole pictures are played")
+      throw InputError("its pictures are interlaced, and only whole pictures are played")
     }
     self.layout = try Self.layout(colours)
     self.isFullRange = isFullRange
     self.rate = try Self.rate(rate)
   }
 
-  private static func layout(_ colours: String) throws(InputRefusal) -> PixelLayout {
+  private static func layout(_ colours: String) throws(InputError) -> PixelLayout {
     switch colours {
     case "420", "420jpeg", "420mpeg2", "420paldv": return .i420
     case "422": return .i422
@@ -56,20 +56,20 @@ struct Y4MHeader: Hashable {
     default:
       let name = printable(colours)
       if colours.contains("p1") || colours.hasPrefix("mono") {
-        throw InputRefusal("its pictures have more than 8 bits a value (\(name)), and 8 are played")
+        throw InputError("its pictures have more than 8 bits a value (\(name)), and 8 are played")
       }
-      throw InputRefusal("its colours are \(name), and only 420, 422, 444 and mono with 8 bits are played")
+      throw InputError("its colours are \(name), and only 420, 422, 444 and mono with 8 bits are played")
     }
   }
 
-  private static func rate(_ text: String) throws(InputRefusal) -> PictureRate? {
+  private static func rate(_ text: String) throws(InputError) -> VideoRate? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
-    guard parts.count == 2, let pictures = parts[0], let seconds = parts[1] else {
-      throw InputRefusal("its frame rate \(printable(text)) is not a fraction")
+    guard parts.count == 2, let videoFrames = parts[0], let seconds = parts[1] else {
+      throw InputError("its frame rate \(printable(text)) is not a fraction")
     }
-    if pictures == 0, seconds == 0 { return nil }
-    guard let rate = PictureRate(pictures: pictures, seconds: seconds) else {
-      throw InputRefusal("its frame rate is \(pictures):\(seconds), and \(PictureRate.limits) is played")
+    if videoFrames == 0, seconds == 0 { return nil }
+    guard let rate = VideoRate(videoFrames: videoFrames, seconds: seconds) else {
+      throw InputError("its frame rate is \(videoFrames):\(seconds), and \(VideoRate.limits) is played")
     }
     return rate
   }

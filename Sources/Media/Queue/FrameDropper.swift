@@ -22,9 +22,9 @@ package struct FrameDropper: Sendable {
 
   package enum Admission: Sendable {
     /// With the frames that were dropped before it; nil when there were none.
-    case admitted(after: DroppedFrames?)
+    case admitted(after: DroppedFrameRun?)
     /// With all that were dropped since the last admitted one, this one included.
-    case dropped(DroppedFrames)
+    case dropped(DroppedFrameRun)
   }
 
   package struct Track: Hashable, Sendable {
@@ -41,7 +41,7 @@ package struct FrameDropper: Sendable {
     }
   }
 
-  private var dropped: [Track: DroppedFrames] = [:]
+  private var dropped: [Track: DroppedFrameRun] = [:]
 
   package init() {}
 
@@ -73,8 +73,8 @@ package struct FrameDropper: Sendable {
   @discardableResult
   package mutating func drop(
     _ frame: EncodedFrame, of track: Track, reason: () -> MediaGap.Reason = { .overloaded }
-  ) -> DroppedFrames {
-    var sum = dropped[track] ?? DroppedFrames(reason())
+  ) -> DroppedFrameRun {
+    var sum = dropped[track] ?? DroppedFrameRun(reason())
     sum.add(frame)
     dropped[track] = sum
     return sum
@@ -86,10 +86,10 @@ package struct FrameDropper: Sendable {
   package func isDropping(_ track: Track) -> Bool { dropped[track] != nil }
 
   /// Takes what was dropped of a track, after which nothing more of it is expected; nil when nothing was.
-  package mutating func takeDropped(of track: Track) -> DroppedFrames? { dropped.removeValue(forKey: track) }
+  package mutating func takeDropped(of track: Track) -> DroppedFrameRun? { dropped.removeValue(forKey: track) }
 
   /// Takes what was dropped of every track.
-  package mutating func takeAll() -> [Track: DroppedFrames] {
+  package mutating func takeAll() -> [Track: DroppedFrameRun] {
     defer { dropped = [:] }
     return dropped
   }

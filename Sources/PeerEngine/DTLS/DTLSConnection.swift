@@ -29,7 +29,7 @@ package final class DTLSConnection {
   private var scratch = [UInt8](repeating: 0, count: 2048)
 
   /// Payload bytes of the largest datagram that a handshake sends; below every path's limit for IPv4 and IPv6.
-  static let largestDatagram = 1200
+  static let maximumDatagramBytes = 1200
 
   /// - Parameters:
   ///   - role: whether we send the ClientHello.
@@ -71,7 +71,7 @@ package final class DTLSConnection {
     SSL_set_bio(ssl, incoming, outgoing.handle)
     // SSL_OP_NO_QUERY_MTU and SSL_OP_NO_RENEGOTIATION, macros that Swift cannot see.
     SSL_set_options(ssl, UInt64(1) << 12 | UInt64(1) << 30)
-    chatbot_SSL_set_mtu(ssl, Self.largestDatagram)
+    chatbot_SSL_set_mtu(ssl, Self.maximumDatagramBytes)
     DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(last &* 2, 2_000_000) }
     switch role {
     case .client: SSL_set_connect_state(ssl)

@@ -19,7 +19,7 @@ public enum PeerEvent: Sendable, Hashable {
   /// Something of theirs was refused and nothing else happened; one sentence.
   case problem(String)
   /// The connection is over; nothing follows.
-  case ended(PeerEnding)
+  case ended(CloseReason)
 }
 
 /// A step on the way to a connection, told once when it is first taken.
@@ -51,7 +51,7 @@ public enum ConnectionState: String, Sendable, Hashable {
 }
 
 /// How a connection came to its end.
-public struct PeerEnding: Sendable, Hashable, CustomStringConvertible {
+public struct CloseReason: Sendable, Hashable, CustomStringConvertible {
   public enum Cause: String, Sendable, Hashable {
     /// We ended it.
     case closedByUs

@@ -34,9 +34,9 @@ public struct PeerStatistics: Sendable, Hashable {
   /// Packets of video that were left unread, because this machine had no time for all that came.
   public var packetsUnread: UInt64 = 0
 
-  /// What was done to the participant's datagrams on purpose; nil without ``BotPeer/Configuration/impairment``.
+  /// What was done to the participant's datagrams on purpose; nil without ``Peer/Configuration/impairment``.
   public var impairment: Impairment.Statistics?
-  /// How often ``BotPeer/Configuration/fault`` has been injected for the participant; 0 when there was no occasion yet.
+  /// How often ``Peer/Configuration/fault`` has been injected for the participant; 0 when there was no occasion yet.
   public var faultsInjected: UInt64 = 0
 
   public init(participant: ParticipantID, state: ConnectionState) {

@@ -41,7 +41,7 @@ struct SecureTransport {
   private var hasStarted = false
   private var earlyHandshake: [ByteBuffer] = []
   private(set) var earlyMedia: [ByteBuffer] = []
-  private(set) var retransmission: Moment?
+  private(set) var retransmission: MonotonicInstant?
 
   /// - Parameter profiles: the SRTP protection profiles that we agree to, the best first.
   init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {
@@ -99,7 +99,7 @@ struct SecureTransport {
 
   /// Sends the last flight again when its time has come.
   mutating func handleTimeout(now: ContinuousClock.Instant) -> Change? {
-    guard let retransmission, retransmission <= Moment(now), let connection else { return nil }
+    guard let retransmission, retransmission <= MonotonicInstant(now), let connection else { return nil }
     connection.handleTimeout()
     scheduleRetransmission(now: now)
     return followConnection()
@@ -130,7 +130,7 @@ struct SecureTransport {
   }
 
   private mutating func scheduleRetransmission(now: ContinuousClock.Instant) {
-    retransmission = connection?.retransmissionDelay.map { Moment(now) + max($0, .milliseconds(1)) }
+    retransmission = connection?.retransmissionDelay.map { MonotonicInstant(now) + max($0, .milliseconds(1)) }
   }
 
   private mutating func followConnection() -> Change? {

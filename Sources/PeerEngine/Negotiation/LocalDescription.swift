@@ -52,14 +52,14 @@ package struct LocalDescription: Sendable, Hashable {
     }
     self.init(
       sessionID: generator.next(), credentials: ICECredentials.random(using: &generator), fingerprint: fingerprint,
-      candidates: candidates, cname: RandomText.make(length: 16, using: &generator),
-      streamID: RandomText.make(length: 24, using: &generator),
+      candidates: candidates, cname: RandomString.make(length: 16, using: &generator),
+      streamID: RandomString.make(length: 24, using: &generator),
       audio: LocalTrack(
         isSent: sending.contains(.audio), isReceived: receiving.contains(.audio),
-        trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[0]),
+        trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[0]),
       video: LocalTrack(
         isSent: sending.contains(.video), isReceived: receiving.contains(.video),
-        trackID: RandomText.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]))
+        trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]))
   }
 
   /// Adds a candidate, `candidate:…` with or without `a=` before it, unless it is there. What is no candidate, such as
@@ -112,7 +112,7 @@ package struct LocalTrack: Sendable, Hashable {
 
 /// Random text of letters and digits, about 6 bits a character: fit for ICE credentials (RFC 8839, 5.4), for tokens
 /// such as those of `a=msid` (RFC 8830) and for canonical names.
-enum RandomText {
+enum RandomString {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
   static func make(length: Int, using generator: inout some RandomNumberGenerator) -> String {

@@ -14,7 +14,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
   /// Another character than a letter, a digit, `+` or `/` in one of them (RFC 8839, 5.4).
   case badICECharacters
   /// Nothing is left of the description; for each section the reason.
-  case noUsableMedia([SectionRefusal])
+  case noUsableMedia([SectionRejection])
   case sectionCountDiffers(offered: Int, answered: Int)
   /// The answer's section of that place, counted from 0, is not the offered one.
   case sectionDiffers(index: Int, offered: String, answered: String)
@@ -55,7 +55,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 /// Why a media section carries nothing between the remote side and us.
-package enum SectionRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertible {
   /// The remote side itself set the port to 0.
   case refusedByRemote
   /// For example the data channel's `application`.

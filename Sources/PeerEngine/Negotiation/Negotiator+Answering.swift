@@ -14,7 +14,7 @@ extension Negotiator {
     let remote = try RemoteDescription(parsing: sdp)
     if isOurs(remote) { throw .ownDescription }
 
-    let choice = try SectionChoice(from: remote) { [sections, local] place, media in
+    let choice = try SectionSelection(from: remote) { [sections, local] place, media in
       let isKept =
         place < sections.count && sections[place].media?.codec == media.codec
         && sections[place].mid == remote.sections[place].mid
@@ -60,7 +60,7 @@ extension Negotiator {
   }
 
   /// Our side of DTLS: as the offer wants it; if it leaves us the choice as it is, else the side that begins.
-  private func answeringRole(for choice: SectionChoice) -> DTLSRole {
+  private func answeringRole(for choice: SectionSelection) -> DTLSRole {
     switch choice.setup {
     case .active: .server
     case .passive: .client
@@ -70,7 +70,7 @@ extension Negotiator {
 
   /// Ends an exchange: what was agreed is from now on the state of things.
   mutating func settle(
-    _ choice: SectionChoice, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
+    _ choice: SectionSelection, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
     role: DTLSRole, media: [NegotiatedMedia]
   ) -> NegotiatedSession {
     let isRestart = session.map { $0.remoteCredentials != choice.credentials || $0.localCredentials != credentials }

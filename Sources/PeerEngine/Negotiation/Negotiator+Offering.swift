@@ -121,7 +121,7 @@ extension Negotiator {
     for (index, section) in offer.sections.enumerated() where section.media == nil {
       answered.refuse(at: index)
     }
-    let choice = try SectionChoice(from: answered) { _, _ in 0 }
+    let choice = try SectionSelection(from: answered) { _, _ in 0 }
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []

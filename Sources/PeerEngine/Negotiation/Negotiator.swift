@@ -124,7 +124,7 @@ package struct Negotiator: Sendable {
   /// The DTLS role in an association that goes on: as long as the other side's certificate is the same, so are the
   /// association and its roles (RFC 8842, 5.5). Firefox 153 names another role after an ICE restart, but does not take
   /// it.
-  static func keptRole(of previous: NegotiatedSession?, for choice: SectionChoice) -> DTLSRole? {
+  static func keptRole(of previous: NegotiatedSession?, for choice: SectionSelection) -> DTLSRole? {
     guard let previous, !Set(previous.remoteFingerprints).isDisjoint(with: choice.fingerprints) else { return nil }
     return previous.dtlsRole
   }

@@ -7,7 +7,7 @@ struct RemoteDescription: Sendable {
     var mid: String?
     var transport: RemoteTransport
     /// What can be done here, or why nothing.
-    var media: Result<RemoteMedia, SectionRefusal>
+    var media: Result<RemoteMedia, SectionRejection>
   }
 
   /// Usable sections that share a transport.
@@ -53,7 +53,7 @@ struct RemoteDescription: Sendable {
       return Section(
         mediaLine: section.mediaLine, mid: mids[index], transport: transport,
         media: areUsed[index]
-          ? Result { () throws(SectionRefusal) in
+          ? Result { () throws(SectionRejection) in
             try RemoteMedia(
               section, direction: section.direction ?? direction, isMultiplexed: transport.isMultiplexed)
           } : .failure(.refusedByRemote))
@@ -97,7 +97,7 @@ struct RemoteDescription: Sendable {
   }
 
   /// Why sections carry nothing.
-  var refusals: [SectionRefusal] {
+  var refusals: [SectionRejection] {
     sections.compactMap { section in
       if case .failure(let refusal) = section.media { refusal } else { nil }
     }

@@ -31,7 +31,7 @@ struct RemoteMedia: Sendable, Hashable {
   ///   - section: its port is not looked at: only the caller knows of bundles.
   ///   - direction: what the section says, else the session.
   ///   - isMultiplexed: whether RTP and RTCP share its transport.
-  init(_ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool) throws(SectionRefusal) {
+  init(_ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool) throws(SectionRejection) {
     let line = section.mediaLine
     guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo(kind: line.kind) }
     guard Self.protocols.contains(line.transportProtocol.uppercased()) else {

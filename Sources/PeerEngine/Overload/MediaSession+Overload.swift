@@ -24,7 +24,7 @@ extension MediaSession {
   }
 
   /// A packet came and is left unread. Its sender is told that it has come: the line is not why it is of no use.
-  mutating func leftUnread(_ datagram: ByteBuffer, now: Moment) {
+  mutating func leftUnread(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard sendsTransportFeedback, let packet = try? RTPPacket(parsing: datagram),
       let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
     else { return }
@@ -33,12 +33,12 @@ extension MediaSession {
   }
 
   /// Datagrams were dropped because they were not read in time: what is found to be missing soon was among them.
-  mutating func datagramsWereDropped(now: Moment) {
+  mutating func datagramsWereDropped(now: MonotonicInstant) {
     for place in receiving.indices { receiving[place].gaps.datagramsWereDropped(now: now) }
   }
 
   /// No video is read from now on, although it is sent.
-  mutating func stopsReadingVideo(now: Moment) {
+  mutating func stopsReadingVideo(now: MonotonicInstant) {
     begin(now: now)
     for place in receiving.indices where receiving[place].media.kind == .video {
       receiving[place].stopReading(now: now, events: &events)
@@ -46,7 +46,7 @@ extension MediaSession {
   }
 
   /// Video is read again; what was sent meanwhile is not looked for.
-  mutating func readsVideoAgain(now: Moment) {
+  mutating func readsVideoAgain(now: MonotonicInstant) {
     begin(now: now)
     for place in receiving.indices where receiving[place].media.kind == .video { receiving[place].readAgain(now: now) }
   }
@@ -54,7 +54,7 @@ extension MediaSession {
 
 extension ReceiveTrack {
   /// Hands on what can be used of what has come, and asks for nothing until ``readAgain(now:)``.
-  mutating func stopReading(now: Moment, events: inout [MediaEvent]) {
+  mutating func stopReading(now: MonotonicInstant, events: inout [MediaEvent]) {
     isUnread = true
     guard let place = selectedIndex else { return }
     sources[place].giveUpAll()
@@ -62,7 +62,7 @@ extension ReceiveTrack {
   }
 
   /// Goes on with the next packet that comes, and a keyframe.
-  mutating func readAgain(now: Moment) {
+  mutating func readAgain(now: MonotonicInstant) {
     isUnread = false
     gaps.wasUnread()
     video.restart()

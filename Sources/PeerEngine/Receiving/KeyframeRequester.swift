@@ -8,7 +8,7 @@ package struct KeyframeRequester: Sendable {
   /// The requests made so far.
   package private(set) var requests: UInt64 = 0
 
-  private var earliest: Moment?
+  private var earliest: MonotonicInstant?
 
   package init(interval: Duration = .milliseconds(500)) {
     self.interval = interval
@@ -17,7 +17,7 @@ package struct KeyframeRequester: Sendable {
   /// Whether to send a request now; if so, it counts as sent.
   ///
   /// - Parameter wanted: whether a keyframe is wanted and none is on its way.
-  package mutating func poll(wanted: Bool, now: Moment) -> Bool {
+  package mutating func poll(wanted: Bool, now: MonotonicInstant) -> Bool {
     guard wanted else { return false }
     if let earliest, now < earliest { return false }
     earliest = now + interval
@@ -26,7 +26,7 @@ package struct KeyframeRequester: Sendable {
   }
 
   /// When a request may be sent, provided that a keyframe is still wanted then.
-  package func deadline(wanted: Bool, now: Moment) -> Moment? {
+  package func deadline(wanted: Bool, now: MonotonicInstant) -> MonotonicInstant? {
     guard wanted else { return nil }
     return earliest.map { max($0, now) } ?? now
   }

@@ -5,14 +5,14 @@ package import Media
 ///
 /// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook
 /// each other; then again whenever an answer should have come, more patiently after some tries; and at last it is given
-/// up. How many are asked for at a time, the oldest first, is up to the ``RequestWindow``.
+/// up. How many are asked for at a time, the oldest first, is up to the ``NackWindow``.
 package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// How long a packet may be late before it is asked for.
     package var reorderingDelay: Duration = .milliseconds(20)
-    /// How long a packet is waited for. It becomes longer, up to `longestPatience`, on a line with a long round trip.
+    /// How long a packet is waited for. It becomes longer, up to `maximumPatience`, on a line with a long round trip.
     package var patience: Duration = .seconds(3)
-    package var longestPatience: Duration = .seconds(3)
+    package var maximumPatience: Duration = .seconds(3)
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
     package var asks = true
     /// A run of missing packets longer than this is not asked for at all.
@@ -36,11 +36,11 @@ package struct NackGenerator: Sendable {
 
   private struct Missing: Sendable {
     var sequence: Int64
-    var since: Moment
-    var nextRequest: Moment
-    var lastRequest: Moment?
+    var since: MonotonicInstant
+    var nextRequest: MonotonicInstant
+    var lastRequest: MonotonicInstant?
     /// When the answer to the last request should be here; nil while none is awaited.
-    var answerIsDue: Moment?
+    var answerIsDue: MonotonicInstant?
     var requests = 0
   }
 
@@ -48,12 +48,12 @@ package struct NackGenerator: Sendable {
   /// Requested sequence numbers, each request counted.
   package private(set) var requested: UInt64 = 0
   /// A time at or before which ``poll(roundTrip:now:)`` has something to do.
-  package private(set) var deadline: Moment?
+  package private(set) var deadline: MonotonicInstant?
 
   /// In order of sequence number, so in order of age too.
   private var missing: [Missing] = []
   private var highest: Int64?
-  private var window = RequestWindow()
+  private var window = NackWindow()
   /// Whether there is more to ask for than the window allows.
   private var isHeldBack = false
   /// How far apart requests may fall due that go together.
@@ -80,13 +80,13 @@ package struct NackGenerator: Sendable {
   }
 
   /// When the first missing packet above `sequence` will have been missing for `age`.
-  package func instant(ofAge age: Duration, above sequence: Int64) -> Moment? {
+  package func instant(ofAge age: Duration, above sequence: Int64) -> MonotonicInstant? {
     guard !missing.isEmpty else { return nil }
     let place = place(of: sequence &+ 1)
     return place < missing.count ? missing[place].since + age : nil
   }
 
-  package mutating func arrived(_ sequence: Int64, now: Moment) -> Arrival {
+  package mutating func arrived(_ sequence: Int64, now: MonotonicInstant) -> Arrival {
     guard let highest else {
       self.highest = sequence
       return .newest
@@ -113,7 +113,7 @@ package struct NackGenerator: Sendable {
   /// Adds packets before the first one that came: proof of their existence came from elsewhere.
   ///
   /// Those that are in the list already, and all above the first of these, are left as they are.
-  package mutating func expectEarlier(_ range: Range<Int64>, now: Moment) {
+  package mutating func expectEarlier(_ range: Range<Int64>, now: MonotonicInstant) {
     let end = min(range.upperBound, missing.first?.sequence ?? .max)
     guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
     missing.insert(contentsOf: (range.lowerBound..<end).map { entry($0, now: now) }, at: 0)
@@ -128,7 +128,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// Gives up what is too old and returns the sequence numbers to ask for now, in order.
-  package mutating func poll(roundTrip: RoundTripTime, now: Moment) -> [Int64] {
+  package mutating func poll(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     guard let due = deadline, due <= now else { return [] }
     let patience = patience(roundTrip: roundTrip)
     if let keep = missing.firstIndex(where: { now - $0.since < patience }) {
@@ -152,7 +152,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// Asks for what is due, the oldest first, as far as the window allows.
-  private mutating func ask(roundTrip: RoundTripTime, now: Moment) -> [Int64] {
+  private mutating func ask(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     // What is due within a moment goes along: one packet instead of several.
     let horizon = now + Self.moment
     var awaited = 0
@@ -183,14 +183,14 @@ package struct NackGenerator: Sendable {
   }
 
   /// When there will be something to ask for: as soon as an answer is overdue, if the window is full.
-  private var nextRequest: Moment? {
+  private var nextRequest: MonotonicInstant? {
     isHeldBack ? missing.lazy.compactMap(\.answerIsDue).min() : missing.lazy.map(\.nextRequest).min()
   }
 
   /// How long a packet is waited for on a line with this round trip: time for at least three questions.
   package func patience(roundTrip: RoundTripTime) -> Duration {
     guard configuration.asks else { return configuration.patience }
-    return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.longestPatience))
+    return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.maximumPatience))
   }
 
   /// Six tries at the pace of the round trip, then each 1.25 times slower than the one before, up to twice: what a line
@@ -203,18 +203,18 @@ package struct NackGenerator: Sendable {
     return min(interval, base * 2)
   }
 
-  private mutating func addMissing(from first: Int64, to end: Int64, now: Moment) {
+  private mutating func addMissing(from first: Int64, to end: Int64, now: MonotonicInstant) {
     guard first < end, end &- first <= Int64(configuration.longestRun) else { return }
     for sequence in first..<end { missing.append(entry(sequence, now: now)) }
     if missing.count > configuration.limit { missing.removeFirst(missing.count - configuration.limit) }
     schedule(now + (configuration.asks ? configuration.reorderingDelay : configuration.patience))
   }
 
-  private func entry(_ sequence: Int64, now: Moment) -> Missing {
+  private func entry(_ sequence: Int64, now: MonotonicInstant) -> Missing {
     Missing(sequence: sequence, since: now, nextRequest: now + configuration.reorderingDelay)
   }
 
-  private mutating func schedule(_ instant: Moment) {
+  private mutating func schedule(_ instant: MonotonicInstant) {
     deadline = deadline.map { min($0, instant) } ?? instant
   }
 

@@ -10,9 +10,9 @@ extension ReceiveTrack {
     /// The same for audio. A packet that is given up costs 20 ms, which its successor's in-band FEC or concealment
     /// repairs; meanwhile all sound behind it waits in memory, where a killed process loses it. A second is time for
     /// about ten questions on a usual line, and keeps what can be lost to that second.
-    package var patienceForSound: Duration = .seconds(1)
+    package var patienceForAudio: Duration = .seconds(1)
     /// What patience may grow to on a line whose round trip leaves room for less than three questions.
-    package var longestPatience: Duration = .seconds(3)
+    package var maximumPatience: Duration = .seconds(3)
     /// How long a missing packet is waited for when nobody can be asked: 15 packets of audio in the wrong order.
     package var patienceWithoutNack: Duration = .milliseconds(400)
     /// How long a packet may be late before it is asked for.
@@ -38,8 +38,8 @@ extension ReceiveTrack {
     func nack(_ kind: MediaKind, asks: Bool) -> NackGenerator.Configuration {
       var configuration = NackGenerator.Configuration()
       configuration.reorderingDelay = reorderingDelay
-      configuration.patience = asks ? (kind == .video ? patience : patienceForSound) : patienceWithoutNack
-      configuration.longestPatience = longestPatience
+      configuration.patience = asks ? (kind == .video ? patience : patienceForAudio) : patienceWithoutNack
+      configuration.maximumPatience = maximumPatience
       configuration.asks = asks
       return configuration
     }

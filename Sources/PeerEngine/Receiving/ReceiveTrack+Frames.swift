@@ -6,7 +6,7 @@ import RTP
 /// From packets in order to frames.
 extension ReceiveTrack {
   /// Hands on all that is due.
-  mutating func drain(now: Moment, events: inout [MediaEvent]) {
+  mutating func drain(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let place = selectedIndex else { return }
     while let item = sources[place].next(now: now) {
       switch item {
@@ -28,7 +28,7 @@ extension ReceiveTrack {
   }
 
   /// Tells, once for each hole, that the next frame comes late; that frame itself tells that the wait is over.
-  mutating func tellRecovery(now: Moment, events: inout [MediaEvent]) {
+  mutating func reportRecovery(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let place = selectedIndex, let due = sources[place].recoveryIsSlow else {
       isRecovering = false
       return
@@ -38,7 +38,7 @@ extension ReceiveTrack {
     events.append(.recovering(media.kind))
   }
 
-  mutating func takeFrames(now: Moment, events: inout [MediaEvent]) {
+  mutating func takeFrames(now: MonotonicInstant, events: inout [MediaEvent]) {
     while let (frame, isDecodable) = video.popFrame() {
       guard isDecodable else {
         statistics.framesDropped += 1
@@ -49,7 +49,7 @@ extension ReceiveTrack {
         statistics.keyframes += 1
         keyframeIsWanted = false
       }
-      let known = GapTracker.Frame(
+      let known = GapClassifier.Frame(
         time: place(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
       emit(
         frame.payload, known, isKeyframe: frame.link.isKeyframe, size: frame.size, now: now, events: &events)
@@ -57,7 +57,7 @@ extension ReceiveTrack {
   }
 
   private mutating func takeOpus(
-    _ packet: ReceivedPacket, now: Moment, events: inout [MediaEvent]
+    _ packet: ReceivedPacket, now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     guard packet.payload.readableBytes > 0 else { return }
     // What plays for a known time takes its place, even if it cannot be decoded.
@@ -67,7 +67,7 @@ extension ReceiveTrack {
       gaps.frameWasDropped(isWhole: false)
       return
     }
-    let known = GapTracker.Frame(
+    let known = GapClassifier.Frame(
       time: place(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
       isSilence: packet.payload.readableBytes <= 2, arrival: packet.arrival)
     // With bytes of its own: a frame is kept for long, and the datagram's memory is for the next one.
@@ -77,7 +77,7 @@ extension ReceiveTrack {
   }
 
   /// The place of the next frame on the track's time line.
-  private mutating func place(_ timestamp: UInt32, arrival: Moment) -> MediaTime {
+  private mutating func place(_ timestamp: UInt32, arrival: MonotonicInstant) -> MediaTime {
     guard let place = selectedIndex, let report = sources[place].lastReport else {
       return timeline.place(timestamp, arrival: arrival)
     }
@@ -85,9 +85,9 @@ extension ReceiveTrack {
   }
 
   private mutating func emit(
-    _ payload: ByteBuffer, opus: OpusPacket? = nil, _ known: GapTracker.Frame, isKeyframe: Bool,
-    size: PictureSize? = nil,
-    now: Moment, events: inout [MediaEvent]
+    _ payload: ByteBuffer, opus: OpusPacket? = nil, _ known: GapClassifier.Frame, isKeyframe: Bool,
+    size: VideoSize? = nil,
+    now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     statistics.frames += 1
     isRecovering = false
@@ -96,22 +96,22 @@ extension ReceiveTrack {
         EncodedFrame(
           owner: owner, codec: media.codec, time: known.time, payload: payload, opus: opus, isKeyframe: isKeyframe,
           size: size, arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
-    if reportIsPending { tellClock(now: now, events: &events) }
+    if reportIsPending { reportClock(now: now, events: &events) }
   }
 
   /// The least time between two reports that are told: fifty of them fit into a datagram, and senders send some a second at most.
   private static let clockInterval = Duration.milliseconds(50)
 
   /// Tells of the newest sender report, now or with a later frame.
-  mutating func tellClock(now: Moment, events: inout [MediaEvent]) {
+  mutating func reportClock(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let place = selectedIndex, let report = sources[place].lastReport else { return }
-    let isTooSoon = clockTold.map { now - $0 < Self.clockInterval } ?? false
+    let isTooSoon = clockReported.map { now - $0 < Self.clockInterval } ?? false
     guard !isTooSoon, let time = timeline.place(reportOf: report.timestamp, ntp: report.time.value) else {
       reportIsPending = true
       return
     }
     reportIsPending = false
-    clockTold = now
+    clockReported = now
     events.append(
       .clock(
         ClockReport(

@@ -35,7 +35,7 @@ extension ReceiveTrack {
 
   /// The place of the packet's source, which is made if it is new; nil when a retransmission has none.
   mutating func sourceIndex(
-    of packet: RTPPacket, route: StreamRouter.Route, now: Moment
+    of packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant
   ) -> Int? {
     if let known = index(of: packet.ssrc) { return known }
     if route.isRetransmission { return nil }
@@ -50,7 +50,7 @@ extension ReceiveTrack {
 
   /// Decides whether the packet's source is, or now becomes, the one that frames are made of.
   mutating func select(
-    _ place: Int, packet: RTPPacket, route: StreamRouter.Route, now: Moment,
+    _ place: Int, packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant,
     events: inout [MediaEvent]
   ) -> Bool {
     let ssrc = sources[place].ssrc
@@ -67,7 +67,7 @@ extension ReceiveTrack {
       let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
       takesOver =
         currentIsSilent
-        ? isLargest(place, now: now) : size.map { $0.area > (sources[current].pictureSize?.area ?? 0) } ?? false
+        ? isLargest(place, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
     } else {
       takesOver = currentIsSilent || !retired.contains(ssrc)
     }
@@ -83,15 +83,15 @@ extension ReceiveTrack {
   }
 
   /// Whether no other source that still flows has a larger picture.
-  private func isLargest(_ place: Int, now: Moment) -> Bool {
+  private func isLargest(_ place: Int, now: MonotonicInstant) -> Bool {
     sources.allSatisfy { other in
       now - other.lastArrival >= configuration.sourceTimeout
-        || other.pictureSize?.area ?? 0 <= sources[place].pictureSize?.area ?? 0
+        || other.videoSize?.area ?? 0 <= sources[place].videoSize?.area ?? 0
     }
   }
 
   /// Takes out all that can be used of the selected source, and selects none.
-  mutating func retireSelected(now: Moment, events: inout [MediaEvent]) {
+  mutating func retireSelected(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let place = selectedIndex else { return }
     sources[place].giveUpAll()
     drain(now: now, events: &events)
@@ -106,7 +106,7 @@ extension ReceiveTrack {
   }
 
   /// The source's numbers begin anew.
-  mutating func restart(_ place: Int, now: Moment, events: inout [MediaEvent]) {
+  mutating func restart(_ place: Int, now: MonotonicInstant, events: inout [MediaEvent]) {
     let packets = sources[place].suspects
     guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
@@ -120,7 +120,7 @@ extension ReceiveTrack {
   }
 
   /// The source said goodbye.
-  package mutating func goodbye(_ ssrc: UInt32, now: Moment, events: inout [MediaEvent]) {
+  package mutating func goodbye(_ ssrc: UInt32, now: MonotonicInstant, events: inout [MediaEvent]) {
     if ssrc == selected {
       retireSelected(now: now, events: &events)
       gaps.sourceChanged()
@@ -130,16 +130,16 @@ extension ReceiveTrack {
 
   /// Takes in a sender report on one of the track's sources.
   package mutating func received(
-    _ report: SenderReport, now: Moment, events: inout [MediaEvent]
+    _ report: SenderReport, now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     guard let place = index(of: report.ssrc) else { return }
     sources[place].reporter.received(report: report.ntpTime, arrival: now)
     sources[place].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
-    if report.ssrc == selected { tellClock(now: now, events: &events) }
+    if report.ssrc == selected { reportClock(now: now, events: &events) }
   }
 
   /// The report blocks on all sources that were heard since the last ones.
-  package mutating func reportBlocks(now: Moment) -> [ReportBlock] {
+  package mutating func reportBlocks(now: MonotonicInstant) -> [ReportBlock] {
     var blocks: [ReportBlock] = []
     for place in sources.indices where now - sources[place].lastArrival < .seconds(10) {
       if let block = sources[place].reporter.block(now: now) { blocks.append(block) }
@@ -147,13 +147,13 @@ extension ReceiveTrack {
     return blocks
   }
 
-  private func makeSource(first packet: RTPPacket, now: Moment) -> ReceivedSource {
+  private func makeSource(first packet: RTPPacket, now: MonotonicInstant) -> ReceivedSource {
     ReceivedSource(
       first: packet, codec: media.codec, asks: media.feedback.nack, configuration: configuration, arrival: now)
   }
 
   /// Selects a source, which begins anew with this packet; what it had told of its clock stays true.
-  private mutating func beginSource(_ place: Int, first packet: RTPPacket, now: Moment) {
+  private mutating func beginSource(_ place: Int, first packet: RTPPacket, now: MonotonicInstant) {
     var source = makeSource(first: packet, now: now)
     source.streamID = sources[place].streamID
     if let report = sources[place].lastReport {
@@ -167,6 +167,6 @@ extension ReceiveTrack {
   }
 }
 
-extension PictureSize {
+extension VideoSize {
   fileprivate var area: Int { width * height }
 }

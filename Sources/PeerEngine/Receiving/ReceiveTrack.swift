@@ -13,7 +13,7 @@ package struct ReceiveTrack: Sendable {
   package internal(set) var statistics = TrackStatistics()
 
   /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes.
-  package private(set) var deadline: Moment?
+  package private(set) var deadline: MonotonicInstant?
 
   /// All sources heard of late, in the order of their coming.
   var sources: [ReceivedSource] = []
@@ -27,10 +27,10 @@ package struct ReceiveTrack: Sendable {
   /// Whether the selected source's clock report still has to be told: it came before its first packet was handed on.
   var reportIsPending = false
   /// When the last sender report was told.
-  var clockTold: Moment?
+  var clockReported: MonotonicInstant?
 
   /// Names what is missing between two frames.
-  var gaps: GapTracker
+  var gaps: GapClassifier
   /// The numbers that were settled of sources that were selected before this one.
   var expectedOfEarlierSources: UInt64 = 0
 
@@ -44,15 +44,15 @@ package struct ReceiveTrack: Sendable {
   private var fullIntraRequestNumber: UInt8 = 0
   /// Whether somebody asked for a keyframe without there being a loss.
   var keyframeIsWanted = false
-  private var meter = RateMeter()
-  private var nextStatistics: Moment?
+  private var meter = RateCounter()
+  private var nextStatistics: MonotonicInstant?
 
   package init(media: NegotiatedMedia, owner: ParticipantID, configuration: Configuration = .init()) {
     self.media = media
     self.owner = owner
     self.configuration = configuration
     timeline = SourceTimeline(clockRate: media.codec.clockRate)
-    gaps = GapTracker(kind: media.kind)
+    gaps = GapClassifier(kind: media.kind)
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
   }
 
@@ -68,7 +68,7 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Bits of payload a second over the last second.
-  package mutating func bitrate(now: Moment) -> Double { meter.bitrate(now: now) }
+  package mutating func bitrate(now: MonotonicInstant) -> Double { meter.bitrate(now: now) }
 
   /// What came and is not handed on yet.
   package var waiting: (packets: Int, bytes: Int) {
@@ -76,13 +76,13 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Takes the section's new settings; its sources go on.
-  package mutating func reconfigure(_ media: NegotiatedMedia, now: Moment) {
+  package mutating func reconfigure(_ media: NegotiatedMedia, now: MonotonicInstant) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
   }
 
   /// The connection was seen to be broken: what is found to be missing from now on went with it.
-  package mutating func connectionWasInterrupted(now: Moment) {
+  package mutating func connectionWasInterrupted(now: MonotonicInstant) {
     gaps.connectionWasInterrupted(now: now)
   }
 
@@ -90,7 +90,7 @@ package struct ReceiveTrack: Sendable {
   ///
   /// - Returns: a round trip, when the packet is the answer to a single request.
   package mutating func receive(
-    _ packet: RTPPacket, route: StreamRouter.Route, now: Moment, events: inout [MediaEvent]
+    _ packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant, events: inout [MediaEvent]
   ) -> Duration? {
     if nextStatistics == nil { nextStatistics = now + configuration.statisticsInterval }
     meter.add(bytes: packet.payload.readableBytes, now: now)
@@ -103,19 +103,19 @@ package struct ReceiveTrack: Sendable {
       original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
     if reception == .restarted { restart(place, now: now, events: &events) }
     drain(now: now, events: &events)
-    tellRecovery(now: now, events: &events)
+    reportRecovery(now: now, events: &events)
     return roundTrip
   }
 
   /// Asks for a keyframe although nothing is lost.
-  package mutating func requestKeyframe(now: Moment) {
+  package mutating func requestKeyframe(now: MonotonicInstant) {
     keyframeIsWanted = media.codec == .vp8
     updateDeadline(now: now)
   }
 
   /// Does what is due: asks for packets and keyframes, hands on what need not wait any more, tells the counts.
   package mutating func poll(
-    roundTrip: RoundTripTime, now: Moment, feedback: inout [RTCPPacket], events: inout [MediaEvent]
+    roundTrip: RoundTripTime, now: MonotonicInstant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
     if let place = selectedIndex, let due = sources[place].deadline, due <= now, !isUnread {
       let requests = sources[place].requests(roundTrip: roundTrip, now: now)
@@ -128,21 +128,21 @@ package struct ReceiveTrack: Sendable {
       }
       drain(now: now, events: &events)
     }
-    tellRecovery(now: now, events: &events)
+    reportRecovery(now: now, events: &events)
     if requester.poll(wanted: wantsKeyframe(now: now), now: now), let request = keyframeRequest() {
       statistics.keyframeRequests += 1
       feedback.append(request)
     }
     if let due = nextStatistics, due <= now {
       nextStatistics = now + configuration.statisticsInterval
-      tellStatistics(now: now, events: &events)
+      reportStatistics(now: now, events: &events)
     }
     updateDeadline(now: now)
   }
 
-  private mutating func updateDeadline(now: Moment) {
+  private mutating func updateDeadline(now: MonotonicInstant) {
     var earliest = nextStatistics
-    func consider(_ instant: Moment?) {
+    func consider(_ instant: MonotonicInstant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
     if let place = selectedIndex {
@@ -159,13 +159,13 @@ package struct ReceiveTrack: Sendable {
   }
 
   /// Hands on all that can be used of what still waits, and tells the last counts.
-  package mutating func finish(now: Moment, events: inout [MediaEvent]) {
+  package mutating func finish(now: MonotonicInstant, events: inout [MediaEvent]) {
     retireSelected(now: now, events: &events)
-    if nextStatistics != nil { tellStatistics(now: now, events: &events) }
+    if nextStatistics != nil { reportStatistics(now: now, events: &events) }
     nextStatistics = nil
   }
 
-  private mutating func tellStatistics(now: Moment, events: inout [MediaEvent]) {
+  private mutating func reportStatistics(now: MonotonicInstant, events: inout [MediaEvent]) {
     if let place = selectedIndex { statistics.jitter = sources[place].reporter.jitterSeconds }
     statistics.bitrate = meter.bitrate(now: now)
     events.append(.statistics(media.kind, statistics))
@@ -175,7 +175,7 @@ package struct ReceiveTrack: Sendable {
 /// Keyframes.
 extension ReceiveTrack {
   /// Whether a keyframe is needed and none is on its way.
-  private mutating func wantsKeyframe(now: Moment) -> Bool {
+  private mutating func wantsKeyframe(now: MonotonicInstant) -> Bool {
     guard media.codec == .vp8, !isUnread, let place = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
     let silence = now - sources[place].lastArrival

@@ -32,15 +32,15 @@ package struct ReceivedSource: Sendable {
   package struct Report: Sendable {
     package var timestamp: UInt32
     package var time: NTPTime
-    package var arrival: Moment
+    package var arrival: MonotonicInstant
   }
 
   /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet near the first one
   /// confirms it (RFC 3550, A.1).
-  private static let largestJump: Int64 = 8_192
+  private static let maximumJump: Int64 = 8_192
   /// How far before the first packet earlier ones are looked for, and how far ahead of the newest a retransmission may
   /// be.
-  private static let longestSearch: Int64 = 64
+  private static let maximumSearch: Int64 = 64
   private static let searchStep: Int64 = 8
   private static let rememberedLosses = 256
   /// How many packets of a new beginning may come before two of them are near each other.
@@ -54,29 +54,29 @@ package struct ReceivedSource: Sendable {
   package var streamID: String?
   package var reporter: ReceptionReporter
   package private(set) var nack: NackGenerator
-  package private(set) var lastArrival: Moment
+  package private(set) var lastArrival: MonotonicInstant
   package var lastReport: Report?
   /// The size of the last keyframe that began.
-  package private(set) var pictureSize: PictureSize?
+  package private(set) var videoSize: VideoSize?
 
   // Stored, because they are asked for with each packet: to compute them, Swift would copy the whole value first.
   /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
-  package private(set) var deadline: Moment?
+  package private(set) var deadline: MonotonicInstant?
   /// Bytes of payload that wait.
   package private(set) var waitingBytes = 0
   /// Whether a keyframe has begun that was not handed on yet.
   package private(set) var keyframeIsComing = false
   /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
-  package private(set) var keyframeIsDue: Moment?
+  package private(set) var keyframeIsDue: MonotonicInstant?
   /// When the hole in front, for which all that came after it waits, will be so old that this should be told; nil when
   /// there is none.
-  package private(set) var recoveryIsSlow: Moment?
+  package private(set) var recoveryIsSlow: MonotonicInstant?
 
   private var buffer: ReorderBuffer<ReceivedPacket>
   private var unwrapper = SequenceNumberUnwrapper()
   private var highest: Int64
   private var first: Int64
-  private var holdsUntil: Moment?
+  private var holdsUntil: MonotonicInstant?
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
   /// Packets far away from all others, in the order of their coming.
@@ -95,7 +95,7 @@ package struct ReceivedSource: Sendable {
   ///   - asks: whether the sender answers NACKs.
   package init(
     first packet: RTPPacket, codec: Codec, asks: Bool, configuration: ReceiveTrack.Configuration,
-    arrival: Moment
+    arrival: MonotonicInstant
   ) {
     ssrc = packet.ssrc
     kind = codec.kind
@@ -112,10 +112,10 @@ package struct ReceivedSource: Sendable {
   }
 
   /// Takes in a packet of a source that is not listened to, for its liveness and size only.
-  package mutating func observe(_ packet: RTPPacket, arrival: Moment) {
+  package mutating func observe(_ packet: RTPPacket, arrival: MonotonicInstant) {
     lastArrival = arrival
     count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
-    if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { pictureSize = size }
+    if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { videoSize = size }
   }
 
   /// Takes in a packet.
@@ -123,17 +123,17 @@ package struct ReceivedSource: Sendable {
   /// - Parameter isRetransmission: whether it came in another source (RFC 4588); for the counts.
   /// - Returns: with a round trip, when the packet answers the only request for it.
   package mutating func receive(
-    _ packet: RTPPacket, isRetransmission: Bool, arrival: Moment, statistics: inout TrackStatistics
+    _ packet: RTPPacket, isRetransmission: Bool, arrival: MonotonicInstant, statistics: inout TrackStatistics
   ) -> (reception: Reception, roundTrip: Duration?) {
     let sequence = unwrapper.place(of: packet.sequenceNumber)
     if !isRetransmission {
       lastArrival = arrival
-      if abs(sequence - highest) > Self.largestJump, !skipsNextHole { return (suspectRestart(packet), nil) }
+      if abs(sequence - highest) > Self.maximumJump, !skipsNextHole { return (suspectRestart(packet), nil) }
       if skipsNextHole, sequence > highest { reporter = ReceptionReporter(ssrc: ssrc, clockRate: clockRate) }
       if !suspects.isEmpty { suspects.removeAll() }
       if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
       count(packet, at: sequence, arrival: arrival)
-    } else if sequence - highest > Self.longestSearch {
+    } else if sequence - highest > Self.maximumSearch {
       return (.useless, nil)
     }
     highest = max(highest, sequence)
@@ -188,14 +188,14 @@ package struct ReceivedSource: Sendable {
   package var waitingPackets: Int { buffer.count + (overflow == nil ? 0 : 1) }
 
   /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
-  package mutating func next(now: Moment) -> Item? {
+  package mutating func next(now: MonotonicInstant) -> Item? {
     let item = takeNext(now: now)
     // Packets are taken until there is none, so this is said once for each that comes.
     if case nil = item { updateDeadlines() }
     return item
   }
 
-  private mutating func takeNext(now: Moment) -> Item? {
+  private mutating func takeNext(now: MonotonicInstant) -> Item? {
     let isFull = waitingBytes > configuration.waitingBytes
     if let hold = holdsUntil {
       guard frontStartsKeyframe || hold <= now || isFull else { return nil }
@@ -223,7 +223,7 @@ package struct ReceivedSource: Sendable {
 
   /// What came was left unread for a while and is read again: nothing of it is looked for, and none of it is called lost to the
   /// sender.
-  mutating func willBeReadAgain(now: Moment) {
+  mutating func willBeReadAgain(now: MonotonicInstant) {
     lastArrival = now
     skipsNextHole = true
   }
@@ -236,7 +236,7 @@ package struct ReceivedSource: Sendable {
   }
 
   /// The sequence numbers to ask for now.
-  package mutating func requests(roundTrip: RoundTripTime, now: Moment) -> [UInt16] {
+  package mutating func requests(roundTrip: RoundTripTime, now: MonotonicInstant) -> [UInt16] {
     defer { updateDeadlines() }
     return nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
   }
@@ -266,38 +266,38 @@ package struct ReceivedSource: Sendable {
   private mutating func suspectRestart(_ packet: RTPPacket) -> Reception {
     let isConfirmed = suspects.contains { suspect in
       let distance = Int16(bitPattern: packet.sequenceNumber &- suspect.sequenceNumber)
-      return distance != 0 && distance.magnitude <= UInt16(Self.longestSearch)
+      return distance != 0 && distance.magnitude <= UInt16(Self.maximumSearch)
     }
     if suspects.count >= Self.maximumSuspects { suspects.removeFirst() }
     suspects.append(packet)
     return isConfirmed ? .restarted : .useless
   }
 
-  private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: Moment) {
+  private mutating func count(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     reporter.received(sequence: sequence, timestamp: packet.timestamp, arrival: arrival)
   }
 
   /// Before anything was handed on: makes an earlier packet the first.
-  private mutating func lookBack(to sequence: Int64, arrival: Moment) {
+  private mutating func lookBack(to sequence: Int64, arrival: MonotonicInstant) {
     let before = buffer.next
-    guard first - sequence <= Self.longestSearch, buffer.moveBack(to: sequence) else { return }
+    guard first - sequence <= Self.maximumSearch, buffer.moveBack(to: sequence) else { return }
     frontStartsKeyframe = false
     nack.expectEarlier((sequence + 1)..<before, now: arrival)
   }
 
   /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before
   /// it.
-  private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: Moment) {
+  private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
     if let size = VP8Receiver.keyframeStart(in: packet.payload) {
-      pictureSize = size
+      videoSize = size
       lastKeyframeStart = max(lastKeyframeStart ?? sequence, sequence)
       if sequence == buffer.next { frontStartsKeyframe = true }
     }
     guard holdsUntil != nil, sequence == buffer.next, nack.configuration.asks,
       !VP8Receiver.startsFrame(packet.payload)
     else { return }
-    let earliest = max(sequence - Self.searchStep, first - Self.longestSearch)
+    let earliest = max(sequence - Self.searchStep, first - Self.maximumSearch)
     if earliest < sequence { nack.expectEarlier(earliest..<sequence, now: arrival) }
   }
 }

@@ -16,8 +16,8 @@ package struct ReceptionReporter: Sendable {
 
   /// In ticks; see ``jitterSeconds``.
   private var jitter: Double = 0
-  private var last: (timestamp: UInt32, arrival: Moment)?
-  private var report: (time: NTPTime, arrival: Moment)?
+  private var last: (timestamp: UInt32, arrival: MonotonicInstant)?
+  private var report: (time: NTPTime, arrival: MonotonicInstant)?
 
   /// - Parameter clockRate: ticks a second of the source's timestamps.
   package init(ssrc: UInt32, clockRate: Int32) {
@@ -28,7 +28,7 @@ package struct ReceptionReporter: Sendable {
   /// Counts a packet of the source itself; retransmissions in another source do not count.
   ///
   /// - Parameter sequence: its unwrapped sequence number.
-  package mutating func received(sequence: Int64, timestamp: UInt32, arrival: Moment) {
+  package mutating func received(sequence: Int64, timestamp: UInt32, arrival: MonotonicInstant) {
     received += 1
     guard let first else {
       self.first = sequence
@@ -49,7 +49,7 @@ package struct ReceptionReporter: Sendable {
   }
 
   /// Remembers a sender report, for the source to learn its round trip.
-  package mutating func received(report time: NTPTime, arrival: Moment) {
+  package mutating func received(report time: NTPTime, arrival: MonotonicInstant) {
     report = (time, arrival)
   }
 
@@ -57,7 +57,7 @@ package struct ReceptionReporter: Sendable {
   package var jitterSeconds: Double { jitter / clockRate }
 
   /// Makes the block for the time since the last one; nil before the first packet.
-  package mutating func block(now: Moment) -> ReportBlock? {
+  package mutating func block(now: MonotonicInstant) -> ReportBlock? {
     guard let first else { return nil }
     let expected = highest - first + 1
     let expectedNow = expected - expectedBefore

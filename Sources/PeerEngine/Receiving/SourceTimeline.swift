@@ -15,7 +15,7 @@ package struct SourceTimeline: Sendable {
   private struct Point: Sendable {
     var timestamp: UInt32
     var ticks: Int64
-    var arrival: Moment
+    var arrival: MonotonicInstant
   }
 
   package let clockRate: Int32
@@ -33,7 +33,7 @@ package struct SourceTimeline: Sendable {
   ///
   /// - Parameter report: the source's last sender report, if one came before its first packet.
   package mutating func place(
-    _ timestamp: UInt32, arrival: Moment, report: (timestamp: UInt32, ntp: UInt64)? = nil
+    _ timestamp: UInt32, arrival: MonotonicInstant, report: (timestamp: UInt32, ntp: UInt64)? = nil
   ) -> MediaTime {
     let ticks: Int64
     if let last {
@@ -63,7 +63,7 @@ package struct SourceTimeline: Sendable {
   }
 
   private func bridge(
-    from point: Point, anchor: Anchor?, to timestamp: UInt32, arrival: Moment,
+    from point: Point, anchor: Anchor?, to timestamp: UInt32, arrival: MonotonicInstant,
     report: (timestamp: UInt32, ntp: UInt64)?
   ) -> Int64 {
     let earliest = point.ticks &+ 1
@@ -86,7 +86,7 @@ package struct SourceTimeline: Sendable {
     return max(earliest, expected)
   }
 
-  private func expected(at arrival: Moment, after point: Point) -> Int64 {
+  private func expected(at arrival: MonotonicInstant, after point: Point) -> Int64 {
     point.ticks &+ Self.ticks(seconds: (arrival - point.arrival).seconds, rate: clockRate)
   }
 

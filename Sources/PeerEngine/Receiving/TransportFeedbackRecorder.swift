@@ -13,22 +13,22 @@ package struct TransportFeedbackRecorder: Sendable {
   private static let memory = 1_024
 
   /// When the next feedback is due; nil while there is nothing to tell.
-  package private(set) var deadline: Moment?
+  package private(set) var deadline: MonotonicInstant?
 
-  private let epoch: Moment
+  private let epoch: MonotonicInstant
   private var builder: TransportFeedbackBuilder
   private var unwrapper = SequenceNumberUnwrapper()
   private var seen = [Int64](repeating: .min, count: TransportFeedbackRecorder.memory)
-  private var lastFeedback: Moment?
+  private var lastFeedback: MonotonicInstant?
 
   /// - Parameter epoch: the origin of the reference times; any instant not after the first arrival.
-  package init(epoch: Moment) {
+  package init(epoch: MonotonicInstant) {
     builder = TransportFeedbackBuilder(senderSSRC: 0)
     self.epoch = epoch
   }
 
   /// Notes a packet of any source of the transport, retransmissions and padding included; a second arrival is ignored.
-  package mutating func received(sequenceNumber: UInt16, arrival: Moment) {
+  package mutating func received(sequenceNumber: UInt16, arrival: MonotonicInstant) {
     let sequence = unwrapper.unwrap(sequenceNumber)
     let place = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
     guard seen[place] != sequence else { return }
@@ -43,7 +43,7 @@ package struct TransportFeedbackRecorder: Sendable {
   ///   - senderSSRC: our own source.
   ///   - mediaSSRC: one of the sender's sources: senders look for feedback that names one of theirs.
   package mutating func poll(
-    senderSSRC: UInt32, mediaSSRC: UInt32, now: Moment
+    senderSSRC: UInt32, mediaSSRC: UInt32, now: MonotonicInstant
   ) -> [TransportFeedback] {
     guard let due = deadline, due <= now else { return [] }
     deadline = nil

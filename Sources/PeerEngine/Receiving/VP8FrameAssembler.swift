@@ -14,14 +14,14 @@ package struct VP8FrameAssembler: Sendable {
   /// A frame that came to its end, whole or not.
   package struct Frame: Sendable {
     /// What the decodability chain has to know.
-    package var link: DecodabilityChain.Frame
+    package var link: DecodabilityTracker.Frame
     /// The bitstream; incomplete when the link says so.
     package var payload: ByteBuffer
     /// A keyframe's picture size.
-    package var size: PictureSize?
+    package var size: VideoSize?
     package var timestamp: UInt32
     /// When its last packet came.
-    package var arrival: Moment
+    package var arrival: MonotonicInstant
 
     fileprivate mutating func spoil() {
       link.isComplete = false
@@ -34,7 +34,7 @@ package struct VP8FrameAssembler: Sendable {
   private struct Open {
     var descriptor: VP8PayloadDescriptor
     var timestamp: UInt32
-    var arrival: Moment
+    var arrival: MonotonicInstant
     var packetsLostBefore: Int
     var isComplete: Bool
     /// By its first bytes.
@@ -51,7 +51,7 @@ package struct VP8FrameAssembler: Sendable {
 
   /// A keyframe whose picture is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
   /// 16,383x16,383, for which a decoder would set aside 400 MB.
-  package static let largestSide = 4_096
+  package static let maximumSide = 4_096
 
   private var open: Open?
   /// What the open frame's packets brought.
@@ -77,15 +77,15 @@ package struct VP8FrameAssembler: Sendable {
   }
 
   /// The picture's size, if a frame's first bytes are those of a keyframe that can be used.
-  package static func keyframeSize(in frame: ByteBuffer) -> PictureSize? {
+  package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? {
     (try? VP8FrameHeader(parsing: frame)).flatMap(size(in:))
   }
 
-  private static func size(in header: VP8FrameHeader) -> PictureSize? {
-    guard let size = header.size, (1...largestSide).contains(Int(size.width)),
-      (1...largestSide).contains(Int(size.height))
+  private static func size(in header: VP8FrameHeader) -> VideoSize? {
+    guard let size = header.size, (1...maximumSide).contains(Int(size.width)),
+      (1...maximumSide).contains(Int(size.height))
     else { return nil }
-    return PictureSize(width: Int(size.width), height: Int(size.height))
+    return VideoSize(width: Int(size.width), height: Int(size.height))
   }
 
   /// Adds the next packet; take the frames that end with it or before it by ``popFrame()``.
@@ -133,7 +133,7 @@ package struct VP8FrameAssembler: Sendable {
     lost = 0
   }
 
-  private mutating func append(_ data: ByteBuffer, arrival: Moment) {
+  private mutating func append(_ data: ByteBuffer, arrival: MonotonicInstant) {
     if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
     guard payload.readableBytes + data.readableBytes <= Self.maximumFrameSize, packets < Self.maximumPackets else {
       open?.isComplete = false
@@ -177,11 +177,11 @@ package struct VP8FrameAssembler: Sendable {
   private static func frame(_ ended: Open, payload: ByteBuffer) -> Frame {
     var isComplete = ended.isComplete
     var isKeyframe = false
-    var pictureSize: PictureSize?
+    var videoSize: VideoSize?
     if isComplete {
       if let header = try? VP8FrameHeader(parsing: payload) {
-        pictureSize = size(in: header)
-        isKeyframe = pictureSize != nil
+        videoSize = size(in: header)
+        isKeyframe = videoSize != nil
         isComplete = isKeyframe == header.isKeyframe
       } else {
         isComplete = false
@@ -191,7 +191,7 @@ package struct VP8FrameAssembler: Sendable {
       link: .init(
         descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
         packetsLostBefore: ended.packetsLostBefore),
-      payload: payload, size: pictureSize, timestamp: ended.timestamp, arrival: ended.arrival)
+      payload: payload, size: videoSize, timestamp: ended.timestamp, arrival: ended.arrival)
   }
 
   private mutating func takePayload() -> ByteBuffer {

@@ -11,7 +11,7 @@ package struct VP8Receiver: Sendable {
   package private(set) var isGatheringKeyframe = false
 
   private var assembler = VP8FrameAssembler()
-  private var chain = DecodabilityChain()
+  private var chain = DecodabilityTracker()
 
   package init() {}
 
@@ -48,7 +48,7 @@ package struct VP8Receiver: Sendable {
   /// Whether a payload begins a keyframe that can be used and, if so, its picture's size; nil when it does not.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
-  package static func keyframeStart(in payload: ByteBuffer) -> PictureSize? {
+  package static func keyframeStart(in payload: ByteBuffer) -> VideoSize? {
     // Nine packets in ten are told by their first byte: no S bit, or another partition than 0.
     guard let first = payload.getInteger(at: payload.readerIndex, as: UInt8.self), first & 0x17 == 0x10 else {
       return nil
@@ -71,12 +71,12 @@ package struct ReceivedPacket: Sendable {
   /// In ticks of the codec's clock, as it came.
   package var timestamp: UInt32
   package var marker: Bool
-  package var arrival: Moment
+  package var arrival: MonotonicInstant
   /// How long it had been missed when it came after it was asked for; zero when it came by itself.
   package var delay: Duration
 
   package init(
-    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: Moment, delay: Duration = .zero
+    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: MonotonicInstant, delay: Duration = .zero
   ) {
     self.payload = payload
     self.timestamp = timestamp

@@ -6,14 +6,14 @@ package import RTP
 /// and is sent again, then pictures.
 package struct Pacer: Sendable {
   package enum Priority: Sendable, Hashable {
-    case sound
+    case audio
     case retransmission
-    case picture
+    case videoFrame
   }
 
   /// The kind of frame that begins with a packet.
   package enum FrameStart: Sendable, Hashable {
-    case picture
+    case videoFrame
     case keyframe
   }
 
@@ -56,15 +56,15 @@ package struct Pacer: Sendable {
 
   package let configuration: Configuration
 
-  private var sound = CircularBuffer<Entry>()
+  private var audio = CircularBuffer<Entry>()
   private var retransmissions = CircularBuffer<Entry>()
-  private var pictures = CircularBuffer<Entry>()
+  private var videoFrames = CircularBuffer<Entry>()
   private var queuedBytes = 0
   /// Those of retransmissions among them.
   private var repeatedBytes = 0
-  private var meter = RateMeter(shortestWindow: .seconds(1))
+  private var meter = RateCounter(shortestWindow: .seconds(1))
   private var credit: Double
-  private var lastUpdate: Moment?
+  private var lastUpdate: MonotonicInstant?
   private var rate: Double
   /// The rate to keep, and what the line is known not to exceed, in bits a second.
   private var lineRate: Double?
@@ -79,15 +79,15 @@ package struct Pacer: Sendable {
     rate = configuration.minimumRate
   }
 
-  package var isEmpty: Bool { sound.isEmpty && retransmissions.isEmpty && pictures.isEmpty }
+  package var isEmpty: Bool { audio.isEmpty && retransmissions.isEmpty && videoFrames.isEmpty }
 
-  package var hasPictures: Bool { !pictures.isEmpty }
+  package var hasVideo: Bool { !videoFrames.isEmpty }
 
   /// How long the last packet has to wait at the present rate.
   package var delay: Duration { delay(of: queuedBytes) }
 
   /// Bits a second of the media that came in the last second.
-  package mutating func mediaRate(now: Moment) -> Double { meter.bitrate(now: now) }
+  package mutating func mediaRate(now: MonotonicInstant) -> Double { meter.bitrate(now: now) }
 
   /// How long it takes until the line has carried what waits; when no limit of it is known, until it has left.
   package var backlog: Duration { lineLimit == nil ? delay : time(for: queuedBytes) }
@@ -104,7 +104,7 @@ package struct Pacer: Sendable {
   ///     needs.
   ///   - limit: what it is known not to exceed.
   ///   - probe: the rate of the probe that is under way.
-  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: Moment) {
+  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: MonotonicInstant) {
     lineLimit = limit
     guard lineRate != self.lineRate || probe != probeRate else { return }
     if !isEmpty || probeRate != nil { update(now: now) }
@@ -119,12 +119,12 @@ package struct Pacer: Sendable {
   private func delay(of bytes: Int) -> Duration { .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9)) }
 
   /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be asked for again.
-  package mutating func add(_ entry: Entry, now: Moment) {
+  package mutating func add(_ entry: Entry, now: MonotonicInstant) {
     let size = entry.packet.byteCount
     if isEmpty { update(now: now) }
     switch entry.priority {
-    case .sound: sound.append(entry)
-    case .picture: pictures.append(entry)
+    case .audio: audio.append(entry)
+    case .videoFrame: videoFrames.append(entry)
     case .retransmission:
       guard retransmissions.count < Self.maximumRetransmissions else { return }
       retransmissions.append(entry)
@@ -136,7 +136,7 @@ package struct Pacer: Sendable {
     if lineRate == nil { updateRate(now: now) }
   }
 
-  private mutating func updateRate(now: Moment) {
+  private mutating func updateRate(now: MonotonicInstant) {
     if let lineRate {
       rate = max(lineRate, probeRate ?? 0)
       return
@@ -150,16 +150,16 @@ package struct Pacer: Sendable {
   /// The next packet that may leave now.
   ///
   /// - Parameter room: bytes that may be on their way besides those that are; sound is so little that it needs none.
-  package mutating func next(room: Int? = nil, now: Moment) -> Entry? {
+  package mutating func next(room: Int? = nil, now: MonotonicInstant) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
     let entry: Entry?
     isHeldBack = false
-    if let first = sound.popFirst() {
+    if let first = audio.popFirst() {
       entry = first
     } else if credit > 0 {
       isHeldBack = room.map { $0 <= 0 } ?? false
-      entry = isHeldBack ? nil : retransmissions.popFirst() ?? pictures.popFirst()
+      entry = isHeldBack ? nil : retransmissions.popFirst() ?? videoFrames.popFirst()
     } else {
       entry = nil
     }
@@ -172,7 +172,7 @@ package struct Pacer: Sendable {
   }
 
   /// Whether the probe that is under way needs packets that nothing waits to give.
-  package mutating func wantsFiller(now: Moment) -> Bool {
+  package mutating func wantsFiller(now: MonotonicInstant) -> Bool {
     guard probeRate != nil, isEmpty else { return false }
     update(now: now)
     return credit > 0
@@ -182,11 +182,11 @@ package struct Pacer: Sendable {
   package mutating func fillerLeft(size: Int) { credit -= Double(size) }
 
   /// When the next packet may leave; nil when none waits.
-  package var deadline: Moment? {
+  package var deadline: MonotonicInstant? {
     guard !isEmpty || probeRate != nil, let lastUpdate else { return nil }
     // Feedback makes room; without any, time does.
-    if isHeldBack && sound.isEmpty { return lastUpdate + Self.holdTime }
-    if !sound.isEmpty || credit > 0 { return lastUpdate }
+    if isHeldBack && audio.isEmpty { return lastUpdate + Self.holdTime }
+    if !audio.isEmpty || credit > 0 { return lastUpdate }
     // A millisecond's worth at least: waking up costs more than a packet.
     let wait = max(0.001, (1 - credit) * 8 / rate)
     return lastUpdate + .nanoseconds(Int64(wait * 1e9))
@@ -194,15 +194,15 @@ package struct Pacer: Sendable {
 
   /// Throws away what waits of one media section.
   package mutating func removeAll(media: Int) {
-    sound = sound.filter(of: media)
+    audio = audio.filter(of: media)
     retransmissions = retransmissions.filter(of: media)
-    pictures = pictures.filter(of: media)
+    videoFrames = videoFrames.filter(of: media)
     repeatedBytes = retransmissions.byteCount
-    queuedBytes = sound.byteCount + repeatedBytes + pictures.byteCount
+    queuedBytes = audio.byteCount + repeatedBytes + videoFrames.byteCount
   }
 
   /// Whether the beginning of a section's keyframe waits.
-  package func hasKeyframe(media: Int) -> Bool { pictures.contains { $0.media == media && $0.start == .keyframe } }
+  package func hasKeyframe(media: Int) -> Bool { videoFrames.contains { $0.media == media && $0.start == .keyframe } }
 
   /// Throws away a section's pictures of which nothing has left, and what was to be sent again.
   ///
@@ -212,16 +212,16 @@ package struct Pacer: Sendable {
     repeatedBytes = retransmissions.byteCount
     var kept = CircularBuffer<Entry>()
     var removed = 0
-    for entry in pictures {
+    for entry in videoFrames {
       if entry.media == media, entry.start != nil { removed += 1 }
       if entry.media != media || removed == 0 { kept.append(entry) }
     }
-    pictures = kept
-    queuedBytes = sound.byteCount + repeatedBytes + pictures.byteCount
+    videoFrames = kept
+    queuedBytes = audio.byteCount + repeatedBytes + videoFrames.byteCount
     return removed
   }
 
-  private mutating func update(now: Moment) {
+  private mutating func update(now: MonotonicInstant) {
     if let lastUpdate, now > lastUpdate {
       let burst = lineRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
       credit = min(burst, credit + (now - lastUpdate).seconds * rate / 8)

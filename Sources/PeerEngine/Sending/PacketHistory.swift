@@ -5,15 +5,15 @@ package import RTP
 package struct PacketHistory: Sendable {
   private struct Entry: Sendable {
     var packet: RTPPacket
-    var sent: Moment
-    var resent: Moment?
+    var sent: MonotonicInstant
+    var resent: MonotonicInstant?
     var repeats = 0
   }
 
   /// The most packets that are kept: 5 s of 8 Mb/s, or 5 MB.
   private static let capacity = 4_096
   /// How often one packet is sent again. Our own receiver asks 30 to 50 times before it gives up.
-  package static let longestRepetition = 64
+  package static let maximumRepetition = 64
 
   /// How long a packet is kept: as long as our own receiver asks, which is 3 s from when it misses the packet, and the
   /// way there and back. Browsers ask for about a second.
@@ -28,7 +28,7 @@ package struct PacketHistory: Sendable {
   }
 
   /// Keeps a packet that has left; sequence numbers come in order.
-  package mutating func sent(_ packet: RTPPacket, now: Moment) {
+  package mutating func sent(_ packet: RTPPacket, now: MonotonicInstant) {
     let sequence = packet.sequenceNumber
     if count == 0 || sequence &- oldest != UInt16(truncatingIfNeeded: count) {
       clear()
@@ -50,10 +50,10 @@ package struct PacketHistory: Sendable {
   ///
   /// - Parameter roundTrip: how long a request needs to learn of an answer.
   package mutating func packet(
-    _ sequenceNumber: UInt16, roundTrip: Duration, now: Moment
+    _ sequenceNumber: UInt16, roundTrip: Duration, now: MonotonicInstant
   ) -> RTPPacket? {
     guard Int(sequenceNumber &- oldest) < count, let entry = ring[slot(sequenceNumber)],
-      entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span, entry.repeats < Self.longestRepetition
+      entry.packet.sequenceNumber == sequenceNumber, now - entry.sent <= span, entry.repeats < Self.maximumRepetition
     else { return nil }
     let pause = max(.milliseconds(10), roundTrip * 3 / 4)
     if let resent = entry.resent, now - resent < pause { return nil }
@@ -63,7 +63,7 @@ package struct PacketHistory: Sendable {
   }
 
   /// A packet by its age, 0 for the newest; nil when there is none, or it was sent again before.
-  package mutating func newest(_ age: Int, now: Moment) -> RTPPacket? {
+  package mutating func newest(_ age: Int, now: MonotonicInstant) -> RTPPacket? {
     guard age < count else { return nil }
     let place = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
     guard let packet = ring[place]?.packet else { return nil }

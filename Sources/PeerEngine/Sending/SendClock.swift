@@ -19,16 +19,16 @@ package struct SendClock: Sendable {
   private static let tolerance: Duration = .milliseconds(500)
 
   /// The line's zero.
-  package let epoch: Moment
+  package let epoch: MonotonicInstant
   /// What a media time has to be moved by to lie on the line.
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
-  private var soundShift: Duration?
-  private var pictureShift: Duration?
+  private var audioShift: Duration?
+  private var videoFrameShift: Duration?
   /// The most by which such a track is moved with a frame, to where its fastest frames belong.
   private static let step: Duration = .milliseconds(1)
 
-  package init(epoch: Moment) {
+  package init(epoch: MonotonicInstant) {
     self.epoch = epoch
   }
 
@@ -36,7 +36,7 @@ package struct SendClock: Sendable {
   ///
   /// - Parameter due: when the frame is, or was, to be sent.
   package mutating func ticks(
-    of time: MediaTime, codec: Codec, times: Times = .shared, due: Moment
+    of time: MediaTime, codec: Codec, times: Times = .shared, due: MonotonicInstant
   ) -> Int64 {
     let present = due - epoch
     let media = time.duration
@@ -46,11 +46,11 @@ package struct SendClock: Sendable {
       moved = Self.follow(shift, media: media, present: present)
       shift = moved
     case (.ofTrack, .audio):
-      moved = Self.followFastest(soundShift, media: media, present: present)
-      soundShift = moved
+      moved = Self.followFastest(audioShift, media: media, present: present)
+      audioShift = moved
     case (.ofTrack, .video):
-      moved = Self.followFastest(pictureShift, media: media, present: present)
-      pictureShift = moved
+      moved = Self.followFastest(videoFrameShift, media: media, present: present)
+      videoFrameShift = moved
     }
     // The media's own ticks are moved as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
@@ -70,7 +70,7 @@ package struct SendClock: Sendable {
   }
 
   /// Where the present moment lies.
-  package func ticks(at now: Moment, rate: Int32) -> Int64 {
+  package func ticks(at now: MonotonicInstant, rate: Int32) -> Int64 {
     Self.ticks(now - epoch, rate: rate)
   }
 

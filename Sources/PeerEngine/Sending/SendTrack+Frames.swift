@@ -18,33 +18,33 @@ extension SendTrack {
   /// Starts a viewer: with all frames since the last keyframe, so that the picture is there at once.
   ///
   /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
-  /// hurry in it. A group longer than ``longestUnhurriedGroup`` would begin too far in the past to be believed.
-  package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: Moment) {
+  /// hurry in it. A group longer than ``maximumUnhurriedGroup`` would begin too far in the past to be believed.
+  package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
     if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
     guard let last = group.frames.last else { return }
-    let due = min(now, max(Moment(last.arrival), now - .seconds(1)))
+    let due = min(now, max(MonotonicInstant(last.arrival), now - .seconds(1)))
     let end = clock.ticks(of: last.time, codec: media.codec, due: due)
     let isFirst = lastTicks == nil
     lastTicks = end - frameInterval
     lastFrameTicks = end
     let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
     guard isFirst, let longest = ages.first, zip(ages, ages.dropFirst()).allSatisfy(>),
-      longest <= Int64(media.codec.clockRate) * Self.longestUnhurriedGroup.components.seconds
+      longest <= Int64(media.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
     else { return replay(pacer: &pacer, now: now) }
     for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
     statistics.groupsReplayed += 1
   }
 
   /// How far back a viewer's first frames may lie.
-  private static let longestUnhurriedGroup: Duration = .seconds(2)
+  private static let maximumUnhurriedGroup: Duration = .seconds(2)
 
   /// Sends the next frame; one that depends on a keyframe that was not sent is left out.
   ///
   /// - Parameter times: what the frame's time can be compared with.
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
-    now: Moment
+    now: MonotonicInstant
   ) {
     if media.codec == .vp8, leavesOut(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
@@ -62,7 +62,7 @@ extension SendTrack {
 
   /// Where the source's next frame lies on the time line.
   private mutating func place(
-    _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: Moment
+    _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: MonotonicInstant
   ) -> Int64 {
     let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
@@ -110,11 +110,11 @@ extension SendTrack {
 
   private mutating func leaveOut() {
     needsKeyframe = true
-    leavesOutPictures = true
+    leavesOutVideoFrames = true
   }
 
   /// Takes the wish for a keyframe that the source has to fulfil, if there is one.
-  package mutating func takeSourceKeyframeRequest(now: Moment) -> Bool {
+  package mutating func takeSourceKeyframeRequest(now: MonotonicInstant) -> Bool {
     guard wantsSourceKeyframe, media.sends else { return false }
     wantsSourceKeyframe = false
     if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.requestInterval { return false }
@@ -126,7 +126,7 @@ extension SendTrack {
   /// viewer runs through what it has missed and goes on with the next frame as if nothing had been.
   ///
   /// A line that is known to be too narrow for so much is left alone: the viewer goes on with the next keyframe.
-  mutating func replay(pacer: inout Pacer, now: Moment) {
+  mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
     if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return leaveOut() }
@@ -139,18 +139,18 @@ extension SendTrack {
   }
 
   private mutating func emit(
-    _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: Moment
+    _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: MonotonicInstant
   ) {
     lastTicks = ticks
     statistics.framesSent += 1
     guard media.codec == .vp8 else {
       // The marker bit tells the beginning of a talkspurt (RFC 7587, 4.1; RFC 3551, 4.1): here there is only one.
       let packet = stream.packet(frame.payload, ticks: ticks, marker: statistics.framesSent == 1)
-      enqueue(packet, .sound, pacer: &pacer, now: now)
+      enqueue(packet, .audio, pacer: &pacer, now: now)
       return
     }
     needsKeyframe = false
-    leavesOutPictures = false
+    leavesOutVideoFrames = false
     if frame.isKeyframe { lastKeyframeAnswer = now }
     let room =
       configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead
@@ -160,14 +160,14 @@ extension SendTrack {
     pictureID = (pictureID + 1) & 0x7FFF
     for (number, payload) in payloads.enumerated() {
       let packet = stream.packet(payload, ticks: ticks, marker: number == payloads.count - 1)
-      let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .picture
-      enqueue(packet, .picture, start: start, pacer: &pacer, now: now)
+      let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .videoFrame
+      enqueue(packet, .videoFrame, start: start, pacer: &pacer, now: now)
     }
   }
 
   private func enqueue(
     _ packet: RTPPacket, _ priority: Pacer.Priority, start: Pacer.FrameStart? = nil, pacer: inout Pacer,
-    now: Moment
+    now: MonotonicInstant
   ) {
     var packet = packet
     packet.extensions = extensions
@@ -176,7 +176,7 @@ extension SendTrack {
 
   /// A packet that fills up a probe of the line: one of the newest again, which helps if it was lost and is known to be
   /// superfluous if not (RFC 4588); nil where that was not agreed to.
-  package mutating func filler(now: Moment) -> Pacer.Entry? {
+  package mutating func filler(now: MonotonicInstant) -> Pacer.Entry? {
     guard media.sends, media.feedback.nack, media.retransmissionPayloadType != nil,
       let original = history.newest(fillersSent, now: now), let packet = repair?.retransmission(of: original)
     else { return nil }
@@ -186,7 +186,7 @@ extension SendTrack {
 
   /// Notes that a packet leaves, and fills in what is only known now.
   package mutating func leave(
-    _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: Moment
+    _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: MonotonicInstant
   ) -> (packet: RTPPacket, transportNumber: UInt16?) {
     var packet = entry.packet
     if entry.priority != .retransmission {

@@ -7,7 +7,7 @@ extension SendTrack {
   /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they
   /// were. What goes beyond the budget is left out; who needs it asks again.
   package mutating func lost(
-    _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: Moment
+    _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: MonotonicInstant
   ) {
     // Who asks again cannot know of an answer that still waits here.
     let answerTime = roundTrip + pacer.retransmissionDelay
@@ -27,7 +27,7 @@ extension SendTrack {
   ///   not sent again: the pictures go on, and the viewer with the next keyframe.
   /// - Returns: whether the source should hear of it.
   package mutating func keyframeRequested(
-    limit: Double? = nil, pacer: inout Pacer, now: Moment
+    limit: Double? = nil, pacer: inout Pacer, now: MonotonicInstant
   ) -> Bool {
     guard media.codec == .vp8, media.sends else { return false }
     statistics.keyframeRequests += 1

@@ -7,7 +7,7 @@ import RTP
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// What a request for a keyframe does, besides being told.
-    package var keyframeAnswer = KeyframeAnswer.replay
+    package var keyframeAnswer = KeyframeResponse.replay
     /// The least time between two answers.
     package var keyframeInterval: Duration = .milliseconds(500)
     /// The least time between two requests to a source that makes keyframes; it joins what comes sooner by itself.
@@ -52,10 +52,10 @@ package struct SendTrack: Sendable {
   /// Whether frames are of no use until the next keyframe.
   var needsKeyframe = true
   /// Whether pictures are left out because the line had too much to do.
-  var leavesOutPictures = false
+  var leavesOutVideoFrames = false
   /// Whether the source has to be asked for a keyframe.
   var wantsSourceKeyframe = false
-  var lastKeyframeAnswer: Moment?
+  var lastKeyframeAnswer: MonotonicInstant?
   /// Packets that the probe under way has sent again, counted from the newest.
   var fillersSent = 0
   var lastFullIntraRequest: (sender: UInt32, number: UInt8)?
@@ -104,7 +104,7 @@ package struct SendTrack: Sendable {
 }
 
 /// What becomes of a participant's wish for a keyframe of what we send.
-public enum KeyframeAnswer: Sendable, Hashable {
+public enum KeyframeResponse: Sendable, Hashable {
   /// The pictures since the last keyframe are sent again, as fast as the line takes them: for a recorded source, which cannot
   /// make a keyframe. Where the line does not take them within a second, pictures are left out up to the next keyframe.
   case replay

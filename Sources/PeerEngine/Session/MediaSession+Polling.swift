@@ -18,7 +18,7 @@ extension MediaSession {
 
   /// The same, appended to a list.
   mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into outputs: inout [Output]) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
     defer { schedule() }
@@ -41,14 +41,14 @@ extension MediaSession {
     addTransportFeedback(to: &feedback, now: now)
     addBitrateEstimate(to: &feedback, now: now)
     releasePackets(now: now, outputs: &outputs)
-    tellTargetBitrate(to: &outputs, now: now)
+    reportTargetBitrate(to: &outputs, now: now)
     if let due = nextReport, due <= now { addReports(to: &outputs, now: now) }
     write(feedback, to: &outputs)
   }
 
   /// Ends the session: the frames that still waited, the last counts, and a goodbye.
   package mutating func close(now: ContinuousClock.Instant) -> [Output] {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return [] }
     begin(now: now)
     for place in receiving.indices { receiving[place].finish(now: now, events: &events) }
@@ -81,14 +81,14 @@ extension MediaSession {
 
   // MARK: Feedback
 
-  private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: Moment) {
+  private mutating func addTransportFeedback(to feedback: inout [RTCPPacket], now: MonotonicInstant) {
     guard let due = transportFeedback?.deadline, due <= now, let video = feedbackTrack else { return }
     let packets = transportFeedback?.poll(
       senderSSRC: receiving[video].media.localSSRC, mediaSSRC: receiving[video].mediaSSRC ?? 0, now: now)
     for packet in packets ?? [] { feedback.append(.transportFeedback(packet)) }
   }
 
-  private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: Moment) {
+  private mutating func addBitrateEstimate(to feedback: inout [RTCPPacket], now: MonotonicInstant) {
     guard sendsBitrateEstimate, let due = bitrateEstimate.deadline, due <= now, let video = feedbackTrack else {
       return
     }
@@ -114,7 +114,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func tellTargetBitrate(to outputs: inout [Output], now: Moment) {
+  private mutating func reportTargetBitrate(to outputs: inout [Output], now: MonotonicInstant) {
     guard isSending else { return }
     if let target = congestion.poll(backlog: pacer.backlog, now: now) { outputs.append(.targetBitrate(target)) }
   }
@@ -130,7 +130,7 @@ extension MediaSession {
   // MARK: Reports
 
   /// One compound for each of our sources that has sent, or one that only reports on theirs.
-  private mutating func addReports(to outputs: inout [Output], now: Moment) {
+  private mutating func addReports(to outputs: inout [Output], now: MonotonicInstant) {
     let spread = Double.random(in: 0.8...1.2, using: &generator)
     nextReport = now + configuration.reportInterval * spread
     guard let clock, let sendClock else { return }
@@ -167,7 +167,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func answerToReferenceTime(now: Moment) -> ExtendedReport.Block? {
+  private mutating func answerToReferenceTime(now: MonotonicInstant) -> ExtendedReport.Block? {
     guard let (ssrc, time, arrival) = referenceTime else { return nil }
     referenceTime = nil
     return .delaySinceLastReceiverReport([

@@ -6,11 +6,11 @@ import RTP
 extension MediaSession {
   /// Takes in a decrypted RTP packet.
   package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
-    receivedRTP(datagram, now: Moment(now))
+    receivedRTP(datagram, now: MonotonicInstant(now))
   }
 
   /// Takes in a decrypted RTP packet.
-  mutating func receivedRTP(_ datagram: ByteBuffer, now: Moment) {
+  mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     startClocks(now: now)
     guard let packet = try? RTPPacket(parsing: datagram) else {
@@ -41,11 +41,11 @@ extension MediaSession {
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
   package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
-    receivedRTCP(datagram, now: Moment(now))
+    receivedRTCP(datagram, now: MonotonicInstant(now))
   }
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
-  mutating func receivedRTCP(_ datagram: ByteBuffer, now: Moment) {
+  mutating func receivedRTCP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
     guard let packets = try? RTCPPacket.parse(compound: datagram) else {
@@ -55,7 +55,7 @@ extension MediaSession {
     for packet in packets { received(packet, now: now) }
   }
 
-  private mutating func received(_ packet: RTCPPacket, now: Moment) {
+  private mutating func received(_ packet: RTCPPacket, now: MonotonicInstant) {
     switch packet {
     case .senderReport(let report):
       received(report, now: now)
@@ -88,7 +88,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(_ report: SenderReport, now: Moment) {
+  private mutating func received(_ report: SenderReport, now: MonotonicInstant) {
     if let place = receivingIndex(of: report.ssrc) {
       receiving[place].received(report, now: now, events: &events)
     } else {
@@ -104,7 +104,7 @@ extension MediaSession {
     receiving[place].received(report, now: arrival, events: &events)
   }
 
-  private mutating func received(_ blocks: [ReportBlock], now: Moment) {
+  private mutating func received(_ blocks: [ReportBlock], now: MonotonicInstant) {
     guard let time = clock?.time(at: now) else { return }
     for block in blocks {
       guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
@@ -114,7 +114,7 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(_ report: ExtendedReport, now: Moment) {
+  private mutating func received(_ report: ExtendedReport, now: MonotonicInstant) {
     for block in report.blocks {
       switch block {
       case .receiverReferenceTime(let time):
@@ -130,20 +130,20 @@ extension MediaSession {
     }
   }
 
-  private mutating func received(goodbyeOf source: UInt32, now: Moment) {
+  private mutating func received(goodbyeOf source: UInt32, now: MonotonicInstant) {
     guard let place = receivingIndex(of: source) else { return }
     receiving[place].goodbye(source, now: now, events: &events)
     router.forget(source)
   }
 
-  private mutating func roundTripReported(_ sample: Duration, now: Moment) {
+  private mutating func roundTripReported(_ sample: Duration, now: MonotonicInstant) {
     roundTrip.measured(sample)
     lastReportedRoundTrip = now
   }
 
   /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need
   /// not.
-  private mutating func hasFreshRoundTrip(now: Moment) -> Bool {
+  private mutating func hasFreshRoundTrip(now: MonotonicInstant) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
   }
 
@@ -166,7 +166,7 @@ extension MediaSession {
     return nil
   }
 
-  mutating func configureReceiving(_ media: [NegotiatedMedia], now: Moment) {
+  mutating func configureReceiving(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     for place in receiving.indices.reversed() {
       let track = receiving[place].media
       if !media.contains(where: { $0.index == track.index && $0.codec == track.codec }) {

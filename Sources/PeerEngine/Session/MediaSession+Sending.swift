@@ -14,7 +14,7 @@ extension MediaSession {
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant
   ) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
     guard let place = sendingIndex(of: frame.codec) else {
@@ -35,7 +35,7 @@ extension MediaSession {
   /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait
   /// for the next keyframe. Of use until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
     begin(now: now)
     if sending.contains(where: { $0.media.codec == .vp8 }) {
@@ -46,7 +46,7 @@ extension MediaSession {
     }
   }
 
-  mutating func configureSending(_ media: [NegotiatedMedia], now: Moment) {
+  mutating func configureSending(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     for place in sending.indices.reversed() {
       let track = sending[place].media
       let stays = media.contains {
@@ -73,7 +73,7 @@ extension MediaSession {
   }
 
   /// Starts each video track that can be started with the group of pictures that is known.
-  mutating func startVideo(now: Moment) {
+  mutating func startVideo(now: MonotonicInstant) {
     guard isReady, var clock = sendClock else { return }
     for place in sending.indices where sending[place].media.sends && sending[place].media.codec == .vp8 {
       sending[place].start(clock: &clock, pacer: &pacer, now: now)
@@ -81,7 +81,7 @@ extension MediaSession {
     sendClock = clock
   }
 
-  mutating func keyframeRequested(of ssrc: UInt32, now: Moment) {
+  mutating func keyframeRequested(of ssrc: UInt32, now: MonotonicInstant) {
     guard isReady, let place = sendingIndex(owning: ssrc) else { return }
     let limit = congestion.likelyLimit
     if sending[place].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
@@ -102,8 +102,8 @@ extension MediaSession {
   }
 
   /// Gives the packets that may leave now.
-  mutating func releasePackets(now: Moment, outputs: inout [Output]) {
-    guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutPictures else { return }
+  mutating func releasePackets(now: MonotonicInstant, outputs: inout [Output]) {
+    guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutVideoFrames else { return }
     let time = clock.time(at: now)
     pace(now: now)
     while let entry = pacer.next(room: congestion.room(now: now), now: now) {
@@ -120,10 +120,10 @@ extension MediaSession {
     }
   }
 
-  private mutating func pace(now: Moment) {
-    let leavesOut = leavesOutPictures
+  private mutating func pace(now: MonotonicInstant) {
+    let leavesOut = leavesOutVideoFrames
     let probe = congestion.probeRate(
-      isSending: pacer.hasPictures || leavesOut, needsMore: leavesOut || pacer.backlog > Self.notableBacklog, now: now)
+      isSending: pacer.hasVideo || leavesOut, needsMore: leavesOut || pacer.backlog > Self.notableBacklog, now: now)
     let rate = congestion.pace(mediaRate: pacer.mediaRate(now: now))
     pacer.pace(by: rate, limit: congestion.knownLimit, probe: probe, now: now)
   }
@@ -131,14 +131,14 @@ extension MediaSession {
   /// Longer than a keyframe of a source that follows the line takes.
   private static let notableBacklog: Duration = .milliseconds(250)
 
-  private var leavesOutPictures: Bool {
+  private var leavesOutVideoFrames: Bool {
     mutating get {
-      for place in sending.indices where sending[place].leavesOutPictures { return sending[place].media.sends }
+      for place in sending.indices where sending[place].leavesOutVideoFrames { return sending[place].media.sends }
       return false
     }
   }
 
-  private mutating func filler(now: Moment) -> Pacer.Entry? {
+  private mutating func filler(now: MonotonicInstant) -> Pacer.Entry? {
     for place in sending.indices {
       if let filler = sending[place].filler(now: now) { return filler }
     }
@@ -146,7 +146,7 @@ extension MediaSession {
   }
 
   private mutating func release(
-    _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: Moment, outputs: inout [Output]
+    _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: MonotonicInstant, outputs: inout [Output]
   ) {
     guard let place = sendingIndex(ofSection: entry.media) else { return }
     var (packet, number) = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)

@@ -6,7 +6,7 @@ extension MediaSession {
   /// Sends all tracks from new sources from now on; pictures go on with a keyframe.
   package mutating func changeSources(now: ContinuousClock.Instant) {
     guard !isClosed else { return }
-    begin(now: Moment(now))
+    begin(now: MonotonicInstant(now))
     for place in sending.indices {
       // What waits has the old source in its header.
       pacer.removeAll(media: sending[place].media.index)

@@ -24,7 +24,7 @@ package struct MediaSession: Sendable {
     }
 
     /// What suits the kind of source.
-    package init(keyframeAnswer: KeyframeAnswer) {
+    package init(keyframeAnswer: KeyframeResponse) {
       sending.keyframeAnswer = keyframeAnswer
       if keyframeAnswer == .replay {
         congestion.sourceFollows = false
@@ -60,7 +60,7 @@ package struct MediaSession: Sendable {
   package internal(set) var sending: [SendTrack] = []
 
   /// The ``deadline``.
-  var due: Moment?
+  var due: MonotonicInstant?
   var generator: SplitMix64
   var router = StreamRouter()
   var clock: SessionClock?
@@ -69,7 +69,7 @@ package struct MediaSession: Sendable {
   var congestion: CongestionController
   var transportSequence: TransportSequence
   var transportFeedback: TransportFeedbackRecorder?
-  var bitrateEstimate = BitrateEstimate()
+  var bitrateEstimate = ReceiverBitrateEstimator()
   /// The ids by which packets of any section are read.
   var extensions = NegotiatedMedia.Extensions()
   var primedGroup: GroupOfPicturesCache?
@@ -84,12 +84,12 @@ package struct MediaSession: Sendable {
   var isClosed = false
   var events: [MediaEvent] = []
   var keyframeWasRequested = false
-  var nextReport: Moment?
+  var nextReport: MonotonicInstant?
   /// A source of theirs whose reference time we have to answer (RFC 3611, 4.5).
-  var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: Moment)?
+  var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: MonotonicInstant)?
   /// Sender reports of sources that have sent no packet yet.
-  var earlyReports: [(report: SenderReport, arrival: Moment)] = []
-  var lastReportedRoundTrip: Moment?
+  var earlyReports: [(report: SenderReport, arrival: MonotonicInstant)] = []
+  var lastReportedRoundTrip: MonotonicInstant?
   var maximumBitrate: UInt64?
   var packetsRefused: UInt64 = 0
 
@@ -110,7 +110,7 @@ package struct MediaSession: Sendable {
   /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a
   /// seam.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
     router.configure(media)
@@ -134,7 +134,7 @@ package struct MediaSession: Sendable {
 
   /// Media can flow from now on: the transport has its keys.
   package mutating func transportBecameReady(now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed, !isReady else { return }
     begin(now: now)
     isReady = true
@@ -143,7 +143,7 @@ package struct MediaSession: Sendable {
 
   /// Asks the remote side for a keyframe of its video.
   package mutating func requestKeyframe(now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
     for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
@@ -152,7 +152,7 @@ package struct MediaSession: Sendable {
   /// The connection was seen to be broken, or begins anew on another path: what is found to be missing next went with
   /// it, and is named so (``MediaGap/Reason/reconnect``).
   package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
-    let now = Moment(now)
+    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     for index in receiving.indices { receiving[index].connectionWasInterrupted(now: now) }
   }
@@ -196,20 +196,20 @@ package struct MediaSession: Sendable {
   }
 
   /// Something has come or was asked for: there is work to do now.
-  mutating func begin(now: Moment) {
+  mutating func begin(now: MonotonicInstant) {
     due = now
     startClocks(now: now)
   }
 
   /// There is work to do at an instant, if not before.
-  mutating func wake(at instant: Moment?) {
+  mutating func wake(at instant: MonotonicInstant?) {
     guard let instant else { return }
     if let due, due <= instant { return }
     due = instant
   }
 
   /// Sets the zero of all time lines, the first time.
-  mutating func startClocks(now: Moment) {
+  mutating func startClocks(now: MonotonicInstant) {
     guard clock == nil else { return }
     // A moment earlier, so that a cached frame that was due before us still lies after the zero.
     let epoch = now - .seconds(10)
@@ -232,20 +232,20 @@ extension Sequence {
 /// set anew in mid-call changes nothing for the receivers.
 package struct SessionClock: Sendable {
   /// When media time, reference times and the like begin.
-  package let epoch: Moment
-  private var reading: (instant: Moment, time: NTPTime)?
+  package let epoch: MonotonicInstant
+  private var reading: (instant: MonotonicInstant, time: NTPTime)?
 
-  package init(epoch: Moment) {
+  package init(epoch: MonotonicInstant) {
     self.epoch = epoch
   }
 
   /// Takes the wall clock's reading; only the first one counts.
-  package mutating func read(_ time: NTPTime, now: Moment) {
+  package mutating func read(_ time: NTPTime, now: MonotonicInstant) {
     if reading == nil { reading = (now, time) }
   }
 
   /// The wall clock at an instant; before the first reading, the time since the epoch.
-  package func time(at now: Moment) -> NTPTime {
+  package func time(at now: MonotonicInstant) -> NTPTime {
     guard let reading else { return NTPTime(value: 0) + (now - epoch) }
     return reading.time + (now - reading.instant)
   }

@@ -7,7 +7,7 @@ package struct Goodbye: Sendable, Hashable {
   /// Why, when it is said. At most 255 bytes of UTF-8.
   package let reason: String?
 
-  private static let longestReason = 255
+  private static let maximumReason = 255
 
   /// - Parameter reason: a text of more than 255 bytes is cut at a Unicode scalar.
   package init(sources: [UInt32], reason: String? = nil) {
@@ -59,8 +59,8 @@ package struct Goodbye: Sendable, Hashable {
   }
 
   private static func shortened(_ text: String) -> String {
-    if text.utf8.count <= longestReason { return text }
-    var end = text.utf8.index(text.startIndex, offsetBy: longestReason)
+    if text.utf8.count <= maximumReason { return text }
+    var end = text.utf8.index(text.startIndex, offsetBy: maximumReason)
     while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
     return String(text[..<end])
   }

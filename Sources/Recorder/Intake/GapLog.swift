@@ -3,7 +3,7 @@ import Media
 /// The gaps of one track, for the manifest: each one up to a bound, and all of them as sums by reason.
 struct GapLog: Sendable {
   /// Gaps that are listed; a bad line must not fill the memory.
-  static let longestList = 1_000
+  static let maximumList = 1_000
   /// Silences that are no further apart than this, by a packet of comfort noise, are one.
   static let comfortNoise = Duration.milliseconds(150)
 
@@ -48,7 +48,7 @@ struct GapLog: Sendable {
     } else {
       sum.count += 1
       sum.duration += duration
-      let isListed = isListed || entries.count < Self.longestList
+      let isListed = isListed || entries.count < Self.maximumList
       if gap.reason == .dtx { silence = (start + duration, isListed ? entries.count : nil) }
       if isListed { entries.append(Entry(gap: gap, start: start, duration: duration, repaired: repaired)) }
     }

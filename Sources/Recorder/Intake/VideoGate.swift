@@ -6,7 +6,7 @@ import NIOCore
 /// comes out can be decoded from its first frame on, and no decoder is asked to set memory aside for an absurd size.
 struct VideoGate: Sendable {
   private var isOpen = false
-  private var refusedGap = RefusedGap()
+  private var refusedGap = RejectedFrameGap()
   /// Frames that did not come through.
   private(set) var refused: UInt64 = 0
   /// What was refused since the last frame that came through; nil when nothing was.

@@ -22,12 +22,12 @@ extension RecordingManifest {
   }
 
   /// Longer than any text that the recorder writes.
-  private static let longestRunOutsideASCII = 1_000
+  private static let maximumRunOutsideASCII = 1_000
 
   /// Reads a manifest's JSON text. A higher version than ours is refused, since its fields may mean something else.
   public init(parsing json: [UInt8]) throws(ReadingError) {
-    if json.hasRunOutsideASCII(overInJSON: Self.longestRunOutsideASCII) {
-      throw ReadingError(reason: "more than \(Self.longestRunOutsideASCII) bytes in a row are not ASCII")
+    if json.hasRunOutsideASCII(overInJSON: Self.maximumRunOutsideASCII) {
+      throw ReadingError(reason: "more than \(Self.maximumRunOutsideASCII) bytes in a row are not ASCII")
     }
     let read: RecordingManifest
     do {

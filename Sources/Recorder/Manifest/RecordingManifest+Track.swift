@@ -13,7 +13,7 @@ extension RecordingManifest {
     /// Frames that are in files, those that the recorder made in the place of lost sound included.
     public var frames: UInt64 = 0
     /// Frames that came but were not written: pictures before the first keyframe or after one that was refused, pictures
-    /// larger than 4096x4096, what is not VP8 or Opus, and sound for which no time had passed (`SoundBudget`).
+    /// larger than 4096x4096, what is not VP8 or Opus, and sound for which no time had passed (`AudioBudget`).
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?

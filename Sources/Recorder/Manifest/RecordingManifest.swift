@@ -24,12 +24,12 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   /// From `start` to the end of the last frame that is written.
   public var duration: Double = 0
   /// How the participant left; absent while the recording grows.
-  public var left: LeaveReason?
+  public var left: RecordingEndReason?
   public var alignment: Alignment
   public var files: [File] = []
   public var tracks: [Track] = []
   /// What the disk cost; absent when it took everything in time.
-  public var disk: Disk?
+  public var disk: FileSystem?
   /// What this machine had no time to record; absent when it had.
   public var overload: Overload?
   /// Whether the recording was finished by a repair; absent when it was not.
@@ -91,7 +91,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
 
 extension RecordingManifest {
   /// What it cost that the disk did not take the recording for a while.
-  public struct Disk: Sendable, Hashable, Codable {
+  public struct FileSystem: Sendable, Hashable, Codable {
     /// How often the disk failed, or gave no answer for 2 s or more.
     public var stalls = 0
     /// For how long the disk took nothing while the call went on: from a write that failed to the moment when all that waited
@@ -120,20 +120,20 @@ extension RecordingManifest {
 
 extension WallClock {
   /// ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
-  func text(at other: Moment) -> String {
+  func text(at other: MonotonicInstant) -> String {
     // The style cuts digits off instead of rounding, so a little more than the rounded value is given to it.
     let rounded = (seconds(at: other) * 1_000).rounded() / 1_000 + 0.000_1
     return Date(timeIntervalSince1970: rounded).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
   /// Nanoseconds since 2001-01-01 00:00 UTC, as WebM counts.
-  func nanosecondsSince2001(at other: Moment) -> Int64 {
+  func nanosecondsSince2001(at other: MonotonicInstant) -> Int64 {
     Int64(exactly: ((seconds(at: other) - 978_307_200) * 1_000_000).rounded()).map { $0 &* 1_000 } ?? 0
   }
 }
 
 /// How a participant's recording came to its end.
-public enum LeaveReason: String, Sendable, Hashable, Codable, CaseIterable {
+public enum RecordingEndReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// The participant left the room.
   case left
   /// Nothing came from the participant any more.

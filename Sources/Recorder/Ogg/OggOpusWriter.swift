@@ -114,7 +114,7 @@ struct OggOpusWriter {
   }
 
   /// The most of a gap that lies on one page, in ticks of 48 kHz: a reader should not have to wait for longer (RFC 7845, 3).
-  private static let longestGapOnPage: Int64 = 48_000
+  private static let maximumGapOnPage: Int64 = 48_000
 
   /// - Returns: the pages that are full of it.
   private mutating func fillGap(to position: Int64) -> [ByteBuffer] {
@@ -124,7 +124,7 @@ struct OggOpusWriter {
     var begin = granule
     for packet in OpusGap.packets(filling: gap, after: lastFirstByte) {
       put(packet.payload, duration: packet.duration)
-      guard granule - begin >= Self.longestGapOnPage else { continue }
+      guard granule - begin >= Self.maximumGapOnPage else { continue }
       pages += stream.pages(all: true)
       begin = granule
     }

@@ -9,13 +9,13 @@ struct ManifestFile {
   private static let reserve = 3_072
 
   private let name: String
-  private let folder: Folder
+  private let folder: RecordingDirectory
   /// Marked as being written for as long as it is kept.
   private var file: OutputFile
   private var content: ByteBuffer
 
   /// Makes the file, which must not be there.
-  init(_ name: String, in folder: Folder, text: ByteBuffer) throws(Recorder.DiskError) {
+  init(_ name: String, in folder: RecordingDirectory, text: ByteBuffer) throws(RoomRecorder.StorageError) {
     self.name = name
     self.folder = folder
     content = Self.padded(text)
@@ -25,7 +25,7 @@ struct ManifestFile {
   /// Replaces the text as a whole; where there is no room for a second file, it is written over the old text.
   ///
   /// - Parameter isLast: whether it stays as it is then, and must be on the disk before this returns.
-  mutating func replace(_ text: ByteBuffer, isLast: Bool) throws(Recorder.DiskError) {
+  mutating func replace(_ text: ByteBuffer, isLast: Bool) throws(RoomRecorder.StorageError) {
     let new = isLast ? text : Self.padded(text)
     do {
       file = try folder.replace(name, with: new, durably: isLast)
@@ -39,7 +39,7 @@ struct ManifestFile {
   private mutating func overwrite(_ text: ByteBuffer, isLast: Bool) -> Bool {
     guard text.readableBytes <= content.readableBytes else { return false }
     let new = Self.padded(text, to: content.readableBytes)
-    do throws(Recorder.DiskError) {
+    do throws(RoomRecorder.StorageError) {
       try file.write(FileWrite(offset: 0, bytes: new))
       if isLast { try file.sync() }
       content = new

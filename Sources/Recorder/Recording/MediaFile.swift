@@ -6,7 +6,7 @@ import Media
 protocol MediaFile: AnyObject {
   /// `webm` or `ogg`.
   static var ending: String { get }
-  var file: GrowingFile { get }
+  var file: AppendFile { get }
   /// Which of the recording's segments it is, from 1; nil when there is only one.
   var segment: Int? { get }
   /// Where its time zero lies on the participant's time line.
@@ -16,7 +16,7 @@ protocol MediaFile: AnyObject {
   /// Whose frames are counted when they are missing: those that no other file holds as well.
   var countedKind: MediaKind { get }
   /// Those that are on the disk.
-  var stored: WrittenFrames { get }
+  var stored: WrittenFrameCounts { get }
   /// How long what is on the disk plays, while the file grows.
   var storedDuration: Duration { get }
   /// How many of them are not.
@@ -25,9 +25,9 @@ protocol MediaFile: AnyObject {
   var unwrittenBytes: Int { get }
 
   /// Takes the next frame.
-  func add(_ placed: PlacedFrame)
+  func add(_ placed: TimestampedFrame)
   /// Puts into line what has waited for long enough.
-  func flush(now: Moment)
+  func flush(now: MonotonicInstant)
   /// Puts the rest into line, and the end.
   func finish()
   /// What closes the file as it is on the disk, when that takes no more frames.
@@ -40,8 +40,8 @@ protocol MediaFile: AnyObject {
 extension MediaFile {
   /// How old a frame may get, from its arrival on, before it goes into line.
   ///
-  /// With two looks at the clock (`Recorder.tick`) this stays below the second that a killed program may lose.
-  static var longestWait: Duration { .milliseconds(600) }
+  /// With two looks at the clock (`RoomRecorder.tick`) this stays below the second that a killed program may lose.
+  static var maximumWait: Duration { .milliseconds(600) }
 
   /// The same for the first frames of a file, so that whoever looks into the folder sees that something is recorded.
   static var firstWait: Duration { .milliseconds(100) }

@@ -7,27 +7,27 @@ import NIOCore
 final class OggFile: MediaFile {
   static let ending = "ogg"
 
-  let file: GrowingFile
+  let file: AppendFile
   let segment: Int?
   let start: Duration
   private var writer: OggOpusWriter
   /// The stream's heads, until the first page goes into line: a file without sound cannot be opened.
   private var heads: [FileWrite]
-  private var packets = FrameLedger()
+  private var packets = WrittenFrameTracker()
   /// Packets that no write holds: where each ends, in ticks, and all up to it.
-  private var waiting = CircularBuffer<(end: Int64, mark: WrittenFrames)>()
+  private var waiting = CircularBuffer<(end: Int64, mark: WrittenFrameCounts)>()
   /// What all writes hold.
-  private var given = WrittenFrames()
+  private var given = WrittenFrameCounts()
   /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
-  private var oldestArrival: Moment?
-  private var newestArrival: Moment?
+  private var oldestArrival: MonotonicInstant?
+  private var newestArrival: MonotonicInstant?
 
   /// Begins the file.
   ///
   /// - Parameters:
   ///   - writer: not started.
   ///   - start: where the first packet lies.
-  init(file: GrowingFile, writer: OggOpusWriter, segment: Int?, start: Duration) {
+  init(file: AppendFile, writer: OggOpusWriter, segment: Int?, start: Duration) {
     self.file = file
     self.segment = segment
     self.start = start
@@ -39,11 +39,11 @@ final class OggFile: MediaFile {
   var duration: Duration { writer.duration }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .audio }
-  var stored: WrittenFrames { packets.stored(size: file.framesEnd ?? file.size) }
+  var stored: WrittenFrameCounts { packets.stored(size: file.framesEnd ?? file.size) }
   var storedDuration: Duration { packets.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
 
-  func add(_ placed: PlacedFrame) {
+  func add(_ placed: TimestampedFrame) {
     guard let opus = placed.frame.opus else { return }
     // A stream of which no more is known than its first page says can still turn out to have two channels.
     let heading = (try? writer.declare(channels: opus.channels)) ?? []
@@ -58,10 +58,10 @@ final class OggFile: MediaFile {
     put(writes)
   }
 
-  func flush(now: Moment) {
-    let wait = heads.isEmpty ? Self.longestWait : Self.firstWait
+  func flush(now: MonotonicInstant) {
+    let wait = heads.isEmpty ? Self.maximumWait : Self.firstWait
     guard let oldestArrival, now - oldestArrival >= wait else { return }
-    let isNewestDue = newestArrival.map { now - $0 >= Self.longestWait } ?? false
+    let isNewestDue = newestArrival.map { now - $0 >= Self.maximumWait } ?? false
     // The packet that is kept back is the oldest now.
     self.oldestArrival = isNewestDue ? nil : newestArrival
     put(writer.flush(everything: isNewestDue))

@@ -5,15 +5,15 @@ import Media
 final class ParticipantRecording {
   /// What all recordings of a recorder share.
   struct Surroundings {
-    let folder: Folder
+    let folder: RecordingDirectory
     let room: String
     let hold: Duration
     /// Where frames are decoded to verify them; nil if frames are not verified.
     let verification: VerificationPool?
     let segment: SegmentLimit?
-    let health: DiskHealth
+    let health: StorageHealth
     /// Told each problem as it arises.
-    let report: (Recorder.Problem) -> Void
+    let report: (RoomRecorder.Problem) -> Void
     /// Told when somebody's next frame should be a keyframe.
     let wantKeyframe: (ParticipantID) -> Void
   }
@@ -22,29 +22,29 @@ final class ParticipantRecording {
   private static let manifestInterval = Duration.seconds(10)
   /// How long what comes may be taken in before it is seen what of it can be written: longer than the recorder takes from one
   /// look at the clock to the next, so that this is for what comes late and all at once.
-  private static let longestPause = Recorder.tick * 2
+  private static let maximumPause = RoomRecorder.tick * 2
   /// How long an ended recording waits for the verification of its last frames.
-  private static let longestVerification = Duration.seconds(2)
+  private static let maximumVerification = Duration.seconds(2)
 
   let participant: ParticipantID
   private let name: String?
   private let clock: WallClock
   private let surroundings: Surroundings
-  private let intake: FrameIntake
+  private let intake: FramePipeline
   private let files: RecordingFiles
 
-  private var lastAdvance: Moment?
+  private var lastAdvance: MonotonicInstant?
   private var manifestFile: ManifestFile?
-  private var manifestDue: Moment?
+  private var manifestDue: MonotonicInstant?
   private var manifestChanges = 0
   /// The manifest as it was stored last; nil until it is finished.
   private var finalManifest: RecordingManifest?
-  private var claimDue: Moment?
+  private var claimDue: MonotonicInstant?
   private var hasGivenUp = false
-  private var hasToldOverload = false
-  private var ending: LeaveReason?
+  private var hasReportedOverload = false
+  private var ending: RecordingEndReason?
   /// Until when the verification of the last frames is waited for.
-  private var verificationEnd: Moment?
+  private var verificationEnd: MonotonicInstant?
   /// Where the call ended; nil while it goes on.
   private var callEnd: Duration?
   /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
@@ -57,28 +57,28 @@ final class ParticipantRecording {
     self.name = name
     self.clock = clock
     self.surroundings = surroundings
-    intake = FrameIntake(hold: surroundings.hold, verification: surroundings.verification)
+    intake = FramePipeline(hold: surroundings.hold, verification: surroundings.verification)
     files = RecordingFiles(of: participant, intake: intake, clock: clock, surroundings: surroundings)
   }
 
   /// Takes what the participant's media brought.
   ///
   /// - Parameter leftOut: frames of its track that were left out before it, because the memory was full.
-  func receive(_ event: MediaEvent, leftOut: Int = 0, now: Moment) {
+  func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
     if case .frame(let frame) = event, leftOut > 0 {
       files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
     }
     if case .frame(let frame) = event, leftOut == 0, let gap = frame.gap, gap.reason == .overloaded,
       gap.packetsLost > 0
     {
-      tellOverload(gap)
+      reportOverload(gap)
     }
     intake.receive(event, leftOut: leftOut, now: now)
-    if lastAdvance.map({ now - $0 >= Self.longestPause }) ?? true { advance(now: now) }
+    if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
   /// Writes what has waited for long enough, and tries again what the disk did not take.
-  func advance(now: Moment, everything: Bool = false) {
+  func advance(now: MonotonicInstant, everything: Bool = false) {
     if isClosed { return }
     lastAdvance = now
     if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
@@ -94,32 +94,32 @@ final class ParticipantRecording {
   }
 
   /// Gives the frames that wait for their places those that they have as far as is known.
-  func placeAll(now: Moment) {
+  func placeAll(now: MonotonicInstant) {
     if ending == nil { advance(now: now, everything: true) }
   }
 
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
   /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
-  func end(_ reason: LeaveReason, leftOut: [MediaKind: DroppedFrames] = [:], now: Moment) {
+  func end(_ reason: RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun] = [:], now: MonotonicInstant) {
     if ending != nil { return }
     ending = reason
     files.stallTime.end = now
     for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.count)), because: last.reason) }
     intake.end(leftOut: leftOut)
-    verificationEnd = now + Self.longestVerification
+    verificationEnd = now + Self.maximumVerification
     advance(now: now, everything: true)
   }
 
   /// Ends an ended recording without the verification of its last frames, if that is all that it waits for.
-  func finishUnverified(now: Moment) {
+  func finishUnverified(now: MonotonicInstant) {
     if isClosed { return }
     verificationEnd = now
     advance(now: now)
   }
 
   /// Closes an ended recording with what of it is on the disk.
-  func giveUp(now: Moment) {
+  func giveUp(now: MonotonicInstant) {
     if isClosed { return }
     intake.endVerification()
     files.abandon(now: now)
@@ -133,7 +133,7 @@ final class ParticipantRecording {
         ? "Its files are closed, and end before that."
         : "Its files can be read as far as they go; a repair completes them.")
     files.note(sentence)
-    surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
     // A disk that takes not even that has been told of.
     let last = manifest(isFinished: isWhole, now: now)
     if let json = try? last.json { try? manifestFile?.replace(json, isLast: true) }
@@ -143,19 +143,19 @@ final class ParticipantRecording {
   }
 
   /// The disk gave no answer for a while.
-  func noteHang(from start: Moment, until stop: Moment) {
+  func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
     files.noteHang(from: start, until: stop)
   }
 
   /// Tells, once, that something is missing that this machine had no time to read.
-  private func tellOverload(_ gap: MediaGap) {
-    if hasToldOverload { return }
-    hasToldOverload = true
+  private func reportOverload(_ gap: MediaGap) {
+    if hasReportedOverload { return }
+    hasReportedOverload = true
     let sentence =
       "This machine had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
       + "not read. The manifest lists each gap."
     files.note(sentence)
-    surroundings.report(Recorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
+    surroundings.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
   }
 
   // MARK: Standing
@@ -177,7 +177,7 @@ final class ParticipantRecording {
 
   // MARK: The end
 
-  private func close(at end: Duration, now: Moment) {
+  private func close(at end: Duration, now: MonotonicInstant) {
     files.finish(at: end, now: now)
     guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
     if !intake.isVerified {
@@ -192,7 +192,7 @@ final class ParticipantRecording {
     summarise(isFinished: true, now: now)
   }
 
-  private func summarise(isFinished: Bool, now: Moment) {
+  private func summarise(isFinished: Bool, now: MonotonicInstant) {
     manifestFile = nil
     guard let base = files.base else { return }
     summary = RecordingSummary(
@@ -204,20 +204,20 @@ final class ParticipantRecording {
   // MARK: Name and manifest
 
   /// Takes a name that none of the three files has yet, by making the manifest under it.
-  private func claimName(now: Moment) {
+  private func claimName(now: MonotonicInstant) {
     if hasGivenUp { return }
     if let claimDue, now < claimDue { return }
-    let wanted = SafeName(of: name ?? participant.text).description
+    let wanted = SafeFileName(of: name ?? participant.text).description
     let first = surroundings.segment == nil ? nil : 1
     do {
       for number in 1...10_000 {
         let base = number == 1 ? wanted : "\(wanted)-\(number)"
-        let media = [WebMFile.ending, OggFile.ending].map { SafeName.file(base, segment: first, ending: $0) }
+        let media = [WebMFile.ending, OggFile.ending].map { SafeFileName.file(base, segment: first, ending: $0) }
         if media.contains(where: surroundings.folder.contains) { continue }
         do {
           manifestFile = try ManifestFile(
             "\(base).json", in: surroundings.folder, text: manifest(isFinished: false, now: now).json)
-        } catch let error as Recorder.DiskError where error.isNameTaken {
+        } catch let error as RoomRecorder.StorageError where error.isNameTaken {
           continue
         }
         surroundings.health.settled(claimKey, of: participant, now: now)
@@ -226,9 +226,9 @@ final class ParticipantRecording {
         return
       }
       refuse("Cannot find a free file name for “\(wanted)”: 10000 are taken.")
-    } catch let error as Recorder.DiskError {
+    } catch let error as RoomRecorder.StorageError {
       if claimDue == nil { files.note(error.description) }
-      claimDue = now + DiskHealth.pause
+      claimDue = now + StorageHealth.pause
       surroundings.health.failed(claimKey, of: participant, error: error, now: now)
     } catch {
       refuse("\(error)")
@@ -243,10 +243,10 @@ final class ParticipantRecording {
   private func refuse(_ sentence: String) {
     hasGivenUp = true
     files.note(sentence)
-    surroundings.report(Recorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
   }
 
-  private func manifest(isFinished: Bool, now: Moment) -> RecordingManifest {
+  private func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
     let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
@@ -268,7 +268,7 @@ final class ParticipantRecording {
   /// - Parameter isLast: whether the recording is finished with it.
   /// - Returns: whether it is up to date.
   @discardableResult
-  private func storeManifest(now: Moment, isLast: Bool = false) -> Bool {
+  private func storeManifest(now: MonotonicInstant, isLast: Bool = false) -> Bool {
     guard manifestFile != nil else { return false }
     if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
     do {
@@ -280,10 +280,10 @@ final class ParticipantRecording {
       manifestFailed = false
       surroundings.health.settled(manifestKey, of: participant, now: now)
       return true
-    } catch let error as Recorder.DiskError {
+    } catch let error as RoomRecorder.StorageError {
       if !manifestFailed { files.note(error.description) }
       manifestFailed = true
-      manifestDue = now + DiskHealth.pause
+      manifestDue = now + StorageHealth.pause
       surroundings.health.failed(manifestKey, of: participant, error: error, now: now)
     } catch {
       files.note("\(error)")

@@ -3,7 +3,7 @@ import Media
 /// Where one file ends and the next begins.
 extension RecordingFiles {
   /// Ends the files before a frame with which the next ones can begin, when that is due.
-  func cut(before placed: PlacedFrame, now: Moment) {
+  func cut(before placed: TimestampedFrame, now: MonotonicInstant) {
     guard var segment else { return }
     let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0
     let decision = segment.decide(
@@ -16,8 +16,8 @@ extension RecordingFiles {
       if placed.frame.codec.kind == .audio, trailing == nil {
         trailing = webM
         if let ogg { end(ogg, now: now) }
-      } else if placed.frame.codec.kind == .video, let webM, let soundEnd, soundEnd < placed.position {
-        lateSound.append(LateSound(webM: webM, ogg: ogg, end: placed.position))
+      } else if placed.frame.codec.kind == .video, let webM, let audioEnd, audioEnd < placed.position {
+        lateAudio.append(LateAudio(webM: webM, ogg: ogg, end: placed.position))
       } else {
         for file in [webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
       }
@@ -43,7 +43,7 @@ extension RecordingFiles {
       file: file(ending: OggFile.ending, segment: segment), writer: writer, segment: segment, start: start)
   }
 
-  private func file(ending: String, segment: Int?) -> GrowingFile {
-    GrowingFile(name: SafeName.file(base ?? "", segment: segment, ending: ending), in: surroundings.folder)
+  private func file(ending: String, segment: Int?) -> AppendFile {
+    AppendFile(name: SafeFileName.file(base ?? "", segment: segment, ending: ending), in: surroundings.folder)
   }
 }

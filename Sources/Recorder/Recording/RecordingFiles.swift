@@ -16,7 +16,7 @@ import NIOCore
 final class RecordingFiles {
   let participant: ParticipantID
   let surroundings: ParticipantRecording.Surroundings
-  let intake: FrameIntake
+  let intake: FramePipeline
   let clock: WallClock
 
   /// The files' common name; nil until there is one.
@@ -31,28 +31,28 @@ final class RecordingFiles {
   var trailing: WebMFile?
   /// Files of segments before that go on taking sound, because some of what lies before their end has not come yet; the oldest
   /// first.
-  var lateSound: [LateSound] = []
+  var lateAudio: [LateAudio] = []
   /// Where the sound that came last ends; nil before the first.
-  private(set) var soundEnd: Duration?
+  private(set) var audioEnd: Duration?
   /// Files that are at their end but not yet wholly on the disk.
   var closing: [any MediaFile] = []
   /// What is left of files that are closed.
   var closed: [RecordingManifest.File] = []
   var abandoned: Set<String> = []
   /// What of each track is on the disk in files that are not open any more.
-  private var stored: [MediaKind: WrittenFrames] = [:]
+  private var stored: [MediaKind: WrittenFrameCounts] = [:]
 
-  var segment: SegmentCut?
+  var segment: SegmentBoundary?
   /// Frames that wait until the disk takes something again.
-  var backlog = CircularBuffer<PlacedFrame>()
+  var backlog = CircularBuffer<TimestampedFrame>()
   var backlogBytes = 0
-  var stalledSince: Moment?
-  var retryAt: Moment?
+  var stalledSince: MonotonicInstant?
+  var retryAt: MonotonicInstant?
 
   /// What went wrong, one sentence each.
   var problems: [String] = []
   /// How often the disk took nothing, and what that cost.
-  var disk = RecordingManifest.Disk()
+  var disk = RecordingManifest.FileSystem()
   /// What this machine had no time for.
   var overload = RecordingManifest.Overload()
   /// For how long the disk took nothing.
@@ -60,12 +60,12 @@ final class RecordingFiles {
   /// Whether files were left without what was still to be written to them.
   var isGivenUp = false
   /// What the disk said the last time it failed.
-  var lastError: Recorder.DiskError?
+  var lastError: RoomRecorder.StorageError?
   /// Goes up whenever the list of files changes.
   var changes = 0
 
   /// Files that take sound until one frame lies behind their end.
-  struct LateSound {
+  struct LateAudio {
     let webM: WebMFile
     /// Nil until sound comes for it.
     var ogg: OggFile?
@@ -74,26 +74,26 @@ final class RecordingFiles {
   }
 
   /// How long sound is waited for that lies before a cut: as long as pictures wait for it, if it is asked for again.
-  private static let longestSoundDelay = Timeline.recoveryPatience
+  private static let maximumAudioDelay = RecordingTimeline.recoveryPatience
   /// How many segments wait for sound at most: their files are open. Of small ones there can be many in that time.
-  private static let mostLateSegments = 4
+  private static let maximumLateSegments = 4
 
   init(
-    of participant: ParticipantID, intake: FrameIntake, clock: WallClock,
+    of participant: ParticipantID, intake: FramePipeline, clock: WallClock,
     surroundings: ParticipantRecording.Surroundings
   ) {
     self.participant = participant
     self.intake = intake
     self.clock = clock
     self.surroundings = surroundings
-    segment = surroundings.segment.map { SegmentCut(limit: $0) }
+    segment = surroundings.segment.map { SegmentBoundary(limit: $0) }
   }
 
   /// All files that are not closed.
   var open: [any MediaFile] {
     var files = closing
     if let trailing { files.append(trailing) }
-    for late in lateSound {
+    for late in lateAudio {
       files.append(late.webM)
       if let ogg = late.ogg { files.append(ogg) }
     }
@@ -112,7 +112,7 @@ final class RecordingFiles {
   var heldBytes: Int { open.reduce(backlogBytes) { $0 + $1.heldBytes } }
   var isStalled: Bool { stalledSince != nil }
   /// What of each track is on the disk.
-  var written: [MediaKind: WrittenFrames] {
+  var written: [MediaKind: WrittenFrameCounts] {
     open.reduce(into: stored) { $0[$1.countedKind, default: .init()].add($1.stored) }
   }
   /// Whether nothing is open any more.
@@ -121,7 +121,7 @@ final class RecordingFiles {
   // MARK: Frames
 
   /// Takes the next frame, in order of place.
-  func write(_ placed: PlacedFrame, now: Moment) {
+  func write(_ placed: TimestampedFrame, now: MonotonicInstant) {
     if isStalled || base == nil || !backlog.isEmpty {
       backlog.append(placed)
       backlogBytes += placed.frame.waitingCost
@@ -131,7 +131,7 @@ final class RecordingFiles {
   }
 
   /// Writes what has waited for long enough, and tries again what failed.
-  func advance(now: Moment) {
+  func advance(now: MonotonicInstant) {
     if let retryAt, now < retryAt { return }
     if isStalled { recover(now: now) }
     drain(now: now)
@@ -145,16 +145,16 @@ final class RecordingFiles {
   /// Ends all files. They are closed as soon as the disk takes the rest; see `isDone`.
   ///
   /// - Parameter end: where the call ended. The sound lasts until then.
-  func finish(at end: Duration, now: Moment) {
+  func finish(at end: Duration, now: MonotonicInstant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
-    if ogg == nil, let last = lateSound.lastIndex(where: { $0.ogg != nil }) {
+    if ogg == nil, let last = lateAudio.lastIndex(where: { $0.ogg != nil }) {
       // No sound has come since.
-      ogg = lateSound[last].ogg
-      lateSound[last].ogg = nil
+      ogg = lateAudio[last].ogg
+      lateAudio[last].ogg = nil
     }
-    while !lateSound.isEmpty { endLateSound(now: now) }
-    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackTally.shortestSilence {
+    while !lateAudio.isEmpty { endLateAudio(now: now) }
+    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackCounter.shortestSilence {
       ogg.fill(to: end)
     }
     for file in [trailing, webM, ogg] as [(any MediaFile)?] { if let file { self.end(file, now: now) } }
@@ -167,23 +167,23 @@ final class RecordingFiles {
     if file.file.exists { closed.append(file.entry) }
   }
 
-  private func drain(now: Moment) {
+  private func drain(now: MonotonicInstant) {
     while base != nil, !isStalled, let placed = backlog.popFirst() {
       backlogBytes -= placed.frame.waitingCost
       dispatch(placed, now: now)
     }
   }
 
-  private func dispatch(_ placed: PlacedFrame, now: Moment) {
+  private func dispatch(_ placed: TimestampedFrame, now: MonotonicInstant) {
     if !isBegun {
       isBegun = true
       segment?.begin(at: placed.position)
       if intake.firstTracks.contains(.video) { beginWebM(at: min(.zero, placed.position)) }
     }
-    let delay = placed.frame.codec.kind == .audio ? .zero : Self.longestSoundDelay
-    while let late = lateSound.first, placed.position - late.end >= delay { endLateSound(now: now) }
+    let delay = placed.frame.codec.kind == .audio ? .zero : Self.maximumAudioDelay
+    while let late = lateAudio.first, placed.position - late.end >= delay { endLateAudio(now: now) }
     cut(before: placed, now: now)
-    while lateSound.count > Self.mostLateSegments { endLateSound(now: now) }
+    while lateAudio.count > Self.maximumLateSegments { endLateAudio(now: now) }
     switch placed.frame.codec {
     case .vp8:
       if let trailing {
@@ -194,10 +194,10 @@ final class RecordingFiles {
       if webM == nil { beginWebM(at: placed.position) }
     case .opus:
       guard let opus = placed.frame.opus else { return }
-      soundEnd = placed.position + Duration(opusTicks: Int64(opus.duration))
-      if let late = lateSound.first {
+      audioEnd = placed.position + Duration(opusTicks: Int64(opus.duration))
+      if let late = lateAudio.first {
         let ogg = late.ogg ?? newOgg(at: placed.position, channels: opus.channels, segment: late.webM.segment)
-        lateSound[0].ogg = ogg
+        lateAudio[0].ogg = ogg
         if let ogg { add(placed, to: ogg, now: now) }
         return add(placed, to: late.webM, now: now)
       }
@@ -210,13 +210,13 @@ final class RecordingFiles {
   }
 
   /// Ends the oldest files that took late sound.
-  private func endLateSound(now: Moment) {
-    let late = lateSound.removeFirst()
+  private func endLateAudio(now: MonotonicInstant) {
+    let late = lateAudio.removeFirst()
     end(late.webM, now: now)
     if let ogg = late.ogg { end(ogg, now: now) }
   }
 
-  private func add(_ placed: PlacedFrame, to file: some MediaFile, now: Moment) {
+  private func add(_ placed: TimestampedFrame, to file: some MediaFile, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) {
       if file.countedKind == placed.frame.codec.kind { countDropped(placed.frame.codec.kind, 1) }
       return

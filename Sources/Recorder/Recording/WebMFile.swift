@@ -7,25 +7,25 @@ import NIOCore
 final class WebMFile: MediaFile {
   static let ending = "webm"
 
-  let file: GrowingFile
+  let file: AppendFile
   let segment: Int?
   let start: Duration
   private var writer: WebMWriter
   /// Whether the header is in line; it goes there together with the first cluster.
   private var hasBegun = false
-  private var pictures = FrameLedger()
+  private var videoFrames = WrittenFrameTracker()
   /// Where the last picture lies, and for how long it is shown, by the one before it.
-  private var lastPicture: Duration?
-  private var pictureLength = Duration.milliseconds(33)
+  private var lastVideoFrame: Duration?
+  private var frameDuration = Duration.milliseconds(33)
   /// When the oldest frame came that no write holds.
-  private var oldestArrival: Moment?
+  private var oldestArrival: MonotonicInstant?
 
   /// Begins the file.
   ///
   /// - Parameters:
   ///   - start: where the file's time zero lies.
   ///   - date: when that was, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(file: GrowingFile, segment: Int?, start: Duration, date: Int64) {
+  init(file: AppendFile, segment: Int?, start: Duration, date: Int64) {
     self.file = file
     self.segment = segment
     self.start = start
@@ -35,11 +35,11 @@ final class WebMFile: MediaFile {
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .video }
-  var stored: WrittenFrames { pictures.stored(size: file.framesEnd ?? file.size) }
-  var storedDuration: Duration { pictures.duration(size: file.framesEnd ?? file.size) }
-  var unstoredFrames: UInt64 { pictures.missing(size: file.framesEnd ?? file.size) }
+  var stored: WrittenFrameCounts { videoFrames.stored(size: file.framesEnd ?? file.size) }
+  var storedDuration: Duration { videoFrames.duration(size: file.framesEnd ?? file.size) }
+  var unstoredFrames: UInt64 { videoFrames.missing(size: file.framesEnd ?? file.size) }
 
-  func add(_ placed: PlacedFrame) {
+  func add(_ placed: TimestampedFrame) {
     let frame = placed.frame
     var block = WebMBlock(
       kind: frame.codec.kind, time: placed.position - start, isKeyframe: frame.isKeyframe, isShown: true,
@@ -67,8 +67,8 @@ final class WebMFile: MediaFile {
     put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
   }
 
-  func flush(now: Moment) {
-    guard let oldestArrival, now - oldestArrival >= (hasBegun ? Self.longestWait : Self.firstWait) else { return }
+  func flush(now: MonotonicInstant) {
+    guard let oldestArrival, now - oldestArrival >= (hasBegun ? Self.maximumWait : Self.firstWait) else { return }
     self.oldestArrival = nil
     put(writer.endCluster())
   }
@@ -90,10 +90,12 @@ final class WebMFile: MediaFile {
     return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
-  private func note(_ placed: PlacedFrame) {
-    if let lastPicture, placed.frame.gap == nil { pictureLength = min(placed.position - lastPicture, .seconds(1)) }
-    lastPicture = placed.position
-    pictures.add(isKeyframe: placed.frame.isKeyframe, at: placed.position, length: pictureLength)
+  private func note(_ placed: TimestampedFrame) {
+    if let lastVideoFrame, placed.frame.gap == nil {
+      frameDuration = min(placed.position - lastVideoFrame, .seconds(1))
+    }
+    lastVideoFrame = placed.position
+    videoFrames.add(isKeyframe: placed.frame.isKeyframe, at: placed.position, length: frameDuration)
   }
 
   /// - Parameters:
@@ -103,7 +105,7 @@ final class WebMFile: MediaFile {
     if writes.isEmpty { return }
     file.closingSize = writer.closingSize
     writer.forgetClusters(before: file.size)
-    pictures.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
+    videoFrames.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true
     file.put(writes)

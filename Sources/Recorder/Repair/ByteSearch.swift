@@ -20,7 +20,7 @@ struct ByteSearch {
   }
 
   /// Where the pattern is found next.
-  mutating func next() throws(Recorder.DiskError) -> Int64? {
+  mutating func next() throws(RoomRecorder.StorageError) -> Int64? {
     while place + Int64(pattern.count) <= source.size {
       let offset = place - start
       if offset < 0 || offset + Int64(pattern.count) > Int64(window.readableBytes) {
@@ -52,5 +52,5 @@ protocol ByteSource: AnyObject {
   var size: Int64 { get }
 
   /// Reads at a place; fewer bytes than asked for where the file ends.
-  func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer
+  func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer
 }

@@ -9,9 +9,10 @@ struct EBMLReader: Sequence, IteratorProtocol {
   }
 
   /// The next element that is there as a whole, and its content.
-  mutating func next() -> (head: EBMLHead, content: ByteBuffer)? {
+  mutating func next() -> (head: EBMLElementHeader, content: ByteBuffer)? {
     guard
-      let head = EBMLHead(parsing: bytes), let size = head.size, size <= Int64(bytes.readableBytes - head.length)
+      let head = EBMLElementHeader(parsing: bytes), let size = head.size,
+      size <= Int64(bytes.readableBytes - head.length)
     else { return nil }
     bytes.moveReaderIndex(forwardBy: head.length)
     return bytes.readSlice(length: Int(size)).map { (head, $0) }

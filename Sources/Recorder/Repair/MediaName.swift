@@ -10,7 +10,7 @@ enum MediaName {
     return nil
   }
 
-  /// Whether `SafeName.file` makes the name from this base.
+  /// Whether `SafeFileName.file` makes the name from this base.
   static func isMedia(_ name: String, of base: String) -> Bool {
     guard !base.isEmpty, let stem = stem(of: name) else { return false }
     return stem == base || segment(of: name, base: base) != nil

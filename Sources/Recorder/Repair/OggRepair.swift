@@ -4,7 +4,7 @@ import NIOCore
 /// that the stream is over.
 struct OggRepair {
   /// Looks at a file.
-  static func examine(_ source: any ByteSource) throws(Recorder.DiskError) -> RepairFinding {
+  static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     guard
       let first = try page(of: source, at: 0), first.isFirst, first.body.starts(with: "OpusHead"),
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial,
@@ -29,7 +29,7 @@ struct OggRepair {
       if endsWithPacket { granule = page.granule }
       if endsWithPacket || page.isLast { last = (place, page) }
     }
-    if searched > RepairFinding.mostPlaces { return .tooDamaged }
+    if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
     guard let last, granule >= 0 else { return .refused("holds no sound") }
     let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
     if last.page.isLast {
@@ -44,13 +44,13 @@ struct OggRepair {
       $0.serial != first.serial || $0.isFirst
     }
     if another != nil { return .goesOnBehindItsEnd }
-    if searched > RepairFinding.mostPlaces { return .tooDamaged }
+    if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
     let end = FileWrite(offset: last.end, bytes: last.page.end.bytes)
     return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
   /// How many packets of sound a file of ours holds, those left out that fill gaps; nil when it is none of ours.
-  static func packets(in source: any ByteSource) throws(Recorder.DiskError) -> UInt64? {
+  static func packets(in source: any ByteSource) throws(RoomRecorder.StorageError) -> UInt64? {
     guard let first = try page(of: source, at: 0), first.isFirst,
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial
     else { return nil }
@@ -87,7 +87,7 @@ struct OggRepair {
     return count
   }
 
-  private static func page(of source: any ByteSource, at offset: Int64) throws(Recorder.DiskError) -> OggPage? {
+  private static func page(of source: any ByteSource, at offset: Int64) throws(RoomRecorder.StorageError) -> OggPage? {
     guard offset < source.size else { return nil }
     return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))
   }
@@ -97,9 +97,9 @@ struct OggRepair {
   /// - Parameter searched: how many places looked like a page so far.
   private static func findPage(
     in source: any ByteSource, after offset: Int64, searched: inout Int, where matches: (OggPage) -> Bool
-  ) throws(Recorder.DiskError) -> Int64? {
+  ) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: Array("OggS".utf8), in: source, from: offset + 1)
-    while searched <= RepairFinding.mostPlaces, let place = try search.next() {
+    while searched <= RepairAnalysis.maximumPlaces, let place = try search.next() {
       searched += 1
       if let page = try page(of: source, at: place), matches(page) { return place }
     }

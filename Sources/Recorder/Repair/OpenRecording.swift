@@ -7,7 +7,7 @@ final class OpenRecording: RepairTarget {
     /// Somebody records into it.
     case busy
     case notAFile
-    case disk(Recorder.DiskError)
+    case disk(RoomRecorder.StorageError)
   }
 
   /// How much is read at once.
@@ -29,7 +29,7 @@ final class OpenRecording: RepairTarget {
     let opened = open(path, flags)
     if opened < 0 {
       if errno == EISDIR || errno == ENXIO { throw .notAFile }
-      throw .disk(Recorder.DiskError("open", path))
+      throw .disk(RoomRecorder.StorageError("open", path))
     }
     descriptor = opened
     var about = stat()
@@ -47,7 +47,7 @@ final class OpenRecording: RepairTarget {
     close(descriptor)
   }
 
-  func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+  func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer {
     let wanted = Int(min(Int64(count), max(0, size - offset)))
     if offset < start || offset + Int64(wanted) > start + Int64(bytes.readableBytes) {
       bytes = try load(at: offset, count: max(wanted, Self.window))
@@ -57,7 +57,7 @@ final class OpenRecording: RepairTarget {
     return bytes.getSlice(at: place, length: min(wanted, max(0, bytes.readableBytes - place))) ?? ByteBuffer()
   }
 
-  private func load(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+  private func load(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer {
     var buffer = ByteBuffer()
     while buffer.readableBytes < count {
       let done = buffer.readableBytes
@@ -68,17 +68,17 @@ final class OpenRecording: RepairTarget {
         return max(0, got)
       }
       // What cannot be read must not be taken for the end of the file.
-      if failure != 0, failure != EINTR { throw Recorder.DiskError("read", path, code: failure) }
+      if failure != 0, failure != EINTR { throw RoomRecorder.StorageError("read", path, code: failure) }
       if got == 0, failure == 0 { break }
     }
     return buffer
   }
 
-  func truncate(to size: Int64) throws(Recorder.DiskError) {
-    if ftruncate(descriptor, off_t(size)) != 0 { throw Recorder.DiskError("shorten", path) }
+  func truncate(to size: Int64) throws(RoomRecorder.StorageError) {
+    if ftruncate(descriptor, off_t(size)) != 0 { throw RoomRecorder.StorageError("shorten", path) }
   }
 
-  func write(_ write: FileWrite) throws(Recorder.DiskError) {
+  func write(_ write: FileWrite) throws(RoomRecorder.StorageError) {
     var done = 0
     let total = write.bytes.readableBytes
     while done < total {
@@ -88,12 +88,12 @@ final class OpenRecording: RepairTarget {
       if written > 0 {
         done += written
       } else if written == 0 || errno != EINTR {
-        throw Recorder.DiskError("write to", path, code: written == 0 ? EIO : errno)
+        throw RoomRecorder.StorageError("write to", path, code: written == 0 ? EIO : errno)
       }
     }
   }
 
-  func sync() throws(Recorder.DiskError) {
-    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw Recorder.DiskError("store", path) }
+  func sync() throws(RoomRecorder.StorageError) {
+    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw RoomRecorder.StorageError("store", path) }
   }
 }

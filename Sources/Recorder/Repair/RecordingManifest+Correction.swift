@@ -2,7 +2,7 @@ import Media
 
 extension RecordingManifest {
   /// Has a track tell what its files hold, whenever the manifest was written for the last time.
-  mutating func correct(_ kind: MediaKind, to written: WrittenFrames) {
+  mutating func correct(_ kind: MediaKind, to written: WrittenFrameCounts) {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
       // Whoever was killed could still have written it.
@@ -18,7 +18,7 @@ extension RecordingManifest {
   }
 
   private mutating func count(_ dropped: Int, of kind: MediaKind) {
-    var disk = disk ?? Disk()
+    var disk = disk ?? FileSystem()
     switch kind {
     case .video: disk.picturesDropped &+= UInt64(clamping: dropped)
     case .audio: disk.packetsDropped &+= UInt64(clamping: dropped)
@@ -31,7 +31,7 @@ extension RecordingManifest.Track {
   /// What is shorter at the end is no gap: for how long a last picture is shown is a guess.
   private static let shortestGap = 0.1
 
-  fileprivate mutating func correct(to written: WrittenFrames) {
+  fileprivate mutating func correct(to written: WrittenFrameCounts) {
     if written.frames == frames, keyframes == nil || keyframes == written.keyframes { return }
     let known = unwrittenGap.map { gaps.remove(at: $0) }
     if let known { forget(known) }

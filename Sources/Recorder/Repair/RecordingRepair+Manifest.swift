@@ -70,11 +70,11 @@ extension RecordingRepair {
       }
     }
     do {
-      try Folder(path: folder).replace(name, with: manifest.json, durably: true)
+      try RecordingDirectory(path: folder).replace(name, with: manifest.json, durably: true)
       guard withExtendedLifetime(locked, { manifest.finished }) else { return [] }
       removeDrafts(of: bases)
       return [report(.mended(.zero))]
-    } catch let error as Recorder.DiskError {
+    } catch let error as RoomRecorder.StorageError {
       return [report(.failed(error))]
     } catch {
       return [report(.refused("\(error)"))]
@@ -82,8 +82,8 @@ extension RecordingRepair {
   }
 
   /// What the files hold of a track; nil where one of them has been deleted or cannot be read.
-  private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> WrittenFrames? {
-    var sum = WrittenFrames()
+  private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> WrittenFrameCounts? {
+    var sum = WrittenFrameCounts()
     for entry in manifest.files where entry.kind == (kind == .video ? WebMFile.ending : OggFile.ending) {
       guard MediaName.stem(of: entry.name) != nil,
         let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
@@ -91,14 +91,14 @@ extension RecordingRepair {
       let start = Self.duration(entry.start)
       switch kind {
       case .video:
-        guard var pictures = try? WebMRepair.pictures(in: file) else { return nil }
-        pictures.start += start
-        pictures.end += start
-        sum.add(pictures)
+        guard var videoFrames = try? WebMRepair.videoFrames(in: file) else { return nil }
+        videoFrames.start += start
+        videoFrames.end += start
+        sum.add(videoFrames)
       case .audio:
         guard let packets = try? OggRepair.packets(in: file) else { return nil }
         let end = start + Self.duration(entry.duration)
-        sum.add(WrittenFrames(frames: packets, start: start, end: end))
+        sum.add(WrittenFrameCounts(frames: packets, start: start, end: end))
       }
     }
     return sum
@@ -126,7 +126,7 @@ extension RecordingRepair {
   /// Throws away what a killed program was about to make.
   private func removeDrafts(of bases: [String]) {
     for draft in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-      guard let final = SafeName.final(ofDraft: draft),
+      guard let final = SafeFileName.final(ofDraft: draft),
         bases.contains(where: { final == "\($0).json" || MediaName.isMedia(final, of: $0) }),
         let file = try? OpenRecording(path: sibling(draft), followsLinks: false)
       else { continue }
@@ -162,7 +162,7 @@ extension RecordingRepair {
 
   /// Whether the manifest is called as the recorder called it.
   private func hasOwnName(_ manifest: RecordingManifest) -> Bool {
-    let wanted = SafeName(of: manifest.name ?? manifest.user).description
+    let wanted = SafeFileName(of: manifest.name ?? manifest.user).description
     guard ownBase.hasPrefix(wanted) else { return false }
     let rest = ownBase.dropFirst(wanted.count)
     return rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil

@@ -44,7 +44,7 @@ struct RecordingRepair {
     }
   }
 
-  func examine(_ file: OpenRecording) throws(Recorder.DiskError) -> RepairFinding {
+  func examine(_ file: OpenRecording) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     let start = Array(try file.read(at: 0, count: 4).readableBytesView)
     switch start {
     case [0x1A, 0x45, 0xDF, 0xA3]: return try WebMRepair.examine(file)
@@ -83,7 +83,7 @@ struct RecordingRepair {
 }
 
 /// What was found out about a file.
-enum RepairFinding: Sendable, Hashable {
+enum RepairAnalysis: Sendable, Hashable {
   /// It was closed in good order.
   case whole(Duration)
   case mendable(RepairPlan)
@@ -91,7 +91,7 @@ enum RepairFinding: Sendable, Hashable {
   case refused(String)
 
   /// How many places a search behind damage looks at, in all; each costs some reading.
-  static let mostPlaces = 10_000
-  static let goesOnBehindItsEnd = RepairFinding.refused("holds more behind the end of its recording")
-  static let tooDamaged = RepairFinding.refused("is damaged in too many places")
+  static let maximumPlaces = 10_000
+  static let goesOnBehindItsEnd = RepairAnalysis.refused("holds more behind the end of its recording")
+  static let tooDamaged = RepairAnalysis.refused("is damaged in too many places")
 }

@@ -14,7 +14,7 @@ struct RepairPlan: Sendable, Hashable {
 
   /// Makes the file whole. Whatever fails, and wherever the program is killed, what remains can be read as far as before,
   /// and repaired again.
-  func carryOut(on target: any RepairTarget) throws(Recorder.DiskError) {
+  func carryOut(on target: any RepairTarget) throws(RoomRecorder.StorageError) {
     if truncation < target.size { try target.truncate(to: truncation) }
     do {
       for stage in stages {
@@ -35,9 +35,9 @@ struct RepairPlan: Sendable, Hashable {
 /// A file that is to be repaired: what a repair does to it, so that tests can have one that fails or stops anywhere.
 protocol RepairTarget: ByteSource {
   /// Cuts the file off.
-  func truncate(to size: Int64) throws(Recorder.DiskError)
+  func truncate(to size: Int64) throws(RoomRecorder.StorageError)
   /// Writes all bytes or throws; then some of them may be written.
-  func write(_ write: FileWrite) throws(Recorder.DiskError)
+  func write(_ write: FileWrite) throws(RoomRecorder.StorageError)
   /// Waits until all that was written lies on the disk.
-  func sync() throws(Recorder.DiskError)
+  func sync() throws(RoomRecorder.StorageError)
 }

@@ -10,7 +10,7 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
     /// It is not there.
     case missing
     /// It could not be read or written.
-    case failed(Recorder.DiskError)
+    case failed(RoomRecorder.StorageError)
   }
 
   public let path: String

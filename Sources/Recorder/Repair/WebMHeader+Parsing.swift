@@ -22,7 +22,7 @@ extension WebMHeader {
     guard
       let ebml = all.next(), ebml.head.is(.ebml), text(.docType, in: ebml.content) == "webm",
       let area = bytes.getSlice(at: bytes.readerIndex + Int(segmentStart) - 12, length: 12),
-      let segment = EBMLHead(parsing: area), segment.is(.segment), segment.length == 12,
+      let segment = EBMLElementHeader(parsing: area), segment.is(.segment), segment.length == 12,
       let content = bytes.getSlice(
         at: bytes.readerIndex + Int(segmentStart), length: bytes.readableBytes - Int(segmentStart))
     else { return nil }
@@ -54,7 +54,7 @@ extension WebMHeader {
       for (head, content) in EBMLReader(entry) {
         if head.is(.video) {
           let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
-          video = PictureSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
+          video = VideoSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
         }
         if head.is(.audio) { audio = Audio(channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1) }
       }

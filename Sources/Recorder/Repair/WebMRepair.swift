@@ -7,17 +7,17 @@ import NIOCore
 /// the middle stays as it is, as long as a block or a cluster follows that can be read.
 struct WebMRepair {
   /// In milliseconds; a cluster that lies further back says that what came before it was damaged.
-  private static let longestStepBack: Int64 = 60_000
+  private static let maximumStepBack: Int64 = 60_000
 
   private let source: any ByteSource
   private var place: Int64 = 0
   private var cues = WebMCues()
   private var times: [UInt8: Int64] = [:]
   /// When the last picture ends, by the distance to the one before it.
-  private var pictureLength: Int64 = 33
+  private var frameDuration: Int64 = 33
   private var end: Int64 = 0
-  private var pictures = WrittenFrames()
-  private var lastSound: (time: Int64, place: Int64, count: Int)?
+  private var videoFrames = WrittenFrameCounts()
+  private var lastAudio: (time: Int64, place: Int64, count: Int)?
   /// Places that looked like a cluster behind damage, and clusters that lie further back than what came before them.
   private var searched = 0
   /// Elements that were passed over although clusters have none such.
@@ -30,20 +30,20 @@ struct WebMRepair {
   }
 
   /// Looks at a file.
-  static func examine(_ source: any ByteSource) throws(Recorder.DiskError) -> RepairFinding {
+  static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     var repair = WebMRepair(source)
     return try repair.examine()
   }
 
   /// What pictures a file of ours holds, from its time zero on; nil when it is none of ours.
-  static func pictures(in source: any ByteSource) throws(Recorder.DiskError) -> WrittenFrames? {
+  static func videoFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
     var repair = WebMRepair(source)
     try repair.readClusters(from: found.length)
-    return repair.pictures
+    return repair.videoFrames
   }
 
-  private mutating func examine() throws(Recorder.DiskError) -> RepairFinding {
+  private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else {
       return .refused("is a WebM file, but not a recording of this program's")
     }
@@ -52,9 +52,9 @@ struct WebMRepair {
     }
     if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
     try readClusters(from: found.length)
-    if searched > RepairFinding.mostPlaces || unknown > Self.mostUnknown { return .tooDamaged }
+    if searched > RepairAnalysis.maximumPlaces || unknown > Self.maximumUnknown { return .tooDamaged }
     guard place > found.length else { return .refused("holds no frame") }
-    try noteEndOfSound()
+    try noteEndOfAudio()
 
     var header = found.header
     let shown = header.known
@@ -74,9 +74,9 @@ struct WebMRepair {
   }
 
   /// Reads all clusters that can be read, and moves behind the last one.
-  private mutating func readClusters(from start: Int64) throws(Recorder.DiskError) {
+  private mutating func readClusters(from start: Int64) throws(RoomRecorder.StorageError) {
     place = start
-    while searched <= RepairFinding.mostPlaces, unknown <= Self.mostUnknown {
+    while searched <= RepairAnalysis.maximumPlaces, unknown <= Self.maximumUnknown {
       let before = place
       if try readCluster() { continue }
       // Where a damaged size leads too far, the next cluster follows at once.
@@ -89,17 +89,17 @@ struct WebMRepair {
   /// Reads the cluster at `place` and moves behind it, or behind its last whole block.
   ///
   /// - Returns: whether another one can follow there.
-  private mutating func readCluster() throws(Recorder.DiskError) -> Bool {
+  private mutating func readCluster() throws(RoomRecorder.StorageError) -> Bool {
     let start = place
     guard let (head, time, first) = try clusterHead(at: start) else { return false }
-    if time < end - Self.longestStepBack { forgetTimes(after: time) }
+    if time < end - Self.maximumStepBack { forgetTimes(after: time) }
     let content = start + Int64(head.length)
     // One that does not say how long it is lasts until the next one, which no cluster of ours leaves open.
     var declared = head.size.map { content + $0 } ?? source.size
     // Behind the last element that says what it is, and where reading goes on: other elements are passed over as readers do it,
     // but only what follows them shows that they are none of damage's making.
     var (end, next) = (first, first)
-    while next < declared, unknown <= Self.mostUnknown, let element = try element(at: next, limit: declared) {
+    while next < declared, unknown <= Self.maximumUnknown, let element = try element(at: next, limit: declared) {
       next = element.end
       if element.isKnown { end = next } else { unknown += 1 }
       if let block = element.block { note(block, cluster: (start, time)) }
@@ -124,12 +124,13 @@ struct WebMRepair {
   }
 
   /// The beginning of a cluster: its head, its time, and where what follows its time begins; nil where there is none.
-  private func clusterHead(at offset: Int64) throws(Recorder.DiskError) -> (head: EBMLHead, time: Int64, first: Int64)?
-  {
+  private func clusterHead(at offset: Int64) throws(RoomRecorder.StorageError) -> (
+    head: EBMLElementHeader, time: Int64, first: Int64
+  )? {
     guard let head = try self.head(at: offset), head.is(.cluster) else { return nil }
     var place = offset + Int64(head.length)
     // The time comes first, but for what says nothing of blocks.
-    for _ in 0..<Self.mostBeforeTime {
+    for _ in 0..<Self.maximumBeforeTime {
       guard let stamp = try self.head(at: place), let size = stamp.size, size <= source.size - place else { return nil }
       let content = place + Int64(stamp.length)
       if stamp.is(.timestamp) {
@@ -145,16 +146,16 @@ struct WebMRepair {
   }
 
   /// How many elements are passed over in search of a cluster's time.
-  private static let mostBeforeTime = 16
+  private static let maximumBeforeTime = 16
 
   /// How many elements are passed over in all that are none of a cluster's: the same ones can be passed over once more for every
   /// place that looks like a cluster.
-  private static let mostUnknown = 100_000
+  private static let maximumUnknown = 100_000
 
   /// Where the next cluster lies that can be one of this file's.
-  private mutating func findCluster(from offset: Int64) throws(Recorder.DiskError) -> Int64? {
+  private mutating func findCluster(from offset: Int64) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset)
-    while searched <= RepairFinding.mostPlaces, let place = try search.next() {
+    while searched <= RepairAnalysis.maximumPlaces, let place = try search.next() {
       searched += 1
       if let cluster = try clusterHead(at: place), try element(at: cluster.first, limit: source.size)?.isKnown == true {
         return place
@@ -177,7 +178,7 @@ struct WebMRepair {
   private static let known: Set<UInt32> = [0xA3, 0xA0, 0xAF, 0xA7, 0xAB, 0x5854, 0xEC, 0xBF]
 
   /// The element at a place; nil when none is there as a whole.
-  private func element(at offset: Int64, limit: Int64) throws(Recorder.DiskError) -> Element? {
+  private func element(at offset: Int64, limit: Int64) throws(RoomRecorder.StorageError) -> Element? {
     guard let head = try self.head(at: offset), let size = head.size, !head.is(.cluster), !head.is(.cues) else {
       return nil
     }
@@ -198,7 +199,7 @@ struct WebMRepair {
   }
 
   /// What a `SimpleBlock` holds; nil when it is of no track of ours. Whatever its flags say, readers take it.
-  private func block(at content: Int64, end: Int64) throws(Recorder.DiskError) -> Block? {
+  private func block(at content: Int64, end: Int64) throws(RoomRecorder.StorageError) -> Block? {
     var bytes = try source.read(at: content, count: 4)
     guard
       let number: UInt8 = bytes.readInteger(), let relative: Int16 = bytes.readInteger(),
@@ -212,40 +213,41 @@ struct WebMRepair {
   private mutating func note(_ block: Block, cluster: (place: Int64, time: Int64)) {
     let time = max(0, cluster.time + Int64(block.relativeTime))
     if block.number == WebMHeader.videoNumber {
-      if let last = times[block.number] { pictureLength = min(max(1, time - last), WebMWriter.longestCluster) }
-      end = max(end, time + pictureLength)
-      pictures.add(isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + pictureLength))
+      if let last = times[block.number] { frameDuration = min(max(1, time - last), WebMWriter.maximumClusterDuration) }
+      end = max(end, time + frameDuration)
+      videoFrames.add(
+        isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + frameDuration))
       if block.isKeyframe {
         cues.add(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
       }
     } else {
-      lastSound = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
+      lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
     }
     times[block.number] = time
   }
 
   private mutating func forgetTimes(after time: Int64) {
     searched += 1
-    (end, times, lastSound) = (time, [:], nil)
-    pictures.end = min(pictures.end, .milliseconds(time))
+    (end, times, lastAudio) = (time, [:], nil)
+    videoFrames.end = min(videoFrames.end, .milliseconds(time))
     cues.remove(after: time)
   }
 
-  private mutating func noteEndOfSound() throws(Recorder.DiskError) {
-    guard let lastSound else { return }
-    let payload = try source.read(at: lastSound.place, count: lastSound.count)
+  private mutating func noteEndOfAudio() throws(RoomRecorder.StorageError) {
+    guard let lastAudio else { return }
+    let payload = try source.read(at: lastAudio.place, count: lastAudio.count)
     let ticks = (try? OpusPacket(parsing: payload))?.duration ?? 960
-    end = max(end, lastSound.time + Duration(opusTicks: Int64(ticks)).milliseconds)
+    end = max(end, lastAudio.time + Duration(opusTicks: Int64(ticks)).milliseconds)
   }
 
-  private func head(at offset: Int64) throws(Recorder.DiskError) -> EBMLHead? {
+  private func head(at offset: Int64) throws(RoomRecorder.StorageError) -> EBMLElementHeader? {
     guard offset < source.size else { return nil }
-    return EBMLHead(parsing: try source.read(at: offset, count: EBMLHead.longest))
+    return EBMLElementHeader(parsing: try source.read(at: offset, count: EBMLElementHeader.longest))
   }
 
   /// Writes for a size field as long as it was, with a smaller size: byte by byte and the last one first, so that it never
   /// says less than the new size, wherever the program is killed. Too much, it said before.
-  private static func sizeField(of head: EBMLHead, at offset: Int64, saying size: Int64) -> [FileWrite] {
+  private static func sizeField(of head: EBMLElementHeader, at offset: Int64, saying size: Int64) -> [FileWrite] {
     let length = head.sizeLength
     let value = UInt64(size) | 1 << UInt64(7 * length)
     return (0..<length).map { index in

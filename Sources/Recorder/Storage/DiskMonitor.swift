@@ -20,23 +20,23 @@ final class DiskMonitor: Sendable {
   static let averagingTime = Duration.seconds(2)
 
   private struct State {
-    var callBegan: Moment?
-    var slowUntil: Moment?
+    var callBegan: MonotonicInstant?
+    var slowUntil: MonotonicInstant?
     var isFailing = false
     /// The share of the time that was spent in calls, 0 to 1, as of the end of the last call.
     var share = 0.0
-    var shareTime: Moment?
+    var shareTime: MonotonicInstant?
     /// How long a call takes, of the last ones.
     var average = Duration.zero
 
     /// The share at a time, with what has passed since counted as spent in a call or outside.
-    func share(at now: Moment, isInCall: Bool) -> Double {
+    func share(at now: MonotonicInstant, isInCall: Bool) -> Double {
       guard let shareTime, now > shareTime else { return share }
       let weight = exp(-((now - shareTime) / DiskMonitor.averagingTime))
       return share * weight + (isInCall ? 1 - weight : 0)
     }
 
-    mutating func pass(until now: Moment, isInCall: Bool) {
+    mutating func pass(until now: MonotonicInstant, isInCall: Bool) {
       share = share(at: now, isInCall: isInCall)
       shareTime = max(shareTime ?? now, now)
     }
@@ -44,14 +44,14 @@ final class DiskMonitor: Sendable {
 
   private let state = Mutex(State())
 
-  func callBegan(at now: Moment) {
+  func callBegan(at now: MonotonicInstant) {
     state.withLock { state in
       state.pass(until: now, isInCall: false)
       state.callBegan = now
     }
   }
 
-  func callEnded(at now: Moment) {
+  func callEnded(at now: MonotonicInstant) {
     state.withLock { state in
       guard let began = state.callBegan else { return }
       state.callBegan = nil
@@ -65,7 +65,7 @@ final class DiskMonitor: Sendable {
   func setFailing(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
 
   /// Whether it is the disk that frames wait for.
-  func isCause(at now: Moment) -> Bool {
+  func isCause(at now: MonotonicInstant) -> Bool {
     state.withLock { state in
       if state.isFailing { return true }
       if let began = state.callBegan, now - began >= Self.slowCall { return true }

@@ -8,11 +8,11 @@ final class OutputFile {
   private(set) var size: Int64 = 0
   /// Bytes that there is room for, written or not.
   private var reserved: Int64 = 0
-  private let disk: any Disk
-  private var descriptor: Disk.Handle
+  private let disk: any FileSystem
+  private var descriptor: FileSystem.Handle
 
   /// - Parameter descriptor: open for writing; owned from here on.
-  init(descriptor: Disk.Handle, name: String, path: String, disk: any Disk = RealDisk()) {
+  init(descriptor: FileSystem.Handle, name: String, path: String, disk: any FileSystem = POSIXFileSystem()) {
     self.descriptor = descriptor
     self.name = name
     self.path = path
@@ -35,7 +35,7 @@ final class OutputFile {
   /// Writes all bytes or throws; then the file is as long as it was before.
   ///
   /// - Parameter room: bytes behind them that there must be room for as well; nil to write without asking for room.
-  func write(_ write: FileWrite, leaving room: Int64? = nil) throws(Recorder.DiskError) {
+  func write(_ write: FileWrite, leaving room: Int64? = nil) throws(RoomRecorder.StorageError) {
     if let room { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0
     let total = write.bytes.readableBytes
@@ -50,13 +50,13 @@ final class OutputFile {
       if write.offset + Int64(done) > size {
         giveBackRoom()
       }
-      throw Recorder.DiskError("write to", path, code: error.code)
+      throw RoomRecorder.StorageError("write to", path, code: error.code)
     }
     size = max(size, write.offset + Int64(total))
   }
 
   /// Makes sure that the file can grow to a length.
-  func reserve(_ length: Int64) throws(Recorder.DiskError) {
+  func reserve(_ length: Int64) throws(RoomRecorder.StorageError) {
     let known = max(size, reserved)
     if length <= known { return }
     do {
@@ -65,7 +65,7 @@ final class OutputFile {
     } catch {
       // Some file systems keep what they could get, which others need.
       giveBackRoom()
-      throw Recorder.DiskError("write to", path, code: error.code)
+      throw RoomRecorder.StorageError("write to", path, code: error.code)
     }
   }
 
@@ -76,16 +76,16 @@ final class OutputFile {
   }
 
   /// Waits until all that was written lies on the disk.
-  func sync() throws(Recorder.DiskError) {
+  func sync() throws(RoomRecorder.StorageError) {
     do {
       try disk.sync(descriptor)
     } catch {
-      throw Recorder.DiskError("store", path, code: error.code)
+      throw RoomRecorder.StorageError("store", path, code: error.code)
     }
   }
 
   /// Closes the file.
-  func close() throws(Recorder.DiskError) {
+  func close() throws(RoomRecorder.StorageError) {
     guard descriptor >= 0 else { return }
     if reserved > size { try? disk.truncate(descriptor, to: size) }
     let closing = descriptor
@@ -94,7 +94,7 @@ final class OutputFile {
     do {
       try disk.close(closing)
     } catch {
-      throw Recorder.DiskError("close", path, code: error.code)
+      throw RoomRecorder.StorageError("close", path, code: error.code)
     }
   }
 }

@@ -3,25 +3,25 @@ import Media
 /// The last sender report of an audio and of a video track: together they tell how the two lines lie to each other.
 struct ReportPair: Sendable {
   /// Reports whose arrivals and wall clocks differ by more than this were not written by one clock.
-  private static let largestDisagreement = Duration.seconds(1)
+  private static let maximumDisagreement = Duration.seconds(1)
   /// Reports that are further apart than this tell nothing exact: a clock that runs 200 ppm fast is 12 ms on by then.
-  private static let largestDistance = Duration.seconds(60)
+  private static let maximumDistance = Duration.seconds(60)
 
   var audio: ClockReport
   var video: ClockReport
 
   /// What is to be added to a position on the video line to have the audio line's position of the same moment at the
   /// sender; nil when the reports do not fit the lines or each other.
-  func offset(audioLine: TrackLine, videoLine: TrackLine) -> Duration? {
+  func offset(audioTimeline: TrackTimeline, videoTimeline: TrackTimeline) -> Duration? {
     guard
       audio.ntp != 0, video.ntp != 0,
-      let audioPosition = audioLine.position(of: audio), let videoPosition = videoLine.position(of: video)
+      let audioPosition = audioTimeline.position(of: audio), let videoPosition = videoTimeline.position(of: video)
     else { return nil }
     let atSender = Self.duration(from: audio.ntp, to: video.ntp)
     let distance = video.arrived - audio.arrived
-    if distance > Self.largestDistance || distance < .zero - Self.largestDistance { return nil }
+    if distance > Self.maximumDistance || distance < .zero - Self.maximumDistance { return nil }
     let disagreement = atSender - distance
-    let limit = Self.largestDisagreement
+    let limit = Self.maximumDisagreement
     if disagreement > limit || disagreement < .zero - limit { return nil }
     return audioPosition + atSender - videoPosition
   }

@@ -12,19 +12,19 @@ struct VerificationBudget: Sendable {
   static let burst = 2 * pixelsPerSecond
 
   /// What a picture of any size costs besides.
-  static let pixelsPerPicture = 20_000.0
+  static let pixelsPerVideoFrame = 20_000.0
 
   private var left = Double(burst)
-  private var last: Moment?
-  private var size: PictureSize?
+  private var last: MonotonicInstant?
+  private var size: VideoSize?
 
   /// Takes what a picture costs, if there is as much.
-  mutating func spend(on size: PictureSize, now: Moment) -> Bool {
+  mutating func spend(on size: VideoSize, now: MonotonicInstant) -> Bool {
     if let last, now > last {
       left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
     }
     last = max(last ?? now, now)
-    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerPicture
+    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerVideoFrame
     let cost = self.size == size ? pixels : 2 * pixels
     guard cost <= left else { return false }
     left -= cost

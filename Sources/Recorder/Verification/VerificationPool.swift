@@ -74,7 +74,7 @@ final class VerificationPool: Sendable {
   /// Asks for a thread that decodes a participant's frames.
   ///
   /// - Parameter now: what counts as the time of decoding where it is done at once.
-  func schedule(_ check: FrameCheck, now: Moment) {
+  func schedule(_ check: FrameVerifier, now: MonotonicInstant) {
     guard let threads else {
       _ = check.decode(for: nil) { now }
       return

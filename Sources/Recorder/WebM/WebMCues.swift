@@ -31,10 +31,10 @@ struct WebMCues: Sendable {
   }
 
   /// The most bytes that the element can have, with one more point.
-  var longestElement: Int64 { Int64(points.count + 1) * Self.longestPoint + 12 }
+  var longestElement: Int64 { Int64(points.count + 1) * Self.maximumPoint + 12 }
 
   /// The longest cue point in bytes: ids, sizes, and values of at most 8 bytes.
-  private static let longestPoint: Int64 = 32
+  private static let maximumPoint: Int64 = 32
 
   /// Forgets those of clusters behind a place, in bytes from the segment's start.
   mutating func remove(from place: Int64) {

@@ -30,7 +30,7 @@ struct WebMHeader: Sendable, Hashable {
   static let audioNumber: UInt8 = 2
 
   /// The largest picture so far; nil while there is no video.
-  var video: PictureSize?
+  var video: VideoSize?
   /// Nil while there is no audio.
   var audio: Audio?
   /// When the file's time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
@@ -133,7 +133,7 @@ struct WebMHeader: Sendable, Hashable {
     area.master(.tracks) { tracks in
       // A track entry's id and size have a byte each, like a void's.
       var first = EBMLBuilder()
-      Self.write(video ?? PictureSize(width: 1, height: 1), into: &first)
+      Self.write(video ?? VideoSize(width: 1, height: 1), into: &first)
       first.fill(to: Self.videoLength)
       tracks.append(first, hidden: !parts.contains(.video))
       var second = EBMLBuilder()
@@ -145,12 +145,12 @@ struct WebMHeader: Sendable, Hashable {
     return area
   }
 
-  private static func write(_ video: PictureSize, into tracks: inout EBMLBuilder) {
+  private static func write(_ video: VideoSize, into tracks: inout EBMLBuilder) {
     tracks.master(.trackEntry) { entry in
       begin(&entry, number: videoNumber, type: 1, codec: "V_VP8")
-      entry.master(.video) { picture in
-        picture.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.width)))
-        picture.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.height)))
+      entry.master(.video) { element in
+        element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.width)))
+        element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.height)))
       }
     }
   }
@@ -162,9 +162,9 @@ struct WebMHeader: Sendable, Hashable {
       entry.unsigned(.codecDelay, UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000)
       // 80 ms: what a decoder needs to find its way after a seek (RFC 7845, 4.6).
       entry.unsigned(.seekPreRoll, 80_000_000)
-      entry.master(.audio) { sound in
-        sound.float(.samplingFrequency, 48_000)
-        sound.unsigned(.channels, UInt64(audio.channels))
+      entry.master(.audio) { element in
+        element.float(.samplingFrequency, 48_000)
+        element.unsigned(.channels, UInt64(audio.channels))
       }
     }
   }

@@ -7,9 +7,9 @@ import NIOCore
 /// says so. The file is readable after every write; `finish` adds the cues and the duration, and closes sizes.
 struct WebMWriter: Sendable {
   /// The longest cluster in milliseconds.
-  static let longestCluster: Int64 = 1_000
+  static let maximumClusterDuration: Int64 = 1_000
   /// Bytes after which a cluster ends, whatever its length.
-  private static let largestCluster = 4 << 20
+  private static let maximumClusterBytes = 4 << 20
 
   private struct Cluster: Sendable {
     let time: Int64
@@ -36,13 +36,13 @@ struct WebMWriter: Sendable {
   private var lastClusterTime: Int64 = 0
   private var cues = WebMCues()
   /// What is known of the tracks by the frames up to the end of each cluster that may not be on the disk, and of the one before.
-  private var clusters = CircularBuffer<(end: Int64, video: PictureSize?, audio: WebMHeader.Audio?)>()
+  private var clusters = CircularBuffer<(end: Int64, video: VideoSize?, audio: WebMHeader.Audio?)>()
   /// The same, of the frames so far.
-  private var described: (video: PictureSize?, audio: WebMHeader.Audio?)
+  private var described: (video: VideoSize?, audio: WebMHeader.Audio?)
   /// Where the next cluster goes.
   private var end = WebMHeader.length
-  private var lastTime = PerKind<Int64>()
-  private var lastPictureLength: Int64 = 33
+  private var lastTime = PerMediaKind<Int64>()
+  private var lastVideoFrameLength: Int64 = 33
   /// Bytes of frames that no write holds yet.
   var unwrittenBytes: Int { cluster?.element.count ?? 0 }
   /// Bytes that ``finish()`` adds to the file at most, besides the last cluster.
@@ -54,7 +54,7 @@ struct WebMWriter: Sendable {
   ///   - video: the first picture's size; nil while there is none.
   ///   - audio: what is known of the sound; nil while there is none.
   ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(video: PictureSize?, audio: WebMHeader.Audio?, date: Int64) {
+  init(video: VideoSize?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
@@ -67,9 +67,9 @@ struct WebMWriter: Sendable {
   }
 
   /// Takes note of a larger picture; the header states the largest.
-  mutating func declare(video size: PictureSize) -> [FileWrite] {
+  mutating func declare(video size: VideoSize) -> [FileWrite] {
     let known = header.video
-    header.video = PictureSize(
+    header.video = VideoSize(
       width: max(size.width, known?.width ?? 0), height: max(size.height, known?.height ?? 0))
     return header.video == known ? [] : headerWrites()
   }
@@ -88,8 +88,8 @@ struct WebMWriter: Sendable {
     let time = max(block.time.milliseconds, earliest)
     var writes: [FileWrite] = []
     let isAtEnd = cluster.map { cluster in
-      let isFull = cluster.element.count >= Self.largestCluster
-      let isFar = time - cluster.time >= Self.longestCluster
+      let isFull = cluster.element.count >= Self.maximumClusterBytes
+      let isFar = time - cluster.time >= Self.maximumClusterDuration
       return isFull || isFar || (block.kind == .video && block.isKeyframe)
     }
     if isAtEnd == true { writes = endCluster() }
@@ -183,8 +183,8 @@ struct WebMWriter: Sendable {
     if let known = block.duration {
       length = known.milliseconds
     } else {
-      if let last = lastTime[block.kind] { lastPictureLength = min(time - last, Self.longestCluster) }
-      length = lastPictureLength
+      if let last = lastTime[block.kind] { lastVideoFrameLength = min(time - last, Self.maximumClusterDuration) }
+      length = lastVideoFrameLength
     }
     lastTime[block.kind] = time
     duration = max(duration, time + length)

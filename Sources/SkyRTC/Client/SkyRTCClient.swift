@@ -29,7 +29,7 @@ public final class SkyRTCClient: Sendable {
   /// Guarded because `send` is called from any thread and must keep the order of its calls.
   private let line = Mutex(Line())
   /// About the server's messages: one that sends nothing else must not fill a log.
-  private let warnings = Mutex(LogLineBucket(perSecond: 1, burst: 20, now: .now()))
+  private let warnings = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
 
   private struct Line {
     var socket: WebSocketClient?
@@ -80,7 +80,7 @@ public final class SkyRTCClient: Sendable {
   /// protocol makes of it too.
   public func send(_ message: SignallingMessage, to participant: ParticipantID) {
     let id = participant.text
-    let signal: PeerSignal =
+    let signal: RelayedMessage =
       switch message {
       case .offer(let sdp): .offer(SignalledDescription(type: "offer", sdp: sdp))
       case .answer(let sdp): .answer(SignalledDescription(type: "answer", sdp: sdp))
@@ -91,7 +91,7 @@ public final class SkyRTCClient: Sendable {
         logger.debug("A signal is dropped, because no server is there.", metadata: ["participant": "\(id)"])
         return
       }
-      socket.send(.text(SkyRTCRequest.signal(signal, to: id).text))
+      socket.send(.text(ClientMessage.signal(signal, to: id).text))
     }
   }
 
@@ -116,7 +116,7 @@ public final class SkyRTCClient: Sendable {
   private func stayJoined(from first: WebSocketClient) async {
     var backoff = ReconnectBackoff(shortest: options.shortestRetryDelay, longest: options.longestRetryDelay)
     var generator = SystemRandomNumberGenerator()
-    var former: SkyRTCRequest.FormerIdentity?
+    var former: ClientMessage.FormerIdentity?
     var next: WebSocketClient? = first
     while !isClosed {
       let reason: String
@@ -146,8 +146,8 @@ public final class SkyRTCClient: Sendable {
   ///
   /// - Parameter former: the id of the last connection, which is asked for again; then the id of this one.
   private func stayJoined(
-    on socket: WebSocketClient, former: inout SkyRTCRequest.FormerIdentity?
-  ) async -> WebSocketEnding {
+    on socket: WebSocketClient, former: inout ClientMessage.FormerIdentity?
+  ) async -> WebSocketCloseReason {
     let isWanted = line.withLock { line in
       if !line.isClosed { line.socket = socket }
       return !line.isClosed
@@ -162,7 +162,7 @@ public final class SkyRTCClient: Sendable {
       socket.close()
       return await socket.ended()
     }
-    socket.send(.text(SkyRTCRequest.join(room: room, former: former).text))
+    socket.send(.text(ClientMessage.join(room: room, former: former).text))
     let limit = options.joinTimeout
     let joinTimer = Task {
       try await group.any().sleep(for: limit)
@@ -193,7 +193,7 @@ public final class SkyRTCClient: Sendable {
       case .binary(let data): String(decoding: data.readableBytesView, as: UTF8.self)
       }
     do throws(SignallingError) {
-      switch membership.received(try SkyRTCNotice(parsing: text)) {
+      switch membership.received(try ServerMessage(parsing: text)) {
       case .event(let event): return event
       case .ignored(let oddity): logger.debug("A message of the server is ignored: \(oddity)")
       }

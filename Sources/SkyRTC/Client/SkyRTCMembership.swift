@@ -46,7 +46,7 @@ package struct SkyRTCMembership: Sendable {
     self.maximumOthers = maximumOthers
   }
 
-  package mutating func received(_ notice: SkyRTCNotice) -> Outcome {
+  package mutating func received(_ notice: ServerMessage) -> Outcome {
     guard let you else {
       guard case .peers(let you, let listed, let secret) = notice else { return .ignored(.beforeWelcome) }
       self.you = you
@@ -80,7 +80,7 @@ package struct SkyRTCMembership: Sendable {
     }
   }
 
-  private static func outcome(of signal: PeerSignal, from id: String) -> Outcome {
+  private static func outcome(of signal: RelayedMessage, from id: String) -> Outcome {
     switch signal {
     case .offer(let description):
       return .event(.message(.offer(description.sdp), from: ParticipantID(id)))

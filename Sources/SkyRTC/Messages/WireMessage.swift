@@ -45,7 +45,7 @@ struct WireMessage: Codable {
 
   /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` throws in a
   ///   page of 2013 that runs in a browser of today.
-  init(prefix: String, signal: PeerSignal, socketID: String, forOldPages: Bool = false) {
+  init(prefix: String, signal: RelayedMessage, socketID: String, forOldPages: Bool = false) {
     var data = Payload()
     data.socketId = socketID
     let name: String

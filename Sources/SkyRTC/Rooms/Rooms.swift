@@ -6,9 +6,9 @@ package struct Rooms: Sendable {
   /// A message for one connection.
   package struct Delivery: Sendable, Hashable {
     package var to: String
-    package var notice: SkyRTCNotice
+    package var notice: ServerMessage
 
-    package init(to: String, notice: SkyRTCNotice) {
+    package init(to: String, notice: ServerMessage) {
       self.to = to
       self.notice = notice
     }
@@ -82,7 +82,7 @@ package struct Rooms: Sendable {
   }
 
   /// Passes a signal on, with the sender's id in place of the target's; nil unless both are in the same room.
-  package func relay(_ signal: PeerSignal, from sender: String, to target: String) -> Delivery? {
+  package func relay(_ signal: RelayedMessage, from sender: String, to target: String) -> Delivery? {
     guard sender != target, let room = roomOf[sender], roomOf[target] == room else { return nil }
     return Delivery(to: target, notice: .signal(signal, from: sender))
   }

@@ -10,12 +10,12 @@ import NIOWebSocket
 /// A SkyRTC room server with its web page, both on one port; for a program of its own or inside another one.
 ///
 /// Everything runs on one event loop: no lock guards a room, and the order of messages is the order of their arrival.
-/// The page is answered by `PageHandler`; any path opens a WebSocket, which then belongs to `SkyRTCHub`.
+/// The page is answered by `PageHandler`; any path opens a WebSocket, which then belongs to `ConnectionRegistry`.
 public actor SkyRTCServer {
   public nonisolated let configuration: Configuration
 
   private let loop: any EventLoop
-  private let hub: NIOLoopBoundBox<SkyRTCHub>
+  private let hub: NIOLoopBoundBox<ConnectionRegistry>
   private var state = State.new
 
   private enum State {
@@ -35,7 +35,7 @@ public actor SkyRTCServer {
   ) {
     self.configuration = configuration
     loop = group.any()
-    let hub = SkyRTCHub(limits: configuration.limits, logger: logger, loop: loop)
+    let hub = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
     self.hub = NIOLoopBoundBox.makeBoxSendingValue(hub, eventLoop: loop)
   }
 
@@ -88,14 +88,14 @@ public actor SkyRTCServer {
 
   /// Builds a new connection's pipeline: TLS, HTTP, and either the page or a WebSocket.
   private static func prepare(
-    _ channel: any Channel, hub: NIOLoopBoundBox<SkyRTCHub>, configuration: Configuration, tls: NIOSSLContext?
+    _ channel: any Channel, hub: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration, tls: NIOSSLContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
     let page = PageHandler(timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers)
     let rules = RequestRules(host: configuration.host, allowedOrigins: configuration.allowedOrigins)
     let httpOnly = NIOLoopBound(
-      [RequestGuard(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
+      [RequestFilter(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: min(configuration.limits.maximumMessageBytes, Int(UInt32.max)), automaticErrorHandling: false,
       shouldUpgrade: { channel, head in channel.eventLoop.makeSucceededFuture(head.method == .GET ? [:] : nil) },

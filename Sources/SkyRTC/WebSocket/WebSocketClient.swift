@@ -29,11 +29,11 @@ package final class WebSocketClient: Sendable {
 
   private let channel: any Channel
   private let handler: NIOLoopBound<WebSocketHandler>
-  private let ending: EventLoopFuture<WebSocketEnding>
+  private let ending: EventLoopFuture<WebSocketCloseReason>
 
   private init(
     url: WebSocketURL, channel: any Channel, handler: NIOLoopBound<WebSocketHandler>,
-    messages: AsyncStream<WebSocketMessage>, ending: EventLoopFuture<WebSocketEnding>
+    messages: AsyncStream<WebSocketMessage>, ending: EventLoopFuture<WebSocketCloseReason>
   ) {
     self.url = url
     self.channel = channel
@@ -57,7 +57,7 @@ package final class WebSocketClient: Sendable {
     to url: WebSocketURL, options: Options = Options(),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) async throws(WebSocketConnectError) -> WebSocketClient {
-    let opened = try await WebSocketOpening(url: url, options: options).connect(on: group.any())
+    let opened = try await WebSocketConnector(url: url, options: options).connect(on: group.any())
     return WebSocketClient(
       url: url, channel: opened.channel, handler: opened.handler, messages: opened.messages, ending: opened.ending)
   }
@@ -87,7 +87,7 @@ package final class WebSocketClient: Sendable {
   }
 
   /// Waits for the end of the connection and tells how it came.
-  package func ended() async -> WebSocketEnding {
+  package func ended() async -> WebSocketCloseReason {
     do {
       return try await ending.get()
     } catch {

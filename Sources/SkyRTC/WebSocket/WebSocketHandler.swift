@@ -20,9 +20,9 @@ package final class WebSocketHandler: ChannelInboundHandler {
   /// What the owner is told, on the event loop. `ended` comes exactly once, and nothing after it.
   package struct Owner {
     package var received: (WebSocketMessage) -> Void
-    package var ended: (WebSocketEnding) -> Void
+    package var ended: (WebSocketCloseReason) -> Void
 
-    package init(received: @escaping (WebSocketMessage) -> Void, ended: @escaping (WebSocketEnding) -> Void) {
+    package init(received: @escaping (WebSocketMessage) -> Void, ended: @escaping (WebSocketCloseReason) -> Void) {
       self.received = received
       self.ended = ended
     }
@@ -31,7 +31,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   private enum State {
     case open
     /// Our close frame is on its way; what comes in is thrown away.
-    case closing(WebSocketEnding)
+    case closing(WebSocketCloseReason)
     case ended
   }
 
@@ -182,12 +182,13 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   private func violated(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
     guard case .open = state else { return }
-    let ending = WebSocketEnding.closedHere(code: violation.code, reason: violation.description)
+    let ending = WebSocketCloseReason.closedHere(code: violation.code, reason: violation.description)
     beginClosing(code: violation.code, reason: violation.description, ending: ending, context: context)
   }
 
   /// Says goodbye and goes on reading, so that unread bytes do not reset the connection before our reason arrives.
-  private func beginClosing(code: UInt16, reason: String, ending: WebSocketEnding, context: ChannelHandlerContext) {
+  private func beginClosing(code: UInt16, reason: String, ending: WebSocketCloseReason, context: ChannelHandlerContext)
+  {
     state = .closing(ending)
     timer?.cancel()
     var data = ByteBuffer(integer: code)
@@ -212,7 +213,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     goodbye.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
   }
 
-  private func finish(_ ending: WebSocketEnding) {
+  private func finish(_ ending: WebSocketCloseReason) {
     let ending =
       switch state {
       case .open: ending

@@ -11,17 +11,17 @@ extension Call {
   func handler(recorder: RecorderGroup?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
     let known: [(any MediaSink)?] = [recorder, loopback]
     let sinks = known.compactMap(\.self)
-    return { [observer] happening in
-      let participant = happening.participant
-      observer?.happened(happening.event, with: participant, at: happening.time)
-      switch happening.event {
+    return { [observer] participantEvent in
+      let participant = participantEvent.participant
+      observer?.happened(participantEvent.event, with: participant, at: participantEvent.time)
+      switch participantEvent.event {
       case .stateChanged(.connecting):
         let clock = WallClock.read()
         recorder?.begin(participant, now: clock.moment.instant, wallClock: clock.secondsSince1970)
       case .media(let event):
-        for sink in sinks { sink.receive(event, of: participant, now: happening.time) }
+        for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
-        recorder?.end(participant, reason: LeaveReason(ending.cause), now: happening.time)
+        recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
       case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .problem:
         break
       }
@@ -31,16 +31,16 @@ extension Call {
   /// Carries what happens with participants to the server, the camera and the log, until the peer has been closed and all is
   /// handed over.
   func followPeer(_ parts: Parts) async {
-    var lines = ViewerLines()
-    for await happening in parts.peer.events {
-      let participant = happening.participant
+    var lines = ViewerBandwidth()
+    for await participantEvent in parts.peer.events {
+      let participant = participantEvent.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
-      switch happening.event {
+      switch participantEvent.event {
       case .signal(let message):
         parts.client.send(message, to: participant)
       case .stateChanged(let state):
-        if state == .connecting { _ = parts.roster.begin(participant) }
-        if state == .connected { parts.roster.connected() }
+        if state == .connecting { _ = parts.participantRegistry.begin(participant) }
+        if state == .connected { parts.participantRegistry.connected() }
         // How it ended is told by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
@@ -57,18 +57,18 @@ extension Call {
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
-        let isToBeCalledAgain = parts.roster.end(participant)
+        let isToBeCalledAgain = parts.participantRegistry.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
         lines.remove(participant)
         follow(lines, parts)
-        if isToBeCalledAgain, parts.roster.begin(participant) { parts.peer.offer(to: participant) }
+        if isToBeCalledAgain, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
       }
     }
   }
 
   /// Feeds the camera's frames to the peer. A file that is played once waits for its first viewer.
   func play(_ source: any FrameSource, _ parts: Parts) async {
-    if plan.camera?.loops == false { await parts.roster.firstConnection() }
+    if plan.camera?.loops == false { await parts.participantRegistry.firstConnection() }
     for await frame in await source.frames() {
       // It may come back before this goes on.
       observer?.sent(frame, at: .now)
@@ -79,12 +79,12 @@ extension Call {
   }
 
   /// One encoder serves all viewers.
-  private func follow(_ lines: ViewerLines, _ parts: Parts) {
+  private func follow(_ lines: ViewerBandwidth, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
     if let line = lines.common {
       source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
     } else {
-      source.startOver()
+      source.reset()
     }
   }
 }

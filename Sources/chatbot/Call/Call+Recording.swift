@@ -6,12 +6,12 @@ import Recorder
 extension Call {
   func openRecorder() throws(CallFailure) -> RecorderGroup? {
     guard let folder = plan.record else { return nil }
-    var configuration = Recorder.Configuration(folder: folder, room: plan.reach.roomName)
+    var configuration = RoomRecorder.Configuration(folder: folder, room: plan.connectionSettings.roomName)
     configuration.verifies = plan.verifies
     configuration.segment = plan.segment
     do {
-      let recorder = try RecorderGroup(configuration, threads: plan.reach.mediaThreads ?? 1)
-      tellUnfinished(in: folder)
+      let recorder = try RecorderGroup(configuration, threads: plan.connectionSettings.mediaThreads ?? 1)
+      reportUnfinished(in: folder)
       return recorder
     } catch {
       throw CallFailure(.disk, error.description)
@@ -19,8 +19,8 @@ extension Call {
   }
 
   /// Says how to mend what an earlier program left unfinished.
-  private func tellUnfinished(in folder: String) {
-    let unfinished = Recorder.unfinished(in: folder)
+  private func reportUnfinished(in folder: String) {
+    let unfinished = RoomRecorder.unfinished(in: folder)
     guard let first = unfinished.first else { return }
     let what = unfinished.count == 1 ? "The recording \(first)" : "\(unfinished.count) recordings"
     let verb = unfinished.count == 1 ? "was" : "were"
@@ -32,7 +32,7 @@ extension Call {
   func followSummaries(_ parts: Parts) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
-        group.addTask { for await summary in recorder.summaries { parts.roster.recorded(summary) } }
+        group.addTask { for await summary in recorder.summaries { parts.participantRegistry.recorded(summary) } }
       }
     }
   }
@@ -46,21 +46,22 @@ extension Call {
     }
   }
 
-  private func tell(_ problem: Recorder.Problem, _ parts: Parts) {
+  private func tell(_ problem: RoomRecorder.Problem, _ parts: Parts) {
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
     case .stalled: log.warning("\(problem)", metadata: user)
     case .resumed: log.notice("\(problem)", metadata: user)
     case .lost, .overloaded:
       log.error("\(problem)", metadata: user)
-      parts.roster.recordingFailed(CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))
+      parts.participantRegistry.recordingFailed(
+        CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))
     }
   }
 }
 
-extension LeaveReason {
+extension RecordingEndReason {
   /// The manifest's word for how a connection ended.
-  init(_ cause: PeerEnding.Cause) {
+  init(_ cause: CloseReason.Cause) {
     switch cause {
     case .closedByParticipant: self = .left
     case .connectionLost: self = .connectionLost

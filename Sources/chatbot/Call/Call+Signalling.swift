@@ -14,18 +14,18 @@ extension Call {
       switch event {
       case .joined(let you, let others):
         hasJoined = true
-        let isSomeoneElse = parts.roster.joined(as: you.text)
+        let isSomeoneElse = parts.participantRegistry.joined(as: you.text)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
         // A newcomer offers to those who are there. A call that outlived the server goes on. If the server knows us by
         // another name now, those who are there have seen us leave: it goes on for as long as their media comes, and when they
         // have ended it, we call them again.
         var pace = OfferPace()
         for other in others {
-          if parts.roster.begin(other) {
+          if parts.participantRegistry.begin(other) {
             await pace.next()
             parts.peer.offer(to: other)
           } else if isSomeoneElse {
-            parts.roster.callAgainAfterEnd(other)
+            parts.participantRegistry.callAgainAfterEnd(other)
             parts.peer.participantLeft(other)
           }
         }
@@ -33,7 +33,7 @@ extension Call {
         log.info("user joined", metadata: ["user": "\(id)"])
       case .participantLeft(let id, _):
         log.info("user left", metadata: ["user": "\(id)"])
-        parts.roster.forgetCallingAgain(id)
+        parts.participantRegistry.forgetCallingAgain(id)
         // Whose way to the server alone broke is still recorded, as long as media comes.
         parts.peer.receive(event)
       case .message:

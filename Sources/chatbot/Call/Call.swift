@@ -19,11 +19,11 @@ struct Call {
   /// What the tasks of a call share.
   struct Parts: Sendable {
     let client: SkyRTCClient
-    let peer: BotPeer
+    let peer: Peer
     let recorder: RecorderGroup?
     let source: (any FrameSource)?
     let loopback: Loopback?
-    let roster: Roster
+    let participantRegistry: ParticipantRegistry
   }
 
   /// Why a call ended.
@@ -43,23 +43,25 @@ struct Call {
   ///
   /// - Returns: what is known at the end of who was there and what was recorded.
   @discardableResult
-  func run(interruption: Interruption = Interruption()) async throws -> Roster {
+  func run(interruption: Interruption = Interruption()) async throws -> ParticipantRegistry {
     // Each participant may have three files and a socket or two.
-    OpenFiles.allowMany()
+    FileDescriptorLimit.allowMany()
     // What can be wrong without a network is found before anybody is disturbed.
-    try plan.reach.check()
+    try plan.connectionSettings.check()
     let source = try openSource()
     let recorder = try openRecorder()
-    let roster = Roster()
+    let participantRegistry = ParticipantRegistry()
     let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
     let peer = try await startPeer(
-      source: source, roster: roster, handler: handler(recorder: recorder, loopback: loopback))
+      source: source, participantRegistry: participantRegistry, handler: handler(recorder: recorder, loopback: loopback)
+    )
     loopback?.start(peer)
     defer { loopback?.stop() }
     let connection = try await connect(peer)
     interruption.beginOrderly()
     let parts = Parts(
-      client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback, roster: roster)
+      client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback,
+      participantRegistry: participantRegistry)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)
@@ -77,18 +79,18 @@ struct Call {
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
-      throw CallFailure(.serverNotReached, "\(plan.reach.server) did not let us in: \(reason)")
+      throw CallFailure(.serverNotReached, "\(plan.connectionSettings.server) did not let us in: \(reason)")
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
-    return roster
+    return participantRegistry
   }
 
   // MARK: Setting up
 
   /// Reaches the server; without it the peer is of no use.
-  private func connect(_ peer: BotPeer) async throws -> ServerFinder.Connection {
+  private func connect(_ peer: Peer) async throws -> ServerConnector.Connection {
     do {
-      return try await ServerFinder(plan: plan, console: console, log: log).connect()
+      return try await ServerConnector(plan: plan, console: console, log: log).connect()
     } catch {
       await peer.close(reason: "The server was not reached.")
       throw error
@@ -108,9 +110,10 @@ struct Call {
   }
 
   private func startPeer(
-    source: (any FrameSource)?, roster: Roster, handler: @escaping @Sendable (ParticipantEvent) -> Void
-  ) async throws -> BotPeer {
-    var configuration = plan.reach.peerConfiguration
+    source: (any FrameSource)?, participantRegistry: ParticipantRegistry,
+    handler: @escaping @Sendable (ParticipantEvent) -> Void
+  ) async throws -> Peer {
+    var configuration = plan.connectionSettings.peerConfiguration
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot make a keyframe; an encoder can, and so can whoever looks into a mirror.
@@ -118,11 +121,12 @@ struct Call {
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault
-    configuration.isPolite = { roster.isPolite(towards: $0) }
+    configuration.isPolite = { participantRegistry.isPolite(towards: $0) }
     do {
-      return try await BotPeer.start(
-        configuration, on: MediaThread.loop, and: MediaThread.more((plan.reach.mediaThreads ?? 1) - 1), log: log)
-    } catch let error as BotPeer.StartError {
+      return try await Peer.start(
+        configuration, on: MediaThread.loop, and: MediaThread.more((plan.connectionSettings.mediaThreads ?? 1) - 1),
+        log: log)
+    } catch let error as Peer.StartError {
       throw CallFailure(.usage, error.description)
     }
   }
@@ -167,7 +171,7 @@ struct Call {
         }
       } else if console.isTerminal {
         group.addTask {
-          await StatusTask(parts: parts, console: console, room: plan.reach.roomName).run()
+          await StatusTask(parts: parts, console: console, room: plan.connectionSettings.roomName).run()
           return nil
         }
       }
@@ -194,5 +198,5 @@ protocol CallObserver: Sendable {
   /// The call is over; what follows is our own leaving.
   func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending)
   /// Follows the call's counts until enough has been seen.
-  func watch(_ peer: BotPeer) async
+  func watch(_ peer: Peer) async
 }

@@ -4,7 +4,7 @@ import Recorder
 
 /// What a call is to be: which room, what is played, returned and recorded, and how to be reached.
 struct CallPlan: Sendable {
-  var reach: Reach
+  var connectionSettings: ConnectionSettings
   /// Whether the embedded server may be started when nothing listens there.
   var mayStartServer = false
   /// What is played; nil for nothing.
@@ -24,8 +24,8 @@ struct CallPlan: Sendable {
   var impairment: Impairment?
   var fault: Fault?
 
-  init(_ reach: Reach) {
-    self.reach = reach
+  init(_ connectionSettings: ConnectionSettings) {
+    self.connectionSettings = connectionSettings
   }
 
   /// What is played, for people.

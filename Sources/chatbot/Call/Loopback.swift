@@ -10,14 +10,14 @@ import Synchronization
 final class Loopback: MediaSink {
   /// How long everything is kept back.
   private let delay: Duration
-  private let peer = Mutex<BotPeer?>(nil)
+  private let peer = Mutex<Peer?>(nil)
 
   init(delay: Duration) {
     self.delay = delay
   }
 
   /// Sends by this peer from now on.
-  func start(_ peer: BotPeer) { self.peer.withLock { $0 = peer } }
+  func start(_ peer: Peer) { self.peer.withLock { $0 = peer } }
 
   /// Sends nothing any more, and lets go of the peer, which has this.
   func stop() { peer.withLock { $0 = nil } }

@@ -20,30 +20,30 @@ struct Check {
     let outputs = options.rules.outputs
     var plan = try options.plan()
     try outputs.prepare()
-    try plan.reach.check()
+    try plan.connectionSettings.check()
     let baseline = try options.rules.baselineReport()
     let rules = try options.allRules()
-    let cabinet = try RecordingCabinet(kept: options.record, isWanted: outputs.html != nil)
-    plan.record = cabinet.folder
+    let recordingStore = try RecordingStore(kept: options.record, isWanted: outputs.html != nil)
+    plan.record = recordingStore.folder
     plan.verifies = false
-    defer { cabinet.clear() }
+    defer { recordingStore.clear() }
 
     var report: CheckReport
     var problem: CallFailure?
     if options.ofItself {
       let itself = try await SelfCheck(console: console, log: log).start()
-      plan.reach.server = itself.server
-      plan.reach.room = SelfCheck.room
-      (report, problem) = try await judged(plan, by: rules, cabinet)
+      plan.connectionSettings.server = itself.server
+      plan.connectionSettings.room = SelfCheck.room
+      (report, problem) = try await judged(plan, by: rules, recordingStore)
       await itself.end()
     } else {
-      (report, problem) = try await judged(plan, by: rules, cabinet)
+      (report, problem) = try await judged(plan, by: rules, recordingStore)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
     // Whatever cannot be written then, the verdict has been told.
     console.verdict(report, outputs: outputs)
     do {
-      try outputs.write(report, page: outputs.html.map { cabinet.page(of: report, at: $0) }, on: console)
+      try outputs.write(report, page: outputs.html.map { recordingStore.page(of: report, at: $0) }, on: console)
     } catch {
       if let problem { console.report(problem.sentence) }
       throw error
@@ -55,36 +55,38 @@ struct Check {
 
   /// The call, and what it comes to, even if it could not be taken part in.
   private func judged(
-    _ plan: CallPlan, by rules: RuleList, _ cabinet: RecordingCabinet
+    _ plan: CallPlan, by rules: RuleList, _ recordingStore: RecordingStore
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
-    var judging = CallJudge.Options(start: clock.moment.instant, room: plan.reach.roomName)
+    var judging = CallJudge.Options(start: clock.moment.instant, room: plan.connectionSettings.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
     if options.ofItself { judging.expected.pattern = .played }
     judging.rules = rules
 
-    let display = CheckDisplay(console: console, room: plan.reach.roomName, span: options.span.duration)
-    let desk = CheckDesk(.init(wait: options.wait.duration, span: options.span.duration), log: log) { display.show($0) }
+    let display = CheckDisplay(console: console, room: plan.connectionSettings.roomName, span: options.span.duration)
+    let checkObserver = CheckObserver(.init(wait: options.wait.duration, span: options.span.duration), log: log) {
+      display.show($0)
+    }
     let settings = judging
-    async let judged = desk.judge(settings)
+    async let judged = checkObserver.judge(settings)
     var problem: CallFailure?
     var recordings: [RecordingSummary] = []
     do {
-      let roster = try await Call(plan: plan, console: console, log: log, observer: desk).run()
-      recordings = roster.recordings
-      if options.record != nil { problem = roster.recordingProblem }
+      let participantRegistry = try await Call(plan: plan, console: console, log: log, observer: checkObserver).run()
+      recordings = participantRegistry.recordings
+      if options.record != nil { problem = participantRegistry.recordingProblem }
     } catch let failure as CallFailure {
-      desk.failed(failure.sentence)
+      checkObserver.failed(failure.sentence)
       problem = failure
     }
-    desk.end()
+    checkObserver.end()
     var report = await judged
     display.clear()
     report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
-    cabinet.enter(recordings)
-    if options.record != nil { cabinet.list(in: &report) }
-    if let act = options.act { report.act = .init(name: act.rawValue, performed: desk.timesPerformed(act)) }
+    recordingStore.enter(recordings)
+    if options.record != nil { recordingStore.list(in: &report) }
+    if let act = options.act { report.act = .init(name: act.rawValue, performed: checkObserver.timesPerformed(act)) }
     if let impairment = plan.impairment {
       let first = report.peers.compactMap { $0.steps.firstPacket ?? $0.steps.dtlsConnected }.min()
       report.impairment = impairment.notes(from: first ?? report.mediaFrom ?? 0)

@@ -19,7 +19,7 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var options: CheckOptions
 
   func run() async throws {
-    if options.acts { return print(ActList.text) }
+    if options.acts { return print(FaultList.text) }
     if options.rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
@@ -35,7 +35,7 @@ struct CheckCommand: AsyncParsableCommand {
 }
 
 /// What `--acts` prints.
-enum ActList {
+enum FaultList {
   static var text: String {
     Fault.allCases.map { act in
       """

@@ -35,7 +35,7 @@ extension CallStep {
 }
 
 extension PeerReport.Departure.Cause {
-  init(_ cause: PeerEnding.Cause) {
+  init(_ cause: CloseReason.Cause) {
     self =
       switch cause {
       case .closedByParticipant: .left

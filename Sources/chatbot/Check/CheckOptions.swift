@@ -7,7 +7,7 @@ import Media
 /// The options of `chatbot check`.
 struct CheckOptions: ParsableArguments {
   @OptionGroup(title: "Room and network")
-  var reaching: ReachOptions
+  var reaching: ConnectionOptions
 
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
   var ofItself = false
@@ -62,11 +62,11 @@ struct CheckOptions: ParsableArguments {
   @OptionGroup(title: "What is said")
   var log: LogOptions
 
-  private static let mostPeers = 100
+  private static let maximumPeers = 100
 
   /// The call that the check takes part in.
   func plan() throws -> CallPlan {
-    var plan = CallPlan(reaching.reach)
+    var plan = CallPlan(reaching.connectionSettings)
     plan.camera =
       playing.camera
       ?? LiveCamera.Options(
@@ -101,8 +101,8 @@ struct CheckOptions: ParsableArguments {
   func validate() throws {
     try reaching.validatePorts()
     if onlyLists { return }
-    guard (1...Self.mostPeers).contains(peers) else {
-      throw ValidationError("--peers is 1 to \(Self.mostPeers), not \(peers).")
+    guard (1...Self.maximumPeers).contains(peers) else {
+      throw ValidationError("--peers is 1 to \(Self.maximumPeers), not \(peers).")
     }
     if ofItself, reaching.server != nil || reaching.room != nil {
       throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")

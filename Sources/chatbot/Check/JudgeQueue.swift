@@ -44,17 +44,17 @@ struct JudgeQueue {
   /// What waits, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
   /// What of each peer's sound there was time for.
-  private var sounds: [ParticipantID: Sound] = [:]
+  private var audioChunks: [ParticipantID: AudioSamples] = [:]
 
-  private struct Sound {
-    var budget = SoundBudget()
+  private struct AudioSamples {
+    var budget = AudioBudget()
     var last: MediaTime?
   }
 
   /// How many peers' sound is remembered; when there are more, all of it is forgotten.
-  private static let mostSounds = 1_000
+  private static let maximumAudio = 1_000
   /// A longer hole in sound costs no more than this: the search for the pattern starts again after it.
-  private static let longestHole = Duration.seconds(1)
+  private static let maximumHole = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {
     self.bounds = bounds
@@ -65,10 +65,10 @@ struct JudgeQueue {
   /// - Returns: the peer whose pictures are left out from this one on; nil when nothing new is to be told.
   mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
     if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
-      return add(picture: frame, of: peer, job, now: now)
+      return add(videoFrame: frame, of: peer, job, now: now)
     }
     if case .event(.frame(let frame), let peer, _) = job, !hasTime(for: frame, of: peer) { return nil }
-    if case .over = job { tellAllLeftOut(now: now) }
+    if case .over = job { reportAllSkipped(now: now) }
     put(job, now: now)
     return nil
   }
@@ -76,21 +76,21 @@ struct JudgeQueue {
   /// Whether there was time for a packet of sound. To decode it takes time by its length, and to search it for the pattern by that
   /// of the hole before it.
   private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
-    if sounds.count >= Self.mostSounds { sounds.removeAll() }
-    var sound = sounds[peer, default: Sound()]
-    defer { sounds[peer] = sound }
+    if audioChunks.count >= Self.maximumAudio { audioChunks.removeAll() }
+    var audio = audioChunks[peer, default: AudioSamples()]
+    defer { audioChunks[peer] = audio }
     let ticks = frame.opus?.duration ?? 120
-    let step = sound.last.map { min(frame.time.duration(since: $0), Self.longestHole) } ?? .zero
-    guard sound.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else { return false }
-    sound.last = frame.time
+    let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumHole) } ?? .zero
+    guard audio.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else { return false }
+    audio.last = frame.time
     return true
   }
 
   private mutating func add(
-    picture: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
+    videoFrame: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
   ) -> ParticipantID? {
     let room: FrameDropper.Room = hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .some : .none
-    switch queue.dropper.admit(picture, of: .init(peer, .video), room: { room }) {
+    switch queue.dropper.admit(videoFrame, of: .init(peer, .video), room: { room }) {
     case .admitted(let dropped):
       if let dropped { put(dropped, of: peer, now: now) }
       put(job, now: now)
@@ -110,13 +110,13 @@ struct JudgeQueue {
     queue.append((job, now), bytes: job.bytes)
   }
 
-  private mutating func put(_ dropped: DroppedFrames, of peer: ParticipantID, now: ContinuousClock.Instant) {
-    guard let pictures = LeftOutPictures(dropped) else { return }
-    put(.event(.leftOut(pictures), peer, now), now: now)
+  private mutating func put(_ dropped: DroppedFrameRun, of peer: ParticipantID, now: ContinuousClock.Instant) {
+    guard let videoFrames = SkippedFrames(dropped) else { return }
+    put(.event(.leftOut(videoFrames), peer, now), now: now)
   }
 
   /// There is nothing more to come: what was left out until now is told.
-  mutating func tellAllLeftOut(now: ContinuousClock.Instant) {
+  mutating func reportAllSkipped(now: ContinuousClock.Instant) {
     for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.owner.text < $1.key.owner.text }) {
       put(dropped, of: track.owner, now: now)
     }

@@ -85,7 +85,7 @@ struct RuleOptions: ParsableArguments {
   func baselineReport() throws -> CheckReport? {
     guard let baseline else { return nil }
     do {
-      return try CheckReport(parsing: Array(try Self.text(of: baseline, longest: Self.longestReport).utf8))
+      return try CheckReport(parsing: Array(try Self.text(of: baseline, longest: Self.maximumReport).utf8))
     } catch let error as CheckReport.ReadingError {
       throw ValidationError("--baseline \(baseline): \(error)")
     }
@@ -105,7 +105,7 @@ struct RuleOptions: ParsableArguments {
   /// What is to be written, and where.
   var outputs: CheckOutputs { CheckOutputs(json: json, junit: junit, html: html) }
 
-  private static let longestReport = 64 << 20
+  private static let maximumReport = 64 << 20
 
   private static func text(of path: String, longest: Int) throws -> String {
     let bytes: Data

@@ -32,10 +32,10 @@ struct SelfCheck {
     } catch {
       throw CallFailure(.serverNotReached, error.description)
     }
-    var reach = Reach(server: server)
-    reach.room = Self.room
-    reach.bindAddress = "127.0.0.1"
-    var plan = CallPlan(reach)
+    var connectionSettings = ConnectionSettings(server: server)
+    connectionSettings.room = Self.room
+    connectionSettings.bindAddress = "127.0.0.1"
+    var plan = CallPlan(connectionSettings)
     plan.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
     let call = Call(plan: plan, console: Console(isQuiet: true), log: log)
     let player = Task {

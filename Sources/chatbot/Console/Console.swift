@@ -9,7 +9,7 @@ final class Console: Sendable {
   let isTerminal: Bool
   let isQuiet: Bool
   /// Of all loggers together.
-  let logAllowance = LogAllowance()
+  let logAllowance = EventLogLimiter()
   private let output: Int32
   private let errors: ErrorOutput
   /// Why a result did not reach standard output, as a clause.

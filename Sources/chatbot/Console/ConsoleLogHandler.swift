@@ -24,7 +24,7 @@ struct ConsoleLogHandler: LogHandler {
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
       .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let level = event.level.rawValue.uppercased()
-    write(level, "\(event.message)".printable(utf8Bytes: Self.longestMessage) + details)
+    write(level, "\(event.message)".printable(utf8Bytes: Self.maximumMessage) + details)
   }
 
   private func write(_ level: String, _ text: String) {
@@ -33,12 +33,12 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   /// The most bytes that are shown of a message, and of each value that belongs to it.
-  private static let longestMessage = 2_000
-  private static let longestValue = 1_000
+  private static let maximumMessage = 2_000
+  private static let maximumValue = 1_000
 
   /// Text from the network never breaks a line, forges one or moves the cursor.
   private static func quoted(_ text: String) -> String {
-    let shown = text.printable(utf8Bytes: longestValue)
+    let shown = text.printable(utf8Bytes: maximumValue)
     let isPlain = !shown.isEmpty && !shown.unicodeScalars.contains { $0 == " " || $0 == "\"" } && shown == text
     return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
   }
@@ -61,13 +61,13 @@ struct ConsoleLogHandler: LogHandler {
 /// How many lines of ordinary events a log may have: somebody who comes and goes without end must not fill a disk.
 ///
 /// Warnings and errors have limits where they arise, and who asks for more detail than usual gets all of it.
-final class LogAllowance: Sendable {
+final class EventLogLimiter: Sendable {
   static let linesPerSecond = 20
   static let burst = 2_000
-  private let lines: Mutex<LogLineBucket>
+  private let lines: Mutex<LogRateLimiter>
 
   init(now: NIODeadline = .now()) {
-    lines = Mutex(LogLineBucket(perSecond: Self.linesPerSecond, burst: Self.burst, now: now))
+    lines = Mutex(LogRateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst, now: now))
   }
 
   /// Takes a line.

@@ -42,7 +42,7 @@ struct StatusLine: Sendable, Hashable {
 
   /// The longest part of a name that is shown.
   static let longestName = 8
-  static let longestRoom = 24
+  static let maximumRoom = 24
 
   /// The line for a terminal: it takes the place of the one before it.
   ///
@@ -57,7 +57,7 @@ struct StatusLine: Sendable, Hashable {
   /// - Parameter columns: where there is not room for every user, the last ones are only counted; nil for no limit.
   func text(columns: Int? = nil) -> String {
     let people = users.count == 1 ? "1 user" : "\(users.count) users"
-    let head = "room \(Self.plain(room, longest: Self.longestRoom)), \(people)"
+    let head = "room \(Self.plain(room, longest: Self.maximumRoom)), \(people)"
     let limit = columns ?? .max
     var line = head
     for (index, user) in users.enumerated() {

@@ -43,8 +43,8 @@ struct InspectCommand: AsyncParsableCommand {
     if rules.content == .returned {
       throw ValidationError("--content returned is for calls: a recording does not tell what was sent to the peer.")
     }
-    if let peers, !(1...Inspection.mostPeers).contains(peers) {
-      throw ValidationError("--peers is 1 to \(Inspection.mostPeers), not \(peers).")
+    if let peers, !(1...Inspection.maximumPeers).contains(peers) {
+      throw ValidationError("--peers is 1 to \(Inspection.maximumPeers), not \(peers).")
     }
   }
 

@@ -7,7 +7,7 @@ import Recorder
 /// One inspection: finds recordings, has them judged as fast as they can be decoded, and tells what was asked for.
 struct Inspection {
   /// Recordings that are judged at once: each takes the memory of its decoders.
-  static let mostPeers = 100
+  static let maximumPeers = 100
 
   let files: [String]
   /// How many peers are expected; nil for as many as there are.
@@ -30,7 +30,7 @@ struct Inspection {
     try rules.outputs.prepare()
     let baseline = try rules.baselineReport()
     // Each file stays open to its end.
-    OpenFiles.allowMany()
+    FileDescriptorLimit.allowMany()
     var (inspected, problems, remarks) = try open()
     let layout = lay(&inspected)
     if layout.calls > 1 {
@@ -71,9 +71,10 @@ struct Inspection {
       throw CallFailure(.usage, "“\(RecordedName.shown(output))” is to be inspected, so nothing is written over it.")
     }
     let found = search.recordings
-    guard found.count <= Self.mostPeers else {
+    guard found.count <= Self.maximumPeers else {
       throw CallFailure(
-        .usage, "These are \(found.count) recordings, and \(Self.mostPeers) are the most that are inspected at once.")
+        .usage, "These are \(found.count) recordings, and \(Self.maximumPeers) are the most that are inspected at once."
+      )
     }
     var opener = RecordingOpener()
     var peers: [InspectedPeer] = []

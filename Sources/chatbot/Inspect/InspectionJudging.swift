@@ -36,7 +36,7 @@ struct InspectionJudging {
     options.rules = rules
     let addsPeers = wantsPeers && !rules.isGiven("peers")
     if addsPeers, let rule = try? Rule("peers >= \(expectation.peers)") { options.rules.given.insert(rule, at: 0) }
-    options.mostPeers = Inspection.mostPeers
+    options.maximumPeers = Inspection.maximumPeers
     let judge = CallJudge(options)
 
     var problems: [String] = []

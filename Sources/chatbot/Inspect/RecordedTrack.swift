@@ -19,11 +19,11 @@ final class RecordedTrack {
   private static let overlap = Int64(FileTime.rate) * 60 / 1_000
 
   /// The last picture of a file ends after so long at most: 100 ms.
-  private static let longestPicture = Int64(FileTime.rate) / 10
+  private static let maximumVideoFrame = Int64(FileTime.rate) / 10
 
   let kind: MediaKind
   private let pieces: [Piece]
-  private var gaps: RecordedGaps
+  private var gaps: GapIndex
   /// Whether the manifest tells which sound the recorder made up in place of lost packets.
   private let leavesOutRepairs: Bool
   private var nextPiece = 0
@@ -43,7 +43,7 @@ final class RecordedTrack {
   init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
     self.kind = kind
     self.pieces = pieces
-    self.gaps = RecordedGaps(gaps)
+    self.gaps = GapIndex(gaps)
     leavesOutRepairs = kind == .audio && !gaps.isEmpty
   }
 
@@ -98,7 +98,7 @@ final class RecordedTrack {
   private func endPiece() {
     let said = pieces[nextPiece - 1].track.end + zero
     // For how long a last picture is shown is a guess by the one before it, which can have stood for long.
-    end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.longestPicture) }
+    end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.maximumVideoFrame) }
   }
 
   private func place(_ frame: FileFrame) -> (time: Int64, content: FileFrame) {

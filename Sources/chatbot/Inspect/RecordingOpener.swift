@@ -11,19 +11,19 @@ struct RecordingOpener {
   private var ids: Set<ParticipantID> = []
 
   /// Sound of a WebM file may be so much shorter than that of the Ogg file beside it and still be all of it: 250 ms.
-  private static let soundMargin = Int64(FileTime.rate) / 4
+  private static let audioMargin = Int64(FileTime.rate) / 4
 
   private typealias Opened = (file: RecordedFile, stored: StoredFile)
 
   /// - Returns: nil when nothing of it can be read.
   mutating func open(_ recording: FoundRecording) -> InspectedPeer? {
     let files = recording.files.compactMap { file in open(file, of: recording).map { (file, $0) } }
-    let pictures = RecordedTrack(
+    let videoFrames = RecordedTrack(
       .video, pieces: files.compactMap { piece(.video, of: $0, in: recording) },
       gaps: gaps(.video, of: recording.manifest))
-    let sound = RecordedTrack(
-      .audio, pieces: soundPieces(of: files, in: recording), gaps: gaps(.audio, of: recording.manifest))
-    let tracks = [pictures, sound].filter { !$0.isEmpty }
+    let audio = RecordedTrack(
+      .audio, pieces: audioPieces(of: files, in: recording), gaps: gaps(.audio, of: recording.manifest))
+    let tracks = [videoFrames, audio].filter { !$0.isEmpty }
     if tracks.isEmpty { return nil }
     remarkUnfinished(recording)
     return InspectedPeer(
@@ -75,14 +75,15 @@ struct RecordingOpener {
 
   /// The sound of the WebM files, in which gaps are gaps, unless there is more of it in the Ogg files: those hold what was
   /// heard before there were pictures.
-  private func soundPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
+  private func audioPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
     func all(_ format: MediaFile.Format) -> (pieces: [RecordedTrack.Piece], length: Int64) {
       let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
       return (pieces, pieces.reduce(0) { $0 + $1.track.end - $1.track.start })
     }
     let films = all(.webM)
-    let sounds = all(.ogg)
-    return films.length + Self.soundMargin >= sounds.length && !films.pieces.isEmpty ? films.pieces : sounds.pieces
+    let audioChunks = all(.ogg)
+    return films.length + Self.audioMargin >= audioChunks.length && !films.pieces.isEmpty
+      ? films.pieces : audioChunks.pieces
   }
 
   private func gaps(_ kind: MediaKind, of manifest: FoundRecording.Manifest?) -> [RecordingManifest.Gap] {

@@ -4,7 +4,7 @@ import Recorder
 /// Finds out what is to be inspected, and which files are one peer.
 struct RecordingSearch {
   /// Files beyond so many are more than one call leaves.
-  static let mostFiles = 20_000
+  static let maximumFiles = 20_000
 
   private var found: [FoundRecording] = []
   /// Where a recording stands in `found`, by its manifest's path, or by the file's where there is none.
@@ -76,7 +76,7 @@ struct RecordingSearch {
     do {
       let content = try manifest(path)
       let folder = Self.folder(of: path)
-      let listed = content.files.prefix(Self.mostFiles)
+      let listed = content.files.prefix(Self.maximumFiles)
       for entry in listed {
         guard RecordedName.isBeside(entry.name) else {
           problems.append(

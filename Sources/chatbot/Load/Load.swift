@@ -21,28 +21,30 @@ struct Load {
 
   /// What the tasks of a load share.
   private struct Parts: Sendable {
-    let crew: LoadCrew
-    let company: Company
-    let fan: FrameFan
+    let publisherGroup: PublisherGroup
+    let publisherRegistry: PublisherRegistry
+    let broadcaster: FrameBroadcaster
     let loops: [any EventLoop]
-    let milestones: Milestones
+    let milestones: LoadMilestones
   }
 
   func run() async throws {
     let interruption = Interruption()
     // What can be wrong without a network is found before anybody is disturbed.
-    try options.reaching.reach.check()
+    try options.reaching.connectionSettings.check()
     let source = try openSource()
     // Each publisher has a socket on each address and one to the server.
-    OpenFiles.allowMany()
+    FileDescriptorLimit.allowMany()
     let loops = Array(
       MultiThreadedEventLoopGroup(
         numberOfThreads: options.reaching.mediaThreads ?? System.coreCount
       ).makeIterator())
     let parts = Parts(
-      crew: LoadCrew(source: source, size: options.publishers), company: Company(callEachOther: options.receive),
-      fan: try await FrameFan(loops: loops, stagger: Stagger(publishers: options.publishers, isLive: source.isLive)),
-      loops: loops, milestones: Milestones(now: .now))
+      publisherGroup: PublisherGroup(source: source, size: options.publishers),
+      publisherRegistry: PublisherRegistry(callEachOther: options.receive),
+      broadcaster: try await FrameBroadcaster(
+        loops: loops, stagger: StaggerSchedule(publishers: options.publishers, isLive: source.isLive)),
+      loops: loops, milestones: LoadMilestones(now: .now))
     let first = try await publisher(0, parts)
     interruption.beginOrderly()
     let report = await withTaskGroup(of: Ending?.self) { group in
@@ -53,7 +55,7 @@ struct Load {
         break
       }
       let report = await account(parts)
-      await parts.crew.leave()
+      await parts.publisherGroup.leave()
       group.cancelAll()
       return report
     }
@@ -75,24 +77,25 @@ struct Load {
   }
 
   private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {
-    let reach = options.reach(of: index)
-    var configuration = reach.peerConfiguration
-    configuration.sending = parts.crew.source.kinds
+    let connectionSettings = options.connectionSettings(of: index)
+    var configuration = connectionSettings.peerConfiguration
+    configuration.sending = parts.publisherGroup.source.kinds
     configuration.receiving = options.receive ? Set(MediaKind.allCases) : []
-    configuration.keyframeAnswer = parts.crew.source.isLive ? .source : .replay
+    configuration.keyframeAnswer = parts.publisherGroup.source.isLive ? .source : .replay
     configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
-    let company = parts.company
-    configuration.isPolite = { company.id(of: index) < $0.text }
+    let publisherRegistry = parts.publisherRegistry
+    configuration.isPolite = { publisherRegistry.id(of: index) < $0.text }
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let loop = parts.loops[index % parts.loops.count]
-    let client = try reach.client(log: quietly)
+    let client = try connectionSettings.client(log: quietly)
     do {
-      let peer = try await BotPeer.start(configuration, on: loop, log: quietly)
+      let peer = try await Peer.start(configuration, on: loop, log: quietly)
       let publisher = LoadPublisher(
-        index: index, peer: peer, client: client, company: company, crew: parts.crew, log: log)
-      parts.crew.add(publisher)
-      parts.fan.add(peer, index: index, on: loop)
+        index: index, peer: peer, client: client, publisherRegistry: publisherRegistry,
+        publisherGroup: parts.publisherGroup, log: log)
+      parts.publisherGroup.add(publisher)
+      parts.broadcaster.add(peer, index: index, on: loop)
       return publisher
     } catch {
       throw CallFailure(.usage, "\(error)")
@@ -117,8 +120,8 @@ struct Load {
       return Task.isCancelled ? nil : .sourceEnded
     }
     group.addTask {
-      await parts.crew.allConnected()
-      if !Task.isCancelled { tellAllConnected(parts) }
+      await parts.publisherGroup.allConnected()
+      if !Task.isCancelled { reportAllConnected(parts) }
       return nil
     }
     if let duration = options.duration?.duration {
@@ -149,7 +152,7 @@ struct Load {
         }
         await add(index, to: &group, parts)
       }
-      let sent = await parts.crew.records().reduce(0) { $0 + $1.totals.bytesSent }
+      let sent = await parts.publisherGroup.records().reduce(0) { $0 + $1.totals.bytesSent }
       parts.milestones.last(bytesSent: sent, now: .now)
     }
   }
@@ -159,19 +162,19 @@ struct Load {
       let next = try await publisher(index, parts)
       group.addTask { await next.run() }
     } catch {
-      parts.crew.note(index) { $0.failed(error.sentence) }
+      parts.publisherGroup.note(index) { $0.failed(error.sentence) }
     }
   }
 
   private func play(_ parts: Parts) async {
     // What is played once is for everybody.
-    if !options.playing.loops { await parts.crew.allConnected() }
-    for await frame in await parts.crew.source.frames() { parts.fan.give(frame) }
+    if !options.playing.loops { await parts.publisherGroup.allConnected() }
+    for await frame in await parts.publisherGroup.source.frames() { parts.broadcaster.give(frame) }
     // What was given last is still on its way.
-    try? await MediaThread.loop.sleep(for: Stagger.span + .milliseconds(300))
+    try? await MediaThread.loop.sleep(for: StaggerSchedule.span + .milliseconds(300))
   }
 
-  private func tellAllConnected(_ parts: Parts) {
+  private func reportAllConnected(_ parts: Parts) {
     let who = options.publishers == 1 ? "The publisher is" : "All \(options.publishers) publishers are"
     console.say("\(who) connected.")
   }
@@ -179,12 +182,13 @@ struct Load {
   // MARK: The end
 
   private func account(_ parts: Parts) async -> LoadReport {
-    let records = await parts.crew.records()
+    let records = await parts.publisherGroup.records()
     let steady = parts.milestones.steady(now: .now)
     return LoadReport(
-      records: records, publishers: options.publishers, room: options.reaching.reach.roomName,
-      server: options.reaching.reach.server, source: parts.crew.source.summary, seconds: steady.seconds,
-      bytesBefore: steady.bytesBefore, lateness: await parts.fan.lateness())
+      records: records, publishers: options.publishers, room: options.reaching.connectionSettings.roomName,
+      server: options.reaching.connectionSettings.server, source: parts.publisherGroup.source.summary,
+      seconds: steady.seconds,
+      bytesBefore: steady.bytesBefore, lateness: await parts.broadcaster.lateness())
   }
 
   /// Prints the report, and throws if it is not what was asked for.

@@ -3,11 +3,11 @@ import ArgumentParser
 /// The options of `chatbot load`.
 struct LoadOptions: ParsableArguments {
   @OptionGroup(title: "Room and network")
-  var reaching: ReachOptions
+  var reaching: ConnectionOptions
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How many publishers to be, 1 to \(Self.mostPublishers).", valueName: "count"))
+    help: ArgumentHelp("How many publishers to be, 1 to \(Self.maximumPublishers).", valueName: "count"))
   var publishers: Int
 
   @Option(
@@ -33,19 +33,21 @@ struct LoadOptions: ParsableArguments {
   @OptionGroup(title: "What is said")
   var log: LogOptions
 
-  static let mostPublishers = 1000
+  static let maximumPublishers = 1000
 
   /// How one of them is to be reached: each has a UDP port of its own, one behind the other from the one that was asked for on.
-  func reach(of publisher: Int) -> Reach {
-    var reach = reaching.reach
-    if reach.udpPort > 0 { reach.udpPort = UInt16(clamping: Int(reach.udpPort) + publisher) }
-    return reach
+  func connectionSettings(of publisher: Int) -> ConnectionSettings {
+    var connectionSettings = reaching.connectionSettings
+    if connectionSettings.udpPort > 0 {
+      connectionSettings.udpPort = UInt16(clamping: Int(connectionSettings.udpPort) + publisher)
+    }
+    return connectionSettings
   }
 
   func validate() throws {
     guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
-    guard (1...Self.mostPublishers).contains(publishers) else {
-      throw ValidationError("--publishers is 1 to \(Self.mostPublishers), not \(publishers).")
+    guard (1...Self.maximumPublishers).contains(publishers) else {
+      throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
     }
     let lastPort = Int(reaching.udpPort) + publishers - 1
     if reaching.udpPort > 0, lastPort > Int(UInt16.max) {

@@ -7,16 +7,16 @@ import SkyRTC
 /// One participant of a load: an id, a socket and a certificate of its own.
 struct LoadPublisher: Sendable {
   let index: Int
-  let peer: BotPeer
+  let peer: Peer
   let client: SkyRTCClient
-  let company: Company
-  let crew: LoadCrew
+  let publisherRegistry: PublisherRegistry
+  let publisherGroup: PublisherGroup
   let log: Logger
 
   /// Takes part until it is closed, or until the server does not let it in.
   func run() async {
-    crew.note(index) { $0.starts(now: .now) }
-    company.begins(index)
+    publisherGroup.note(index) { $0.starts(now: .now) }
+    publisherRegistry.begins(index)
     do {
       try await client.connect()
     } catch {
@@ -37,12 +37,12 @@ struct LoadPublisher: Sendable {
   /// Notes what the connections have counted by now.
   func count() async {
     let statistics = await peer.statistics()
-    crew.note(index) { $0.counted(statistics) }
+    publisherGroup.note(index) { $0.counted(statistics) }
   }
 
   private func giveUp(_ sentence: String) {
-    company.gaveUp(index)
-    crew.note(index) { $0.failed(sentence) }
+    publisherRegistry.gaveUp(index)
+    publisherGroup.note(index) { $0.failed(sentence) }
     log.warning("\(sentence)", metadata: ["publisher": "\(index)"])
   }
 
@@ -53,15 +53,15 @@ struct LoadPublisher: Sendable {
     for await event in client.events {
       switch event {
       case .joined(let you, let others):
-        let isSomeoneElse = hasJoined && company.id(of: index) != you.text
+        let isSomeoneElse = hasJoined && publisherRegistry.id(of: index) != you.text
         hasJoined = true
-        company.joined(index, as: you.text)
-        crew.note(index) { $0.joined(now: .now) }
+        publisherRegistry.joined(index, as: you.text)
+        publisherGroup.note(index) { $0.joined(now: .now) }
         log.debug("joined", metadata: ["publisher": "\(index)", "id": "\(you)", "others": "\(others.count)"])
-        for id in await company.callees(among: others.map(\.text)) {
+        for id in await publisherRegistry.callees(among: others.map(\.text)) {
           let other = ParticipantID(id)
           if isSomeoneElse {
-            peer.disconnect(other, because: PeerEnding(.connectionLost, "The server lost us for a while."))
+            peer.disconnect(other, because: CloseReason(.connectionLost, "The server lost us for a while."))
           } else if !begin(other) {
             continue
           }
@@ -72,7 +72,7 @@ struct LoadPublisher: Sendable {
       case .participantLeft:
         peer.receive(event)
       case .message(let message, let id):
-        if case .answer = message {} else if company.leavesAlone(id.text) { continue }
+        if case .answer = message {} else if publisherRegistry.leavesAlone(id.text) { continue }
         if case .offer = message { _ = begin(id) }
         peer.receive(event)
       case .connectionLost(let reason, _) where !hasJoined:
@@ -86,30 +86,30 @@ struct LoadPublisher: Sendable {
 
   /// Notes that a call begins; false if there is one already.
   private func begin(_ participant: ParticipantID) -> Bool {
-    crew.note(index) { $0.calls(participant, now: .now) }
+    publisherGroup.note(index) { $0.calls(participant, now: .now) }
   }
 
   private func followPeer() async {
-    for await happening in peer.events {
-      let participant = happening.participant
+    for await participantEvent in peer.events {
+      let participant = participantEvent.participant
       let names: Logger.Metadata = ["publisher": "\(index)", "user": "\(participant)"]
-      switch happening.event {
+      switch participantEvent.event {
       case .signal(let message):
         client.send(message, to: participant)
       case .stateChanged(let state):
-        if state == .connected { crew.connected(index, participant) }
+        if state == .connected { publisherGroup.connected(index, participant) }
         log.debug("user \(state.rawValue)", metadata: names)
       case .media, .reached:
         break
       case .keyframeRequested:
-        crew.source.requestKeyframe()
+        publisherGroup.source.requestKeyframe()
       case .targetBitrate(let bitrate, let fractionLost):
-        crew.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
+        publisherGroup.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
       case .problem(let sentence):
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):
-        crew.note(index) { $0.ended(participant, ending) }
-        crew.follow(nil, of: participant, index)
+        publisherGroup.note(index) { $0.ended(participant, ending) }
+        publisherGroup.follow(nil, of: participant, index)
         log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })
       }
     }

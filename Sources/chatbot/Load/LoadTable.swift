@@ -9,7 +9,7 @@ struct LoadTable: Sendable {
   /// The lines, without control characters; all but reasons of failures fit into 80 columns.
   var lines: [String] {
     let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
-    let room = StatusLine.plain(report.room, longest: StatusLine.longestRoom)
+    let room = StatusLine.plain(report.room, longest: StatusLine.maximumRoom)
     let since =
       report.started < report.publishers ? "since the first of \(report.started) came" : "since the last one came"
     var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s \(since)", ""]

@@ -101,7 +101,7 @@ struct PublisherRecord: Sendable {
     for connection in statistics { running[connection.participant] = connection }
   }
 
-  mutating func ended(_ participant: ParticipantID, _ ending: PeerEnding) {
+  mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
     if let last = running.removeValue(forKey: participant) { over += Totals(last) }
     callsBegun[participant] = nil
     connected.remove(participant)

@@ -7,13 +7,14 @@ enum AddressCheck {
   /// `ws://host[:port][/path]` or `wss://…`.
   static func server(_ text: String) throws(ValidationError) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-      throw ValidationError("\"\(text)\" is no address of a server; one looks like \(Reach.defaultServer).")
+      throw ValidationError(
+        "\"\(text)\" is no address of a server; one looks like \(ConnectionSettings.defaultServer).")
     }
     guard scheme == "ws" || scheme == "wss" else {
       throw ValidationError("A SkyRTC server is spoken to by ws:// or wss://, not by \(scheme)://.")
     }
     guard let host = parts.host, !host.isEmpty else {
-      throw ValidationError("\"\(text)\" names no host; an address looks like \(Reach.defaultServer).")
+      throw ValidationError("\"\(text)\" names no host; an address looks like \(ConnectionSettings.defaultServer).")
     }
     if let port = parts.port, !(1...65_535).contains(port) {
       throw ValidationError("A port is 1 to 65535, not \(port).")

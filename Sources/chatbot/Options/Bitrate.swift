@@ -13,8 +13,8 @@ struct Bitrate: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads a number with `k`, `M`, `G` or nothing behind it; `bit`, `bit/s`, `b/s` or `bps` may follow.
   init(_ text: String) throws(ParseError) {
-    guard let quantity = Quantity(text.lowercased()), text.first?.isNumber == true,
-      let value = quantity.value(in: Quantity.bitrates.merging(["": 1]) { $1 })
+    guard let quantity = UnitValue(text.lowercased()), text.first?.isNumber == true,
+      let value = quantity.value(in: UnitValue.bitrates.merging(["": 1]) { $1 })
     else { throw .noBitrate }
     let bits = value.rounded()
     guard bits >= Double(Self.range.lowerBound), bits <= Double(Self.range.upperBound) else { throw .outOfRange }

@@ -8,7 +8,7 @@ struct CallOptions: ParsableArguments {
   }
 
   @OptionGroup(title: "Room and network")
-  var reaching: ReachOptions
+  var reaching: ConnectionOptions
 
   @OptionGroup(title: "What is played")
   var playing: PlayOptions
@@ -49,7 +49,7 @@ struct CallOptions: ParsableArguments {
   var words: [String] = []
 
   /// The longest that media is kept back before it is returned.
-  static let longestDelay = TimeSpan(milliseconds: 10_000)
+  static let maximumDelay = TimeSpan(milliseconds: 10_000)
 
   /// Whether the embedded server may be started when nothing listens there: only if the user named none.
   var mayStartServer: Bool { reaching.server == nil }
@@ -73,7 +73,7 @@ struct CallOptions: ParsableArguments {
 
   /// The call that is asked for.
   var plan: CallPlan {
-    var plan = CallPlan(reaching.reach)
+    var plan = CallPlan(reaching.connectionSettings)
     plan.mayStartServer = mayStartServer
     plan.camera = playing.camera
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
@@ -96,8 +96,8 @@ struct CallOptions: ParsableArguments {
       throw ValidationError("--loopback sends back what users send, so --play cannot go with it.")
     }
     if !loopback, delay != nil { throw ValidationError("--delay goes with --loopback.") }
-    if let delay, delay.milliseconds > Self.longestDelay.milliseconds {
-      throw ValidationError("--delay is \(Self.longestDelay) at most.")
+    if let delay, delay.milliseconds > Self.maximumDelay.milliseconds {
+      throw ValidationError("--delay is \(Self.maximumDelay) at most.")
     }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if record == nil, verify == .off { throw ValidationError("--verify goes with --record.") }

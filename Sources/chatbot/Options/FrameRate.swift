@@ -1,6 +1,6 @@
 /// Pictures a second as they are written on the command line: `30`, `29.97`, `30000/1001`.
 struct FrameRate: Sendable, Hashable, CustomStringConvertible {
-  let picturesPerSecond: Double
+  let framesPerSecond: Double
 
   static let range = 0.1...120.0
 
@@ -13,11 +13,11 @@ struct FrameRate: Sendable, Hashable, CustomStringConvertible {
     guard numbers.count == parts.count, let first = numbers.first, parts.count <= 2 else { throw .noRate }
     let rate = numbers.count == 2 ? first / numbers[1] : first
     guard rate.isFinite, Self.range.contains(rate) else { throw .outOfRange }
-    picturesPerSecond = rate
+    framesPerSecond = rate
   }
 
   var description: String {
-    picturesPerSecond == picturesPerSecond.rounded() ? "\(Int(picturesPerSecond))" : "\(picturesPerSecond)"
+    framesPerSecond == framesPerSecond.rounded() ? "\(Int(framesPerSecond))" : "\(framesPerSecond)"
   }
 
   /// Why a text is no frame rate.

@@ -2,7 +2,7 @@ import Media
 
 /// A picture size as it is written on the command line: `640x480`.
 struct FrameSize: Sendable, Hashable, CustomStringConvertible {
-  let pixels: PictureSize
+  let pixels: VideoSize
 
   /// What a side may be: a receiver refuses more, an encoder less.
   static let sides = 16...4_096
@@ -15,7 +15,7 @@ struct FrameSize: Sendable, Hashable, CustomStringConvertible {
       let width = Int(sides[0]), let height = Int(sides[1])
     else { throw .noSize }
     guard Self.sides.contains(width), Self.sides.contains(height) else { throw .outOfRange }
-    pixels = PictureSize(width: width, height: height)
+    pixels = VideoSize(width: width, height: height)
   }
 
   var description: String { pixels.description }

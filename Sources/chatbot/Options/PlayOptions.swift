@@ -60,7 +60,7 @@ struct PlayOptions: ParsableArguments {
       default: .file(play)
       }
     return LiveCamera.Options(
-      input: input, audio: playAudio, size: size?.pixels, fps: fps?.picturesPerSecond, loops: loops, live: live,
+      input: input, audio: playAudio, size: size?.pixels, fps: fps?.framesPerSecond, loops: loops, live: live,
       maximumBitrate: maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
   }
 

@@ -6,7 +6,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   let milliseconds: Int64
 
   /// A span is at most so many hours long: more than a hundred years.
-  static let mostHours: Int64 = 1_000_000
+  static let maximumHours: Int64 = 1_000_000
 
   private static let units: [(name: String, milliseconds: Int64)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
@@ -19,11 +19,11 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   /// Reads numbers with units, h, m or min, s, ms; a bare number counts seconds.
   init(_ text: String) throws(ParseError) {
     if text.first == "-", text.dropFirst().first?.isNumber == true { throw .belowZero(text) }
-    guard let quantity = Quantity(text), text.first?.isNumber == true else { throw .noNumber(text) }
-    let units = Quantity.times.merging(["": 1]) { $1 }
+    guard let quantity = UnitValue(text), text.first?.isNumber == true else { throw .noNumber(text) }
+    let units = UnitValue.times.merging(["": 1]) { $1 }
     if let unknown = quantity.unit(notIn: units) { throw .unknownUnit(unknown) }
     guard let seconds = quantity.value(in: units) else { throw .noNumber(text) }
-    guard seconds <= Double(Self.mostHours * 3_600) else { throw .tooLong(text) }
+    guard seconds <= Double(Self.maximumHours * 3_600) else { throw .tooLong(text) }
     milliseconds = Int64((seconds * 1_000).rounded())
   }
 
@@ -50,7 +50,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
       case .belowZero(let text): "A length of time is not below zero, as \(text) is."
       case .unknownUnit(let name):
         "\"\(name)\" is no unit of time here; there are h, m or min, s and ms, like 10m or 250ms."
-      case .tooLong: "More than \(TimeSpan.mostHours) hours cannot be waited for."
+      case .tooLong: "More than \(TimeSpan.maximumHours) hours cannot be waited for."
       }
     }
   }

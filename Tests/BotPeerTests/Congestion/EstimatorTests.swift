@@ -9,13 +9,13 @@ import Testing
 
 @Suite("Parts of the estimate")
 struct EstimatorTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   /// Feeds packets of 1,200 bytes that leave every 10 ms and arrive as told.
-  private func usages(_ count: Int, arrival: (Int) -> Double) -> [DelayTrend.Usage] {
-    var groups = ArrivalGroups()
-    var trend = DelayTrend()
-    var usages: [DelayTrend.Usage] = []
+  private func usages(_ count: Int, arrival: (Int) -> Double) -> [TrendlineEstimator.Usage] {
+    var groups = InterArrivalGroups()
+    var trend = TrendlineEstimator()
+    var usages: [TrendlineEstimator.Usage] = []
     for number in 0..<count {
       let packet = SentPacketLog.Arrival(
         sent: start + .milliseconds(number * 10), arrived: Int64(arrival(number) * 1_000), size: 1_200)
@@ -45,7 +45,7 @@ struct EstimatorTests {
 
   @Test("what goes through is known within a tenth after a second, and follows a change")
   func acknowledged() throws {
-    var rate = AcknowledgedBitrate()
+    var rate = AcknowledgedBitrateEstimator()
     var time: Int64 = 0
     func feed(_ milliseconds: Int, every: Int64) {
       for _ in 0..<(Int64(milliseconds) * 1_000 / every) {
@@ -62,7 +62,7 @@ struct EstimatorTests {
   @Test("loss above a tenth lowers the rate, a little leaves it, hardly any raises it")
   func loss() {
     func after(_ lost: Int, isCalm: Bool = false) -> Double {
-      var bound = LossBound(rate: 1_000_000)
+      var bound = LossBasedEstimator(rate: 1_000_000)
       for step in 0..<10 {
         bound.received(
           expected: 100, lost: lost, isCalm: isCalm, sent: 1_000_000, roundTrip: .milliseconds(50),
@@ -79,7 +79,7 @@ struct EstimatorTests {
 
   @Test("the rate falls to 85 % of what goes through, and rises to one and a half of it at the most")
   func rateControl() {
-    var control = RateControl(rate: 2_000_000)
+    var control = AimdRateControl(rate: 2_000_000)
     let limits = 50_000.0...5_000_000
     control.update(
       .over, acknowledged: 1_000_000, sent: 2_000_000, roundTrip: .milliseconds(50), limits: limits, now: start)

@@ -21,7 +21,7 @@ struct LineChangeTests {
     "2 Mb/s, 300 kb/s, 2 Mb/s: down within 5 s, up within 15 s, no queue above 200 ms for longer than 1 s",
     arguments: [1, 2] as [UInt64], [.milliseconds(200), .seconds(1), .seconds(3)] as [Duration])
   func downAndUp(seed: UInt64, buffer: Duration) throws {
-    var line = SharedLine(seed: seed, Self.conditions(rate: 2_000_000, queue: buffer))
+    var line = SharedPath(seed: seed, Self.conditions(rate: 2_000_000, queue: buffer))
     line.add()
     line.run(for: .seconds(15))
     if verbose { line.trace() }
@@ -35,7 +35,7 @@ struct LineChangeTests {
     let up = try #require(line.settled(from: rise, until: line.now) { $0 >= 1_600_000 })
     let queue = line.queue(from: line.start, until: line.now)
     let use = [(5..<15, 2e6), (20..<30, 3e5), (38..<45, 2e6)].map { line.bitrate($0.0) / $0.1 }
-    let ages = line.pictures().ages.sorted()
+    let ages = line.videoFrames().ages.sorted()
     print(
       "measured: 2 Mb/s, 300 kb/s, 2 Mb/s with a buffer of \(buffer), seed \(seed): down in \(down) s, up in \(up) s,",
       "worst queue \(queue.worst), above 200 ms for \(queue.above), use of the line \(use),",

@@ -20,7 +20,7 @@ struct LineKindsTests {
 
   @Test("5 % of random loss on a line of 2 Mb/s leaves more than 1 Mb/s", arguments: [1, 2] as [UInt64])
   func randomLoss(seed: UInt64) throws {
-    var shared = SharedLine(seed: seed, line(rate: 2_000_000, loss: 0.05))
+    var shared = SharedPath(seed: seed, line(rate: 2_000_000, loss: 0.05))
     shared.add()
     shared.run(for: .seconds(20))
     let bitrate = shared.bitrate(5..<20)
@@ -34,7 +34,7 @@ struct LineKindsTests {
 
   @Test("jitter of 20 ms leaves more than 1.3 of 2 Mb/s", arguments: [1, 2] as [UInt64])
   func jitter(seed: UInt64) throws {
-    var shared = SharedLine(seed: seed, line(rate: 2_000_000, jitter: .milliseconds(20)))
+    var shared = SharedPath(seed: seed, line(rate: 2_000_000, jitter: .milliseconds(20)))
     shared.add()
     shared.run(for: .seconds(20))
     let bitrate = shared.bitrate(5..<20)
@@ -44,7 +44,7 @@ struct LineKindsTests {
 
   @Test("two flows share a line within two to one, the later one too", arguments: [1, 2, 3, 4] as [UInt64])
   func sharing(seed: UInt64) throws {
-    var shared = SharedLine(seed: seed, line(rate: 2_000_000))
+    var shared = SharedPath(seed: seed, line(rate: 2_000_000))
     shared.add()
     shared.add(after: .milliseconds(8_017))
     shared.run(for: .seconds(45))
@@ -64,7 +64,7 @@ struct LineKindsTests {
     var media = Negotiated()
     media.transportWide = false
     media.maximumBitrateEstimate = true
-    var shared = SharedLine(seed: 3, line(rate: 2_000_000, queue: .milliseconds(200)))
+    var shared = SharedPath(seed: 3, line(rate: 2_000_000, queue: .milliseconds(200)))
     shared.add(media: media)
     shared.run(for: .seconds(15))
     let fall = shared.now
@@ -82,7 +82,7 @@ struct LineKindsTests {
 
   @Test("a source that uses little of a wide line is not believed to have proved more")
   func applicationLimited() throws {
-    var shared = SharedLine(seed: 4, line(rate: 20_000_000))
+    var shared = SharedPath(seed: 4, line(rate: 20_000_000))
     var configuration = MediaSession.Configuration.live
     configuration.congestion.maximumBitrate = 15_000_000
     shared.add(configuration: configuration)
@@ -96,7 +96,7 @@ struct LineKindsTests {
 
   @Test("ten requests for a keyframe a second bring two keyframes a second, each within 100 ms, and no queue")
   func manyRequests() throws {
-    var shared = SharedLine(seed: 5, line(rate: 1_000_000))
+    var shared = SharedPath(seed: 5, line(rate: 1_000_000))
     shared.add()
     shared.run(for: .seconds(3))
     let before = shared.flows[0].encoder?.keyframes.count ?? 0
@@ -105,7 +105,7 @@ struct LineKindsTests {
       shared.run(for: .milliseconds(100))
     }
     let keyframes = (shared.flows[0].encoder?.keyframes.count ?? 0) - before
-    let ages = shared.pictures().ages.sorted()
+    let ages = shared.videoFrames().ages.sorted()
     let queue = shared.queue(from: shared.start + .seconds(3), until: shared.now)
     print(
       "measured: ten PLI a second at 1 Mb/s: \(keyframes) keyframes in 10 s, pictures' age: median",
@@ -118,7 +118,7 @@ struct LineKindsTests {
 
   @Test("a viewer who joins late has the first picture within 500 ms", arguments: [300_000, 2_000_000] as [Double])
   func lateViewer(rate: Double) throws {
-    var shared = SharedLine(seed: 6, line(rate: rate, queue: .seconds(1)))
+    var shared = SharedPath(seed: 6, line(rate: rate, queue: .seconds(1)))
     shared.add()
     // The camera has been on for long.
     let flow = shared.flows[0]

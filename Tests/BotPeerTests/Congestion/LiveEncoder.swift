@@ -9,7 +9,7 @@ import TestSupport
 /// A camera with an ideal encoder behind it: 30 pictures a second, each of the size that the bitrate allows, keyframes on
 /// request, and sound.
 struct LiveEncoder {
-  static let soundBitrate = 32_000
+  static let audioBitrate = 32_000
 
   /// Bits a second for both tracks.
   var bitrate = 600_000
@@ -20,7 +20,7 @@ struct LiveEncoder {
   /// Keyframes at this distance besides those that were asked for; nil for none.
   var keyframeEvery: Int?
   private(set) var keyframes: [ContinuousClock.Instant] = []
-  private(set) var pictures = 0
+  private(set) var videoFrames = 0
   private var packets = 0
   private var generator: SeededGenerator
   private let start: ContinuousClock.Instant
@@ -33,10 +33,10 @@ struct LiveEncoder {
     self.start = start
   }
 
-  private var nextPicture: ContinuousClock.Instant { start + .nanoseconds(Int64(pictures) * 100_000_000 / 3) }
-  private var nextSound: ContinuousClock.Instant { start + .milliseconds(Int64(packets) * 20) }
+  private var nextVideoFrame: ContinuousClock.Instant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
+  private var nextAudio: ContinuousClock.Instant { start + .milliseconds(Int64(packets) * 20) }
 
-  var deadline: ContinuousClock.Instant { min(nextPicture, nextSound) }
+  var deadline: ContinuousClock.Instant { min(nextVideoFrame, nextAudio) }
 
   /// A viewer wants a keyframe; one that was made a moment ago has to do.
   mutating func requestKeyframe(now: ContinuousClock.Instant) {
@@ -45,16 +45,16 @@ struct LiveEncoder {
   }
 
   mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
-    if nextPicture <= now { return picture(now: now) }
-    if nextSound <= now { return sound(now: now) }
+    if nextVideoFrame <= now { return videoFrame(now: now) }
+    if nextAudio <= now { return audio(now: now) }
     return nil
   }
 
-  private mutating func picture(now: ContinuousClock.Instant) -> EncodedFrame {
-    defer { pictures += 1 }
-    let isKeyframe = wantsKeyframe || keyframeEvery.map { pictures % $0 == 0 } ?? false
+  private mutating func videoFrame(now: ContinuousClock.Instant) -> EncodedFrame {
+    defer { videoFrames += 1 }
+    let isKeyframe = wantsKeyframe || keyframeEvery.map { videoFrames % $0 == 0 } ?? false
     wantsKeyframe = false
-    let share = Double(max(20_000, min(bitrate, wanted) - Self.soundBitrate)) / 8 / 30
+    let share = Double(max(20_000, min(bitrate, wanted) - Self.audioBitrate)) / 8 / 30
     var bytes = share * Double.random(in: 0.8...1.2, using: &generator)
     if isKeyframe {
       keyframes.append(now)
@@ -66,7 +66,7 @@ struct LiveEncoder {
       debt -= Int(back)
       bytes -= back
     }
-    return Self.vp8(number: pictures, isKeyframe: isKeyframe, bytes: max(60, Int(bytes)), arrival: now)
+    return Self.vp8(number: videoFrames, isKeyframe: isKeyframe, bytes: max(60, Int(bytes)), arrival: now)
   }
 
   /// A frame with a true header, its number and nothing else.
@@ -75,7 +75,7 @@ struct LiveEncoder {
   ) -> EncodedFrame {
     var payload = ByteBuffer()
     payload.writeBytes([isKeyframe ? 0x10 : 0x11, 0x02, 0x00])
-    let size = PictureSize(width: 640, height: 480)
+    let size = VideoSize(width: 640, height: 480)
     if isKeyframe {
       payload.writeBytes([0x9D, 0x01, 0x2A])
       payload.writeMultipleIntegers(UInt16(size.width), UInt16(size.height), endianness: .little)
@@ -87,11 +87,11 @@ struct LiveEncoder {
       payload: payload, isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival)
   }
 
-  private mutating func sound(now: ContinuousClock.Instant) -> EncodedFrame {
+  private mutating func audio(now: ContinuousClock.Instant) -> EncodedFrame {
     defer { packets += 1 }
     var payload = ByteBuffer(bytes: [0xFC])
     payload.writeInteger(UInt32(packets))
-    payload.writeRepeatingByte(7, count: Self.soundBitrate / 8 / 50)
+    payload.writeRepeatingByte(7, count: Self.audioBitrate / 8 / 50)
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: Int64(packets) * 960, rate: 48_000),
       payload: payload, isKeyframe: true, arrival: now)

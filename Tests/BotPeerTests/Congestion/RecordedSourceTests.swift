@@ -16,11 +16,11 @@ struct RecordedSourceTests {
 
   @Test("nothing is left out where the line takes it", arguments: [1_500_000, 20_000_000] as [Double])
   func wide(rate: Double) throws {
-    var shared = SharedLine(seed: 1, line(rate: rate))
+    var shared = SharedPath(seed: 1, line(rate: rate))
     shared.add(configuration: .init(), file: 1_000_000)
     shared.run(for: .seconds(20))
     let skipped = shared.flows[0].sender.sendStatistics.framesSkipped
-    let (ages, numbers) = shared.pictures()
+    let (ages, numbers) = shared.videoFrames()
     #expect(skipped == 0)
     #expect(numbers.count > 590)
     #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 })
@@ -29,12 +29,12 @@ struct RecordedSourceTests {
 
   @Test("where the line is too narrow whole groups are left out, no picture is broken, and no queue stays for seconds")
   func narrow() throws {
-    var shared = SharedLine(seed: 2, line(rate: 400_000))
+    var shared = SharedPath(seed: 2, line(rate: 400_000))
     shared.add(configuration: .init(), file: 1_000_000)
     shared.run(for: .seconds(30))
     let queue = shared.queue(from: shared.start, until: shared.now)
     let later = shared.queue(from: shared.start + .seconds(6), until: shared.now)
-    let (ages, numbers) = shared.pictures()
+    let (ages, numbers) = shared.videoFrames()
     let oldest = ages.max() ?? .zero
     let use = shared.bitrate(5..<30) / 400_000
     print(
@@ -49,7 +49,7 @@ struct RecordedSourceTests {
 
   @Test("a group that is sent again on a line of 300 kb/s builds no queue for seconds", arguments: [1, 2] as [UInt64])
   func replay(seed: UInt64) throws {
-    var shared = SharedLine(seed: seed, line(rate: 300_000))
+    var shared = SharedPath(seed: seed, line(rate: 300_000))
     shared.add(configuration: .init(), file: 220_000)
     shared.run(for: .seconds(6))
     for _ in 0..<5 {
@@ -58,7 +58,7 @@ struct RecordedSourceTests {
     }
     shared.run(for: .seconds(4))
     let queue = shared.queue(from: shared.start + .seconds(6), until: shared.now)
-    let (ages, _) = shared.pictures()
+    let (ages, _) = shared.videoFrames()
     print(
       "measured: PLI to a file of 220 kb/s on 300 kb/s, seed \(seed): worst queue \(queue.worst), above 200 ms for \(queue.above), oldest picture \(ages.max() ?? .zero)"
     )

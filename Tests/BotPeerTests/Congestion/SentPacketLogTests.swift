@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Packets that left, and what is heard of them")
 struct SentPacketLogTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   private func feedback(_ arrivals: [(number: UInt16, milliseconds: Int)], count: Int = 0) -> [TransportFeedback] {
     var builder = TransportFeedbackBuilder(senderSSRC: 1)
@@ -57,7 +57,7 @@ struct SentPacketLogTests {
   @Test("a receiver's clock that leaps with every feedback leads nowhere")
   func leapingClock() throws {
     var log = SentPacketLog()
-    var groups = ArrivalGroups()
+    var groups = InterArrivalGroups()
     var packet = try #require(feedback([(0, 50)]).first)
     // As far as a clock of 32 bits can leap at once: 2³¹ units of 250 µs, less one reference time.
     let leap: Int32 = 0x7F_FFFF

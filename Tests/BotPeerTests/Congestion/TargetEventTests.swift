@@ -12,7 +12,7 @@ struct TargetEventTests {
   func rate() throws {
     var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 2_000_000)
     conditions.queue = .milliseconds(500)
-    var line = SharedLine(seed: 1, conditions)
+    var line = SharedPath(seed: 1, conditions)
     line.add()
     line.run(for: .seconds(6))
     line.line.conditions.rate = 500_000
@@ -33,7 +33,7 @@ struct TargetEventTests {
   func limits() {
     var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 60_000)
     conditions.queue = .milliseconds(500)
-    var line = SharedLine(seed: 2, conditions)
+    var line = SharedPath(seed: 2, conditions)
     var configuration = MediaSession.Configuration.live
     configuration.congestion.minimumBitrate = 120_000
     configuration.congestion.maximumBitrate = 400_000

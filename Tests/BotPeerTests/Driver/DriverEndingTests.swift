@@ -28,9 +28,9 @@ extension RealTime {
               TrickledCandidate(candidate: "candidate:1 1 udp 1 127.0.0.1 9 typ host", mid: "0", mLineIndex: 0)),
             from: id)
         }
-        let engines = driver.switchboard.engines.values.map { Weak($0) }
+        let engines = driver.demultiplexer.engines.values.map { Weak($0) }
         for number in 0..<100 {
-          driver.disconnect(ParticipantID("guest \(number)"), because: PeerEnding(.closedByUs, "Enough."))
+          driver.disconnect(ParticipantID("guest \(number)"), because: CloseReason(.closedByUs, "Enough."))
         }
         driver.close(reason: "The test is over.")
         return (addresses.first?.port ?? 0, engines, WeakDriver(driver))
@@ -55,9 +55,9 @@ extension RealTime {
 
     /// Set on the loop, looked at for nil alone anywhere else.
     private struct Weak: @unchecked Sendable {
-      weak var engine: PeerEngine?
+      weak var engine: PeerConnection?
 
-      init(_ engine: PeerEngine?) { self.engine = engine }
+      init(_ engine: PeerConnection?) { self.engine = engine }
     }
 
     private struct WeakDriver: @unchecked Sendable {

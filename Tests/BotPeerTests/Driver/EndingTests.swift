@@ -20,8 +20,8 @@ struct EndingTests {
     for seed in 0..<UInt64(calls) {
       var pair = try EnginePair(seed: seed)
       try pair.connect()
-      pair.setLine(.init(loss: loss, delay: .milliseconds(25)), seed: seed)
-      pair.alice.engine.close(PeerEnding(.closedByUs, "We leave."), now: pair.now)
+      pair.setBandwidth(.init(loss: loss, delay: .milliseconds(25)), seed: seed)
+      pair.alice.engine.close(CloseReason(.closedByUs, "We leave."), now: pair.now)
       pair.run(for: .milliseconds(100))
       #expect(pair.alice.ending?.cause == .closedByUs)
       if pair.bob.ending?.cause == .closedByParticipant { heard += 1 }
@@ -36,7 +36,7 @@ struct EndingTests {
     try pair.connect()
     _ = pair.exchangeMedia(for: .seconds(1))
     pair.carries = { datagram, _ in PacketKind.of(datagram) != .dtls }
-    pair.alice.engine.close(PeerEnding(.closedByUs, "We leave."), now: pair.now)
+    pair.alice.engine.close(CloseReason(.closedByUs, "We leave."), now: pair.now)
     pair.run(for: .milliseconds(20))
     #expect(pair.bob.engine.hasSaidGoodbye)
     pair.bob.engine.participantLeft(now: pair.now)
@@ -56,8 +56,8 @@ struct EndingTests {
       engines.append(Weak(call.engine(of: name)))
       let id = ParticipantID(name)
       switch number % 4 {
-      case 0: call.switchboard.disconnect(id, because: PeerEnding(.closedByUs, "Enough."), now: call.now)
-      case 1: call.guests[id]?.engine.close(PeerEnding(.closedByUs, "I leave."), now: call.now)
+      case 0: call.demultiplexer.disconnect(id, because: CloseReason(.closedByUs, "Enough."), now: call.now)
+      case 1: call.guests[id]?.engine.close(CloseReason(.closedByUs, "I leave."), now: call.now)
       case 2:
         call.participantLeft(name)
         call.guests[id]?.speaks = false
@@ -69,14 +69,14 @@ struct EndingTests {
     call.run(for: .seconds(31))
     #expect(engines.count == 24)
     #expect(engines.allSatisfy { $0.engine == nil })
-    #expect(call.switchboard.footprint == 0)
-    #expect(call.switchboard.deadline == nil)
+    #expect(call.demultiplexer.footprint == 0)
+    #expect(call.demultiplexer.deadline == nil)
   }
 
   /// Set on the loop, looked at for nil alone anywhere else.
   private struct Weak: @unchecked Sendable {
-    weak var engine: PeerEngine?
+    weak var engine: PeerConnection?
 
-    init(_ engine: PeerEngine?) { self.engine = engine }
+    init(_ engine: PeerConnection?) { self.engine = engine }
   }
 }

@@ -88,7 +88,7 @@ struct EventSourceTests {
       let start = ContinuousClock.now
       func turn(_ event: ParticipantEvent?, after delay: Duration) -> Duration? {
         if let event { source.add(event) }
-        return source.yield(now: start + delay).map { $0 - Moment(start) }
+        return source.yield(now: start + delay).map { $0 - MonotonicInstant(start) }
       }
       let waits = [
         turn(Self.frame(.opus), after: .zero), turn(Self.frame(.vp8), after: .milliseconds(10)),
@@ -108,7 +108,7 @@ struct EventSourceTests {
   @Test("what was left out of one participant is no gap of another's, nor of one who came back")
   func participants() async throws {
     let other = ParticipantID("bert")
-    let ended = PeerEvent.ended(PeerEnding(.closedByParticipant, "Gone."))
+    let ended = PeerEvent.ended(CloseReason(.closedByParticipant, "Gone."))
     let frames = try await play(
       Script(
         late: [Self.frame(.opus), Self.frame(.opus, of: other)],

@@ -48,7 +48,7 @@ struct LeavingTests {
     #expect(names.map { call.engine(of: $0)?.state } == [.connected, nil, .connected, .connected])
     #expect(
       call.endings(of: "bert").map(\.ending)
-        == [PeerEnding(.closedByParticipant, "The participant left the room, as 2 others did after them.")])
+        == [CloseReason(.closedByParticipant, "The participant left the room, as 2 others did after them.")])
   }
 
   @Test("nothing but checks goes to somebody who answers none, however often they restart ICE")
@@ -80,7 +80,7 @@ struct LeavingTests {
     call.run(for: .seconds(5))
     let ending = try #require(call.endings(of: "anna").first)
     print("measured: a recording ends \(ending.time - left) after its participant has left without a word")
-    #expect(ending.ending == PeerEnding(.closedByParticipant, "The participant left the room."))
+    #expect(ending.ending == CloseReason(.closedByParticipant, "The participant left the room."))
     #expect(ending.time - left < .milliseconds(2_500))
     #expect(call.engine(of: "anna") == nil)
   }

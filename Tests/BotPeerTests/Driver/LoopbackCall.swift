@@ -5,14 +5,14 @@ import NIOPosix
 
 /// Two peers of this process with real sockets on loopback; each one's signalling is carried to the other.
 struct LoopbackCall {
-  let alice: BotPeer
-  let bob: BotPeer
+  let alice: Peer
+  let bob: Peer
 
   static let aliceID = ParticipantID("alice")
   static let bobID = ParticipantID("bob")
 
-  static func configuration(sending: Set<MediaKind>, iceServers: [String] = []) -> BotPeer.Configuration {
-    var configuration = BotPeer.Configuration()
+  static func configuration(sending: Set<MediaKind>, iceServers: [String] = []) -> Peer.Configuration {
+    var configuration = Peer.Configuration()
     configuration.bindAddresses = ["127.0.0.1"]
     configuration.sending = sending
     configuration.iceServers = iceServers
@@ -21,8 +21,8 @@ struct LoopbackCall {
 
   init(aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = []) async throws {
     let group = MultiThreadedEventLoopGroup.singleton
-    alice = try await BotPeer.start(Self.configuration(sending: aliceSends), on: group.next())
-    bob = try await BotPeer.start(Self.configuration(sending: bobSends), on: group.next())
+    alice = try await Peer.start(Self.configuration(sending: aliceSends), on: group.next())
+    bob = try await Peer.start(Self.configuration(sending: bobSends), on: group.next())
   }
 
   /// Carries signalling until a side has seen an event that satisfies the condition, then closes both; all events of both.
@@ -49,13 +49,13 @@ struct LoopbackCall {
   }
 
   private static func follow(
-    _ peer: BotPeer, with participant: ParticipantID, tell other: BotPeer, as id: ParticipantID,
+    _ peer: Peer, with participant: ParticipantID, tell other: Peer, as id: ParticipantID,
     until isEnough: @Sendable ([PeerEvent]) -> Bool
   ) async -> [PeerEvent] {
     var events: [PeerEvent] = []
-    for await happening in peer.events where happening.participant == participant {
-      if case .signal(let message) = happening.event { other.receive(message, from: id) }
-      events.append(happening.event)
+    for await participantEvent in peer.events where participantEvent.participant == participant {
+      if case .signal(let message) = participantEvent.event { other.receive(message, from: id) }
+      events.append(participantEvent.event)
       if isEnough(events) { break }
     }
     return events

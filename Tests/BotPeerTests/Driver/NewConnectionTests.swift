@@ -85,7 +85,7 @@ struct NewConnectionTests {
     let call = try call()
     let engine = try #require(call.engine(of: "anna"))
     call.guests[ParticipantID("anna")]?.speaks = false
-    call.switchboard.offer(to: ParticipantID("anna"), now: call.now)
+    call.demultiplexer.offer(to: ParticipantID("anna"), now: call.now)
     try call.enter("anna", host: 1, port: 5001)
     try call.run(within: .seconds(1)) { call.engine(of: "anna") !== engine }
     try expectMedia(call)

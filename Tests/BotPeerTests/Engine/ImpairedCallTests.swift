@@ -18,10 +18,10 @@ struct ImpairedCallTests {
     var pair = try EnginePair(seed: seed, bobSends: [], line: line)
     try pair.connect(within: .seconds(8))
     print("measured: connected after \(pair.now - pair.start) at \(share) loss, seed \(seed)")
-    pair.setLine(line, seed: seed)
+    pair.setBandwidth(line, seed: seed)
     pair.play(seed: seed)
     pair.run(for: .seconds(5))
-    try settle(&pair, allPictures: true)
+    try settle(&pair, allVideoFrames: true)
   }
 
   @Test("connects and carries every picture when losses come in bursts", arguments: [0.05, 0.1])
@@ -30,10 +30,10 @@ struct ImpairedCallTests {
     line.bursts = .init(share: share, meanLength: 4)
     var pair = try EnginePair(seed: 8, bobSends: [], line: line)
     try pair.connect(within: .seconds(8))
-    pair.setLine(line, seed: 8)
+    pair.setBandwidth(line, seed: 8)
     pair.play()
     pair.run(for: .seconds(10))
-    try settle(&pair, allPictures: true)
+    try settle(&pair, allVideoFrames: true)
   }
 
   @Test("connects when 30 % are lost, and in 60 s no picture comes out that could not be decoded")
@@ -42,10 +42,10 @@ struct ImpairedCallTests {
     var pair = try EnginePair(seed: 7, bobSends: [], line: line)
     try pair.connect(within: .seconds(20))
     let connected = pair.now - pair.start
-    pair.setLine(line, seed: 7)
+    pair.setBandwidth(line, seed: 7)
     pair.play()
     pair.run(for: .seconds(60))
-    let sent = try settle(&pair, allPictures: false)
+    let sent = try settle(&pair, allVideoFrames: false)
     let out = pair.bob.frames.payloads(.vp8).count
     #expect(Double(out) > Double(sent.payloads(.vp8).count) * 0.98)
     print(
@@ -61,23 +61,23 @@ struct ImpairedCallTests {
     line.reorderingDelay = .milliseconds(60)
     var pair = try EnginePair(seed: seed, bobSends: [], line: line)
     try pair.connect()
-    pair.setLine(line, seed: seed)
+    pair.setBandwidth(line, seed: seed)
     pair.play()
     pair.run(for: .seconds(10))
-    let sent = try settle(&pair, allPictures: true)
+    let sent = try settle(&pair, allVideoFrames: true)
     expectSame(pair.bob.frames.payloads(.opus), sent.payloads(.opus))
   }
 
   /// Ends without loss, and expects that what came out is what was sent.
   @discardableResult
-  private func settle(_ pair: inout EnginePair, allPictures: Bool) throws -> [EncodedFrame] {
-    pair.setLine(Self.usual, seed: 99)
+  private func settle(_ pair: inout EnginePair, allVideoFrames: Bool) throws -> [EncodedFrame] {
+    pair.setBandwidth(Self.usual, seed: 99)
     pair.run(for: .milliseconds(200))
     let sent = pair.stopPlaying().fromAlice
     pair.run(for: .seconds(4))
     pair.bob.expectUnbroken(sent)
     #expect(pair.areConnected)
-    if allPictures { expectSame(pair.bob.frames.payloads(.vp8), sent.payloads(.vp8)) }
+    if allVideoFrames { expectSame(pair.bob.frames.payloads(.vp8), sent.payloads(.vp8)) }
     return sent
   }
 }

@@ -19,10 +19,10 @@ struct InterruptedCallTests {
   static let usual = LossyLink.Conditions(delay: .milliseconds(25))
 
   /// A call that has gone on for 3 s.
-  private func call(shape: MadeUpMedia.Shape = .usual) throws -> EnginePair {
+  private func call(shape: SyntheticMedia.Shape = .usual) throws -> EnginePair {
     var pair = try EnginePair(seed: 21, line: Self.usual)
     try pair.connect()
-    pair.setLine(Self.usual, seed: 21)
+    pair.setBandwidth(Self.usual, seed: 21)
     pair.play(shape: shape)
     pair.run(for: .seconds(3))
     return pair
@@ -175,7 +175,7 @@ struct InterruptedCallTests {
     print("measured: without an answer the call ends after \(pair.now - begin)")
     #expect(pair.now - begin > .seconds(20))
     for side in [pair.alice, pair.bob] {
-      #expect(side.ending == PeerEnding(.connectionLost, "Nothing was heard from the participant for 30 s."))
+      #expect(side.ending == CloseReason(.connectionLost, "Nothing was heard from the participant for 30 s."))
       #expect(side.engine.deadline == nil)
     }
   }

@@ -22,7 +22,7 @@ struct LoopbackTests {
     let line = LossyLink.Conditions(loss: loss, delay: .milliseconds(10))
     var pair = try EnginePair(seed: seed, line: line)
     try pair.connect()
-    pair.setLine(line, seed: seed)
+    pair.setBandwidth(line, seed: seed)
     return pair
   }
 
@@ -62,7 +62,7 @@ struct LoopbackTests {
     pair.bob.source = nil
     var first = 0
     run(&pair, for: .seconds(5), from: &first)
-    pair.setLine(.init(delay: .milliseconds(10)), seed: 9)
+    pair.setBandwidth(.init(delay: .milliseconds(10)), seed: 9)
     let sent = pair.stopPlaying().fromAlice
     run(&pair, for: .seconds(3), from: &first)
     pair.alice.expectUnbroken(sent)
@@ -72,32 +72,32 @@ struct LoopbackTests {
 
   @Test("each track's time has an origin of its own; jumps and pauses move none of the other's")
   func times() {
-    let start = Moment.now
+    let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)
-    var pictures: [Int64] = []
-    var sounds: [Int64] = []
+    var videoFrames: [Int64] = []
+    var audioChunks: [Int64] = []
     for step in 0..<1_000 {
       let now = start + .milliseconds(step * 20)
       // The picture's source changes at 5 s, and pauses from 10 to 12 s.
       let origin: Int64 = step < 250 ? 4_000_000_000 : 17
-      sounds.append(
+      audioChunks.append(
         clock.ticks(
           of: MediaTime(ticks: 99_000_000 + Int64(step) * 960, rate: 48_000), codec: .opus, times: .ofTrack, due: now))
       if (500..<600).contains(step) { continue }
-      pictures.append(
+      videoFrames.append(
         clock.ticks(
           of: MediaTime(ticks: origin + Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack, due: now))
     }
-    #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1 - $0 == 960 })
-    let steps = zip(pictures, pictures.dropFirst()).map { $1 - $0 }
+    #expect(zip(audioChunks, audioChunks.dropFirst()).allSatisfy { $1 - $0 == 960 })
+    let steps = zip(videoFrames, videoFrames.dropFirst()).map { $1 - $0 }
     #expect(steps.count { $0 != 1_800 } == 1)
     #expect(steps.max() == Int64(181_800))
-    #expect(abs(Double(sounds[999]) / 48_000 - Double(pictures[pictures.count - 1]) / 90_000) < 0.001)
+    #expect(abs(Double(audioChunks[999]) / 48_000 - Double(videoFrames[videoFrames.count - 1]) / 90_000) < 0.001)
   }
 
   @Test("a track whose first frame came late is set right bit by bit, and never steps back")
   func lateStart() {
-    let start = Moment.now
+    let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)
     var last: Int64 = -1
     for step in 0..<600 {

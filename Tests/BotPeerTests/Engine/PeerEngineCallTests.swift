@@ -59,7 +59,7 @@ struct PeerEngineCallTests {
       #expect(steps == [codec == .vp8 ? 3_000 : 960])
     }
     #expect(frames.first { $0.codec == .vp8 }?.isKeyframe == true)
-    #expect(frames.first { $0.codec == .vp8 }?.size == PictureSize(width: 640, height: 480))
+    #expect(frames.first { $0.codec == .vp8 }?.size == VideoSize(width: 640, height: 480))
   }
 
   @Test("a side that only receives gets media, and sends none")
@@ -73,7 +73,7 @@ struct PeerEngineCallTests {
   }
 
   @Test("a side that takes sound only gets sound only, whoever offers", arguments: [true, false])
-  func soundOnly(offersAlice: Bool) throws {
+  func audioOnly(offersAlice: Bool) throws {
     var pair = try EnginePair(offersAlice: offersAlice, offersBob: !offersAlice, bobReceives: [.audio])
     if offersAlice { pair.call() } else { pair.bob.engine.offer(now: pair.now) }
     try pair.run(until: \.areConnected)
@@ -178,11 +178,11 @@ struct PeerEngineCallTests {
     var pair = try EnginePair()
     pair.call()
     try pair.run(until: \.areConnected)
-    pair.alice.engine.close(PeerEnding(.closedByUs, "We leave."), now: pair.now)
+    pair.alice.engine.close(CloseReason(.closedByUs, "We leave."), now: pair.now)
     pair.run(for: .milliseconds(20))
     #expect(pair.alice.engine.state == .closed)
     #expect(pair.bob.engine.state == .closed)
-    #expect(pair.bob.events.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
+    #expect(pair.bob.events.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
   }
 
   @Test("thirty seconds without an answer end the call; ten do not")

@@ -25,10 +25,10 @@ struct RolloverTests {
     for track in pair.alice.engine.media.sending.indices {
       Self.advance(&pair.alice.engine.media.sending[track], to: 65_400)
     }
-    pair.setLine(line, seed: 6)
+    pair.setBandwidth(line, seed: 6)
     pair.play()
     pair.run(for: .seconds(5))
-    pair.setLine(.init(delay: .milliseconds(25)), seed: 7)
+    pair.setBandwidth(.init(delay: .milliseconds(25)), seed: 7)
     pair.run(for: .milliseconds(200))
     let sent = pair.stopPlaying().fromAlice
     pair.run(for: .seconds(4))

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A peer that misbehaves on purpose in what it sends")
 struct MediaFaultTests {
-  private func pair(_ fault: Fault, keyframeAnswer: KeyframeAnswer = .replay) throws -> SwitchboardPair {
+  private func pair(_ fault: Fault, keyframeAnswer: KeyframeResponse = .replay) throws -> SwitchboardPair {
     let pair = SwitchboardPair {
       $0.faultInjector = fault.injector
       $0.media = MediaSession.Configuration(keyframeAnswer: keyframeAnswer)
@@ -35,8 +35,8 @@ struct MediaFaultTests {
 
   @Test(
     "SSRC change: after 3 s all comes from new sources, and the recording goes on within a second",
-    arguments: [KeyframeAnswer.replay, .source])
-  func ssrcChange(keyframeAnswer: KeyframeAnswer) throws {
+    arguments: [KeyframeResponse.replay, .source])
+  func ssrcChange(keyframeAnswer: KeyframeResponse) throws {
     let pair = try pair(.ssrcChange, keyframeAnswer: keyframeAnswer)
     let start = pair.now
     pair.run(for: .seconds(8))
@@ -134,14 +134,14 @@ struct MediaFaultTests {
     let last = try #require(pair.alice.sent.last)
     #expect(last.time - start < .milliseconds(5_010) && last.time - start > .milliseconds(4_900))
     let own = try #require(pair.alice.ending)
-    #expect(own.ending == PeerEnding(.closedByUs, "We fell silent on purpose, without a goodbye."))
+    #expect(own.ending == CloseReason(.closedByUs, "We fell silent on purpose, without a goodbye."))
     // The other side notices, but does not know yet whether it is for good.
     #expect(pair.bob.engine?.state == .disconnected)
     let goodbyes = pair.bob.events.contains { if case .ended = $0.event { true } else { false } }
     #expect(!goodbyes)
     // It may call again: nobody is there.
     let count = pair.alice.sent.count
-    pair.bob.switchboard.offer(to: pair.bob.other, now: pair.now)
+    pair.bob.demultiplexer.offer(to: pair.bob.other, now: pair.now)
     pair.run(for: .seconds(30))
     #expect(pair.alice.sent.count == count)
     #expect(pair.alice.said.allSatisfy { $0.time < own.time })

@@ -111,27 +111,27 @@ struct ImpairedPeerTests {
     try pair.connect()
     pair.play()
     pair.run(for: .seconds(1))
-    pair.alice.switchboard.disconnect(pair.alice.other, because: PeerEnding(.closedByUs, "Enough."), now: pair.now)
+    pair.alice.demultiplexer.disconnect(pair.alice.other, because: CloseReason(.closedByUs, "Enough."), now: pair.now)
     let said = pair.now
     pair.run(for: .seconds(2))
     #expect(pair.alice.engine == nil)
     let ending = try #require(pair.bob.ending)
     #expect(ending.ending.cause == .closedByParticipant)
     #expect(abs((ending.time - said) / .milliseconds(1) - 301) < 3)
-    #expect(pair.alice.switchboard.deadline == nil)
+    #expect(pair.alice.demultiplexer.deadline == nil)
   }
 
   @Test("what is held when the peer closes can be taken and sent at once")
   func closing() throws {
     let pair = try pair("delay=300ms")
     try pair.connect()
-    pair.alice.switchboard.disconnect(pair.alice.other, because: PeerEnding(.closedByUs, "Enough."), now: pair.now)
+    pair.alice.demultiplexer.disconnect(pair.alice.other, because: CloseReason(.closedByUs, "Enough."), now: pair.now)
     pair.work()
-    let held = pair.alice.switchboard.takeHeldDatagrams()
+    let held = pair.alice.demultiplexer.takeHeldDatagrams()
     #expect(held.count > 0)
     let toBob = held.allSatisfy { $0.remote == pair.bob.address && $0.local == pair.alice.address }
     #expect(toBob)
-    #expect(pair.alice.switchboard.takeHeldDatagrams().isEmpty)
+    #expect(pair.alice.demultiplexer.takeHeldDatagrams().isEmpty)
   }
 
   @Test("a line that loses everything lets no connection come about, and the ending says how far it came")

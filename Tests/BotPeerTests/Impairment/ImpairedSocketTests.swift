@@ -15,11 +15,11 @@ extension RealTime {
       var configuration = LoopbackCall.configuration(sending: [.audio, .video])
       configuration.impairment = try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3)
       configuration.fault = .secondOffer
-      let alice = try await BotPeer.start(configuration, on: group.next())
-      let bob = try await BotPeer.start(LoopbackCall.configuration(sending: []), on: group.next())
+      let alice = try await Peer.start(configuration, on: group.next())
+      let bob = try await Peer.start(LoopbackCall.configuration(sending: []), on: group.next())
       let told = Task {
-        for await happening in alice.events {
-          if case .signal(let message) = happening.event { bob.receive(message, from: LoopbackCall.aliceID) }
+        for await participantEvent in alice.events {
+          if case .signal(let message) = participantEvent.event { bob.receive(message, from: LoopbackCall.aliceID) }
         }
       }
       let limit = Task {
@@ -27,13 +27,13 @@ extension RealTime {
         await bob.close(reason: "The test took too long.")
       }
       alice.offer(to: LoopbackCall.bobID)
-      var media = MadeUpMedia(seed: 1, start: .now)
+      var media = SyntheticMedia(seed: 1, start: .now)
       var (heard, offers) = (0, 0)
-      for await happening in bob.events {
-        if case .signal(let message) = happening.event { alice.receive(message, from: LoopbackCall.bobID) }
-        if case .signal(.answer) = happening.event { offers += 1 }
-        if case .stateChanged(.connected) = happening.event { for _ in 0..<10 { alice.send(media.sound()) } }
-        if case .media(.frame) = happening.event { heard += 1 }
+      for await participantEvent in bob.events {
+        if case .signal(let message) = participantEvent.event { alice.receive(message, from: LoopbackCall.bobID) }
+        if case .signal(.answer) = participantEvent.event { offers += 1 }
+        if case .stateChanged(.connected) = participantEvent.event { for _ in 0..<10 { alice.send(media.audio()) } }
+        if case .media(.frame) = participantEvent.event { heard += 1 }
         if heard == 10, offers == 2 { break }
       }
       limit.cancel()

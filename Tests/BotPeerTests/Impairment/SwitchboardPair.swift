@@ -14,30 +14,30 @@ import TestSupport
 final class SwitchboardPair {
   /// One of the two.
   final class Side {
-    let switchboard: PeerSwitchboard
+    let demultiplexer: PeerDemultiplexer
     let address: TransportAddress
     /// What the other is called here.
     let other: ParticipantID
-    var source: MadeUpSource?
+    var source: SyntheticFrameSource?
     var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
     /// All datagrams that left, and when.
     var sent: [(time: ContinuousClock.Instant, datagram: ByteBuffer)] = []
     fileprivate var line: LossyLink
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
 
-    init(_ configuration: PeerSwitchboard.Configuration, at address: TransportAddress, other: String, seed: UInt64) {
+    init(_ configuration: PeerDemultiplexer.Configuration, at address: TransportAddress, other: String, seed: UInt64) {
       var configuration = configuration
       configuration.makeGenerator = { SeededGenerator(seed: seed) }
-      switchboard = PeerSwitchboard(configuration)
-      switchboard.localAddresses = [address]
+      demultiplexer = PeerDemultiplexer(configuration)
+      demultiplexer.localAddresses = [address]
       self.address = address
       self.other = ParticipantID(other)
       line = LossyLink(.init(delay: .milliseconds(1)), seed: 1)
     }
 
     /// The other's engine at this side.
-    var engine: PeerEngine? { switchboard.engines[other] }
-    var statistics: PeerStatistics? { switchboard.statistics.first }
+    var engine: PeerConnection? { demultiplexer.engines[other] }
+    var statistics: PeerStatistics? { demultiplexer.statistics.first }
 
     var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] {
       events.compactMap { if case .media(.frame(let frame)) = $0.event { ($0.time, frame) } else { nil } }
@@ -47,7 +47,7 @@ final class SwitchboardPair {
       events.compactMap { if case .signal(let message) = $0.event { ($0.time, message) } else { nil } }
     }
 
-    var ending: (time: ContinuousClock.Instant, ending: PeerEnding)? {
+    var ending: (time: ContinuousClock.Instant, ending: CloseReason)? {
       events.lazy.compactMap { if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil } }.last
     }
 
@@ -61,20 +61,20 @@ final class SwitchboardPair {
   private var signals: [(due: ContinuousClock.Instant, toBob: Bool, message: SignallingMessage)] = []
 
   /// - Parameter configure: changes how Alice is.
-  init(seed: UInt64 = 1, configure: (inout PeerSwitchboard.Configuration) -> Void) {
+  init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
     start = .now
     now = start
-    var configuration = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in true })
-    let ordinary = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+    let ordinary = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
     configure(&configuration)
     alice = Side(configuration, at: EnginePair.aliceAddress, other: "bob", seed: seed)
     bob = Side(ordinary, at: EnginePair.bobAddress, other: "alice", seed: seed &+ 1)
   }
 
   /// Has both play from now on.
-  func play(shape: MadeUpMedia.Shape = .usual) {
-    alice.source = MadeUpSource(seed: 3, start: now, shape: shape)
-    bob.source = MadeUpSource(seed: 4, start: now, shape: shape)
+  func play(shape: SyntheticMedia.Shape = .usual) {
+    alice.source = SyntheticFrameSource(seed: 3, start: now, shape: shape)
+    bob.source = SyntheticFrameSource(seed: 4, start: now, shape: shape)
   }
 
   /// Calls, and waits for the connection.
@@ -89,7 +89,7 @@ final class SwitchboardPair {
 
   func call(aliceOffers: Bool = true) {
     let caller = aliceOffers ? alice : bob
-    caller.switchboard.offer(to: caller.other, now: now)
+    caller.demultiplexer.offer(to: caller.other, now: now)
     work()
   }
 
@@ -109,7 +109,7 @@ final class SwitchboardPair {
 
   private var nextEvent: ContinuousClock.Instant? {
     [
-      alice.switchboard.deadline, bob.switchboard.deadline, alice.line.deadline, bob.line.deadline,
+      alice.demultiplexer.deadline, bob.demultiplexer.deadline, alice.line.deadline, bob.line.deadline,
       alice.source?.deadline, bob.source?.deadline, signals.first?.due,
     ].compactMap(\.self).min()
   }
@@ -126,23 +126,23 @@ final class SwitchboardPair {
     while let first = signals.first, first.due <= now {
       signals.removeFirst()
       let side = first.toBob ? bob : alice
-      side.switchboard.received(first.message, from: side.other, now: now)
+      side.demultiplexer.received(first.message, from: side.other, now: now)
     }
     for (from, to) in [(alice, bob), (bob, alice)] {
       while let datagram = from.line.receive(now: now) {
-        to.switchboard.received(datagram, from: from.address, to: to.address, now: now)
+        to.demultiplexer.received(datagram, from: from.address, to: to.address, now: now)
       }
-      while let frame = from.source?.next(now: now) { from.switchboard.send(frame, now: now) }
+      while let frame = from.source?.next(now: now) { from.demultiplexer.send(frame, now: now) }
     }
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for side in [alice, bob] {
-      side.switchboard.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
+      side.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
       let due = side.engine?.secure.retransmission?.instant
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
   }
 
-  private func take(_ action: PeerEngine.Action, of side: Side) {
+  private func take(_ action: PeerConnection.Action, of side: Side) {
     switch action {
     case .transmit(let datagram, _, _):
       side.sent.append((now, datagram))

@@ -16,8 +16,8 @@ final class MemoryRoom {
 
   final class Publisher {
     let id: ParticipantID
-    let switchboard: PeerSwitchboard
-    var source: MadeUpSource?
+    let demultiplexer: PeerDemultiplexer
+    var source: SyntheticFrameSource?
     /// What the receiving peer got of it.
     var frames: [EncodedFrame] = []
     fileprivate let address: TransportAddress
@@ -26,11 +26,11 @@ final class MemoryRoom {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
       // A sender makes a keyframe when it is asked for one.
-      var configuration = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+      var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
       configuration.receiving = []
       configuration.makeGenerator = { SeededGenerator(seed: UInt64(number) + 1) }
-      switchboard = PeerSwitchboard(configuration)
-      switchboard.localAddresses = [address]
+      demultiplexer = PeerDemultiplexer(configuration)
+      demultiplexer.localAddresses = [address]
     }
   }
 
@@ -38,14 +38,14 @@ final class MemoryRoom {
   private static let peerID = ParticipantID("receiver")
 
   let publishers: [Publisher]
-  let peer: PeerSwitchboard
+  let peer: PeerDemultiplexer
   private(set) var now = ContinuousClock.now
   private let start = ContinuousClock.now
   private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
   private var connected: Set<ParticipantID> = []
 
   init(publishers count: Int) {
-    var configuration = PeerSwitchboard.Configuration(isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(isPolite: { _ in false })
     // Each engine has a user fragment of its own.
     let seeds = Mutex<UInt64>(100)
     configuration.makeGenerator = {
@@ -54,14 +54,14 @@ final class MemoryRoom {
         return SeededGenerator(seed: seed)
       }
     }
-    peer = PeerSwitchboard(configuration)
+    peer = PeerDemultiplexer(configuration)
     peer.localAddresses = [address]
     publishers = (0..<count).map(Publisher.init)
   }
 
   /// Connects all, who play from then on.
   func connect() throws {
-    for publisher in publishers { publisher.switchboard.offer(to: Self.peerID, now: now) }
+    for publisher in publishers { publisher.demultiplexer.offer(to: Self.peerID, now: now) }
     let end = now + .seconds(5)
     while connected.count < publishers.count {
       guard now < end else { throw NotConnected() }
@@ -69,7 +69,7 @@ final class MemoryRoom {
       now += Self.step
     }
     for (number, publisher) in publishers.enumerated() {
-      publisher.source = MadeUpSource(seed: UInt64(number), start: now, shape: .slim)
+      publisher.source = SyntheticFrameSource(seed: UInt64(number), start: now, shape: .slim)
     }
   }
 
@@ -77,7 +77,7 @@ final class MemoryRoom {
     let end = now + span
     while now < end {
       for publisher in publishers {
-        while let frame = publisher.source?.next(now: now) { publisher.switchboard.send(frame, now: now) }
+        while let frame = publisher.source?.next(now: now) { publisher.demultiplexer.send(frame, now: now) }
       }
       exchange()
       now += Self.step
@@ -92,7 +92,7 @@ final class MemoryRoom {
       isQuiet = true
       for publisher in publishers {
         var datagrams: [ByteBuffer] = []
-        publisher.switchboard.poll(now: now, wallClock: wallClock) { action, _ in
+        publisher.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in
           switch action {
           case .transmit(let datagram, _, _): datagrams.append(datagram)
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
@@ -107,7 +107,7 @@ final class MemoryRoom {
         guard let publisher = publishers.first(where: { $0.id == participant }) else { return }
         switch action {
         case .transmit(let datagram, _, let remote): datagrams.append((datagram, remote))
-        case .event(.signal(let message)): publisher.switchboard.received(message, from: Self.peerID, now: now)
+        case .event(.signal(let message)): publisher.demultiplexer.received(message, from: Self.peerID, now: now)
         case .event(.media(.frame(let frame))): return publisher.frames.append(frame)
         case .event(let event):
           if event == .stateChanged(.connected) { connected.insert(participant) }
@@ -116,7 +116,7 @@ final class MemoryRoom {
         isQuiet = false
       }
       for (datagram, remote) in datagrams {
-        publishers.first { $0.address == remote }?.switchboard.received(datagram, from: address, to: remote, now: now)
+        publishers.first { $0.address == remote }?.demultiplexer.received(datagram, from: address, to: remote, now: now)
       }
     }
   }

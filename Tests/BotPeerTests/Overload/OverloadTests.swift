@@ -14,7 +14,7 @@ struct OverloadTests {
 
   @Test("a single stall, whose losses are sent again, changes nothing")
   func stall() {
-    var control = OverloadControl()
+    var control = OverloadController()
     for dropped in [0.5, 0.4, 0, 0, 0, 0.6, 0] { control.update(Self.load(dropped: dropped, busy: 1)) }
     #expect(control.share == 0)
   }
@@ -22,7 +22,7 @@ struct OverloadTests {
   @Test(
     "what is left unread grows by what is dropped, stays while there is no time, and ends within 5 s of half the load")
   func growthAndEnd() {
-    var control = OverloadControl()
+    var control = OverloadController()
     for _ in 0..<3 { control.update(Self.load(dropped: 0.5, busy: 1)) }
     #expect(control.share == 0.5)
     control.update(Self.load(dropped: 0.1, busy: 1))
@@ -36,7 +36,7 @@ struct OverloadTests {
 
   @Test("somebody's video is read whatever is dropped")
   func bounds() {
-    var control = OverloadControl()
+    var control = OverloadController()
     for _ in 0..<100 { control.update(Self.load(dropped: 1, busy: 1)) }
     #expect(control.share == 0.95)
   }
@@ -89,7 +89,7 @@ struct OverloadTests {
     pair.play()
     pair.run(for: .seconds(1))
     for _ in 0..<10 {
-      _ = pair.bob.switchboard.balance(Self.load(dropped: 0.9, busy: 1), now: pair.now)
+      _ = pair.bob.demultiplexer.balance(Self.load(dropped: 0.9, busy: 1), now: pair.now)
       pair.run(for: .milliseconds(500))
     }
     #expect(pair.bob.statistics?.packetsUnread == 0)

@@ -11,7 +11,7 @@ struct KeyframeRequesterTests {
   @Test("it asks at once, then every 500 ms while one is wanted, and never more often")
   func interval() {
     var requester = KeyframeRequester()
-    let start = Moment.now
+    let start = MonotonicInstant.now
     var times: [Int] = []
     for millisecond in 0..<2_000
     where requester.poll(wanted: millisecond < 1_200 || millisecond > 1_300, now: start + .milliseconds(millisecond)) {
@@ -24,7 +24,7 @@ struct KeyframeRequesterTests {
   @Test("its deadline is when the next request may be sent, and there is none when nothing is wanted")
   func deadline() {
     var requester = KeyframeRequester()
-    let start = Moment.now
+    let start = MonotonicInstant.now
     #expect(requester.deadline(wanted: false, now: start) == nil)
     #expect(requester.deadline(wanted: true, now: start) == start)
     _ = requester.poll(wanted: true, now: start)

@@ -9,14 +9,14 @@ import Testing
 
 @Suite("NACK generator")
 struct NackGeneratorTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
   private let roundTrip: RoundTripTime = {
     var time = RoundTripTime()
     for _ in 0..<50 { time.measured(.milliseconds(50)) }
     return time
   }()
 
-  private func at(_ milliseconds: Int) -> Moment { start + .milliseconds(milliseconds) }
+  private func at(_ milliseconds: Int) -> MonotonicInstant { start + .milliseconds(milliseconds) }
 
   @Test("a lost packet is asked for after 20 ms, not before")
   func first() {
@@ -141,7 +141,7 @@ struct NackGeneratorTests {
   }
 
   @Test("where questions stay without an answer few are asked at a time, the oldest first")
-  func narrowLine() {
+  func narrowPath() {
     let (nack, _, last) = starved()
     #expect((1...4).contains(last.count))
     #expect(last.allSatisfy { $0 <= 60 })
@@ -170,7 +170,7 @@ struct NackGeneratorTests {
   }
 
   @Test("a line that loses three datagrams in ten both ways is not taken for a narrow one")
-  func lossyLine() {
+  func lossyPath() {
     var generator = SeededGenerator(seed: 4)
     var nack = NackGenerator()
     var due: [Int: [Int64]] = [:]

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reception reporter")
 struct ReceptionReporterTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   @Test("losses are counted since the beginning and since the last block")
   func losses() throws {

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Source timeline")
 struct SourceTimelineTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
-  private func at(_ milliseconds: Int) -> Moment { start + .milliseconds(milliseconds) }
+  private func at(_ milliseconds: Int) -> MonotonicInstant { start + .milliseconds(milliseconds) }
 
   @Test("timestamps wrap forwards and backwards")
   func wrap() {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("VP8 frame assembler")
 struct VP8FrameAssemblerTests {
-  private let now = Moment.now
+  private let now = MonotonicInstant.now
 
   /// A packet: the frame's number is timestamp and picture id.
   private func packet(_ frame: Int, _ bytes: [UInt8], starts: Bool, ends: Bool) -> ReceivedPacket {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Pacer")
 struct PacerTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   private func entry(_ priority: Pacer.Priority, number: UInt16 = 0, media: Int = 0) -> Pacer.Entry {
     Pacer.Entry(
@@ -21,7 +21,7 @@ struct PacerTests {
   @Test("a burst of 100 packets leaves within the drain time and no faster")
   func burst() {
     var pacer = Pacer()
-    for number in 0..<100 { pacer.add(entry(.picture, number: UInt16(number)), now: start) }
+    for number in 0..<100 { pacer.add(entry(.videoFrame, number: UInt16(number)), now: start) }
     var now = start
     var times: [Duration] = []
     while let due = pacer.deadline {
@@ -40,17 +40,17 @@ struct PacerTests {
   @Test("sound goes first, then what is sent again, then pictures")
   func priorities() {
     var pacer = Pacer()
-    for priority in [Pacer.Priority.picture, .retransmission, .sound] { pacer.add(entry(priority), now: start) }
+    for priority in [Pacer.Priority.videoFrame, .retransmission, .audio] { pacer.add(entry(priority), now: start) }
     #expect(
       [pacer.next(now: start), pacer.next(now: start), pacer.next(now: start)].map { $0?.priority } == [
-        .sound, .retransmission, .picture,
+        .audio, .retransmission, .videoFrame,
       ])
   }
 
   @Test("what waits of a section can be thrown away")
   func remove() {
     var pacer = Pacer()
-    for number in 0..<10 { pacer.add(entry(.picture, number: UInt16(number), media: number % 2), now: start) }
+    for number in 0..<10 { pacer.add(entry(.videoFrame, number: UInt16(number), media: number % 2), now: start) }
     pacer.removeAll(media: 1)
     var left: [UInt16] = []
     var now = start

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Packet history")
 struct PacketHistoryTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   private func packet(_ number: UInt16) -> RTPPacket {
     RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: UInt32(number), ssrc: 1)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Send clock")
 struct SendClockTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   @Test("both tracks lie on one line, and keep their own distances exactly")
   func oneLine() {

@@ -16,10 +16,10 @@ struct AbsurdPacketsTests {
   ) -> Listener {
     var listener = Listener(media: media)
     var video = PacketMaker.video()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<100 {
-      listener.receive(sound.sound(number))
-      if number % 5 < 3 { listener.receive(video.picture(number / 5 * 3 + number % 5, isKeyframe: number == 0)) }
+      listener.receive(audio.audio(number))
+      if number % 5 < 3 { listener.receive(video.videoFrame(number / 5 * 3 + number % 5, isKeyframe: number == 0)) }
       disturb(&listener, number)
       listener.run(for: .milliseconds(20))
     }
@@ -49,9 +49,9 @@ struct AbsurdPacketsTests {
   @Test("contributing sources, header extensions and padding are read past")
   func decorated() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<20 {
-      var packet = sound.sound(number)
+      var packet = audio.audio(number)
       packet.contributingSources = Array(1...15)
       packet.extensions.setText(String(repeating: "x", count: 200), 9)
       packet.paddingLength = 255
@@ -66,11 +66,11 @@ struct AbsurdPacketsTests {
   @Test("packets without a payload are padding, and a VP8 payload without a picture is a damaged one")
   func emptyPayloads() throws {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     var video = PacketMaker.video()
     for number in 0..<30 {
-      listener.receive(number == 10 ? sound.sound(payload: ByteBuffer()) : sound.sound(number))
-      var packets = video.picture(number, isKeyframe: number % 15 == 0, packets: 1)
+      listener.receive(number == 10 ? audio.audio(payload: ByteBuffer()) : audio.audio(number))
+      var packets = video.videoFrame(number, isKeyframe: number % 15 == 0, packets: 1)
       if number == 10 { packets[0].payload = ByteBuffer(bytes: [0x90, 0x80]) }
       listener.receive(packets)
       listener.run(for: .milliseconds(20))
@@ -84,14 +84,14 @@ struct AbsurdPacketsTests {
   @Test("Opus packets of 2.5 and of 120 ms come out as they are; one that says more is left out")
   func opusDurations() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     // 2.5 ms of CELT; 120 ms as two frames of 60 ms; 48 frames of 20 ms, which no packet may hold.
     let shapes: [(bytes: [UInt8], ticks: UInt32)] = [
       ([0xE0, 1, 2, 3], 120), ([0x19, 1, 2, 3, 4], 5_760), ([0x1B, 0x30, 1, 2], 960),
     ]
     for shape in shapes + shapes {
-      listener.receive(sound.sound(payload: ByteBuffer(bytes: shape.bytes)))
-      sound.timestamp = sound.timestamp &- 960 &+ shape.ticks
+      listener.receive(audio.audio(payload: ByteBuffer(bytes: shape.bytes)))
+      audio.timestamp = audio.timestamp &- 960 &+ shape.ticks
       listener.run(for: .milliseconds(20))
     }
     listener.run(for: .seconds(1))
@@ -101,21 +101,21 @@ struct AbsurdPacketsTests {
   }
 
   @Test("a keyframe wider or higher than 4,096 pixels, or of no size, is dropped with all that depends on it")
-  func largePictures() {
+  func largeVideoFrames() {
     let sizes = [(16_383, 16_383), (4_097, 16), (16, 4_097), (0, 480), (640, 0)]
     for (width, height) in sizes {
       var listener = Listener()
       var video = PacketMaker.video()
       for number in 0..<60 {
-        let size = PictureSize(width: number == 20 ? width : 4_096, height: number == 20 ? height : 4_096)
-        listener.receive(video.picture(number, isKeyframe: number % 20 == 0, size: size))
+        let size = VideoSize(width: number == 20 ? width : 4_096, height: number == 20 ? height : 4_096)
+        listener.receive(video.videoFrame(number, isKeyframe: number % 20 == 0, size: size))
         listener.run(for: .microseconds(33_333))
       }
       #expect(listener.numbers(.vp8) == Array(0..<20) + Array(40..<60), "\(width)x\(height)")
       #expect(listener.gaps(.vp8).map(\.gap) == [MediaGap(.waitingForKeyframe, framesDropped: 20)])
       // It does not count for the keyframe that was asked for.
       #expect(listener.keyframeRequests.count == 2)
-      #expect(listener.frames(.vp8).compactMap(\.size).allSatisfy { $0 == PictureSize(width: 4_096, height: 4_096) })
+      #expect(listener.frames(.vp8).compactMap(\.size).allSatisfy { $0 == VideoSize(width: 4_096, height: 4_096) })
     }
   }
 
@@ -123,11 +123,11 @@ struct AbsurdPacketsTests {
   func sizes() {
     var listener = Listener()
     var video = PacketMaker.video()
-    var expected: [PictureSize] = []
+    var expected: [VideoSize] = []
     for number in 0..<100 {
-      let size = PictureSize(width: 16 + number / 10 * 128, height: 16 + (100 - number) / 10 * 64)
+      let size = VideoSize(width: 16 + number / 10 * 128, height: 16 + (100 - number) / 10 * 64)
       if number % 10 == 0 { expected.append(size) }
-      listener.receive(video.picture(number, isKeyframe: number % 10 == 0, size: expected.last ?? size))
+      listener.receive(video.videoFrame(number, isKeyframe: number % 10 == 0, size: expected.last ?? size))
       listener.run(for: .milliseconds(200))
     }
     #expect(listener.numbers(.vp8) == Array(0..<100))
@@ -141,10 +141,10 @@ struct AbsurdPacketsTests {
     var media = Negotiated()
     media.nack = false
     var listener = Listener(media: media)
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<100 {
-      if number == 50 { sound.sequence &+= UInt16(jump) }
-      listener.receive(sound.sound(number))
+      if number == 50 { audio.sequence &+= UInt16(jump) }
+      listener.receive(audio.audio(number))
       listener.run(for: .milliseconds(20))
     }
     listener.run(for: .seconds(2))
@@ -170,19 +170,19 @@ struct AbsurdPacketsTests {
     for wrong in wrongs {
       var listener = Listener()
       var video = PacketMaker.video()
-      var sound = PacketMaker.sound()
+      var audio = PacketMaker.audio()
       for number in 0..<60 {
         let stamp = wrong(number, video.timestamp)
-        var packets = video.picture(number, isKeyframe: number % 10 == 0)
+        var packets = video.videoFrame(number, isKeyframe: number % 10 == 0)
         for place in packets.indices { packets[place].timestamp = stamp }
         listener.receive(packets)
-        listener.receive(sound.sound(number))
+        listener.receive(audio.audio(number))
         listener.run(for: .milliseconds(20))
       }
       listener.run(for: .seconds(1))
       #expect(listener.numbers(.vp8) == Array(0..<60))
-      let sounds = listener.frames(.opus).map(\.time.ticks)
-      #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1 - $0 == 960 })
+      let audioChunks = listener.frames(.opus).map(\.time.ticks)
+      #expect(zip(audioChunks, audioChunks.dropFirst()).allSatisfy { $1 - $0 == 960 })
     }
   }
 

@@ -58,9 +58,9 @@ struct BoundedMemoryTests {
   }
 
   @Test("a picture that never ends is cut off at 4 MiB or 8,192 packets", arguments: [1, 1_000])
-  func endlessPicture(size: Int) {
+  func endlessVideoFrame(size: Int) {
     var assembler = VP8FrameAssembler()
-    let now = Moment.now
+    let now = MonotonicInstant.now
     let bytes = ByteBuffer(bytes: [0x10, 0x11, 0, 0] + [UInt8](repeating: 1, count: size))
     for count in 0..<9_000 {
       let payload = count == 0 ? bytes : ByteBuffer(bytes: [0x00] + [UInt8](repeating: 1, count: size))

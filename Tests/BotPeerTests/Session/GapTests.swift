@@ -19,13 +19,13 @@ struct GapTests {
   /// A call of 20 pictures, the first of them a keyframe, with one in `keyframes` being one too.
   private func listen(
     _ media: Negotiated, keyframes: Set<Int> = [], describe: (Int, inout VP8PayloadDescriptor) -> Void = { _, _ in },
-    losing isLost: (_ picture: Int, _ part: Int) -> Bool,
-    changing change: (_ picture: Int, inout [RTPPacket]) -> Void = { _, _ in }
+    losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool,
+    changing change: (_ videoFrame: Int, inout [RTPPacket]) -> Void = { _, _ in }
   ) -> Listener {
     var listener = Listener(media: media)
     var video = PacketMaker.video()
     for number in 0..<20 {
-      var packets = video.picture(number, isKeyframe: number == 0 || keyframes.contains(number)) {
+      var packets = video.videoFrame(number, isKeyframe: number == 0 || keyframes.contains(number)) {
         describe(number, &$0)
       }
       let count = packets.count
@@ -47,11 +47,11 @@ struct GapTests {
   }
 
   @Test("packets of sound that never come are a loss, told with the next that comes")
-  func lostSound() throws {
+  func lostAudio() throws {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<50 {
-      let packet = sound.sound(number)
+      let packet = audio.audio(number)
       if !(10..<13).contains(number), number != 30 { listener.receive(packet) }
       listener.run(for: .milliseconds(20))
     }
@@ -66,13 +66,13 @@ struct GapTests {
   }
 
   @Test("a picture lost whole before a keyframe is a loss, and so is one of which a part came")
-  func lostPicture() {
-    var listener = listen(silentAboutLoss, keyframes: [6]) { picture, _ in picture == 5 }
+  func lostVideoFrame() {
+    var listener = listen(silentAboutLoss, keyframes: [6]) { videoFrame, _ in videoFrame == 5 }
     var gaps = listener.gaps(.vp8)
     #expect(gaps.map(\.before) == [6])
     #expect(gaps.first?.gap.reason == .lost)
     #expect(gaps.first?.gap.packetsLost == 3 && gaps.first?.gap.framesDropped == 0)
-    listener = listen(silentAboutLoss, keyframes: [6]) { picture, part in picture == 5 && part == 1 }
+    listener = listen(silentAboutLoss, keyframes: [6]) { videoFrame, part in videoFrame == 5 && part == 1 }
     gaps = listener.gaps(.vp8)
     #expect(gaps.map(\.before) == [6])
     #expect(gaps.first?.gap.reason == .lost)
@@ -81,7 +81,7 @@ struct GapTests {
 
   @Test("whole pictures left out after a loss were waiting for a keyframe, and the lost packets count with them")
   func waitingForKeyframe() {
-    let listener = listen(silentAboutLoss, keyframes: [12]) { picture, part in picture == 5 && part == 1 }
+    let listener = listen(silentAboutLoss, keyframes: [12]) { videoFrame, part in videoFrame == 5 && part == 1 }
     #expect(listener.numbers(.vp8) == Array(0..<5) + Array(12..<20))
     let gaps = listener.gaps(.vp8)
     #expect(gaps.map(\.before) == [12])
@@ -92,9 +92,9 @@ struct GapTests {
   func abandoned() {
     let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
       false
-    } changing: { picture, packets in
+    } changing: { videoFrame, packets in
       // What libwebrtc's pacer still held of it is never sent, and never had a number.
-      guard picture == 7 else { return }
+      guard videoFrame == 7 else { return }
       packets.removeLast()
     }
     #expect(listener.numbers(.vp8) == (0..<20).filter { $0 != 7 })
@@ -124,7 +124,7 @@ struct GapTests {
 
   @Test("a track that begins without a keyframe was waiting for one")
   func lateBeginning() {
-    let listener = listen(silentAboutLoss, keyframes: [4]) { picture, _ in picture == 0 }
+    let listener = listen(silentAboutLoss, keyframes: [4]) { videoFrame, _ in videoFrame == 0 }
     #expect(listener.numbers(.vp8) == Array(4..<20))
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.waitingForKeyframe, framesDropped: 3))
   }
@@ -134,8 +134,8 @@ struct GapTests {
     let listener = listen(silentAboutLoss) { number, descriptor in
       descriptor.baseLayerIndex = UInt8(number / 2)
       descriptor.temporalLayer = .init(index: UInt8(number % 2), dependsOnBaseOnly: number % 2 == 1)
-    } losing: { picture, _ in
-      picture == 7
+    } losing: { videoFrame, _ in
+      videoFrame == 7
     }
     #expect(listener.numbers(.vp8) == (0..<20).filter { $0 != 7 })
     let gaps = listener.gaps(.vp8)
@@ -153,7 +153,7 @@ struct GapTests {
     var withheld: RTPPacket?
     var due: ContinuousClock.Instant?
     for number in 0..<60 {
-      var packets = video.picture(number, isKeyframe: number == 0)
+      var packets = video.videoFrame(number, isKeyframe: number == 0)
       if number == 10 { withheld = packets.remove(at: 1) }
       listener.receive(packets)
       if number == 10 { due = listener.now + .milliseconds(milliseconds) }
@@ -180,14 +180,14 @@ struct GapTests {
     arguments: [true, false])
   func discontinuous(before: Bool) {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<30 {
       // As Chromium does it: the first silent packet is sent, those after it are not, for 400 ms.
       let isSilent = number == (before ? 9 : 10)
-      listener.receive(isSilent ? sound.sound(payload: ByteBuffer(bytes: [0xF8])) : sound.sound(number))
+      listener.receive(isSilent ? audio.audio(payload: ByteBuffer(bytes: [0xF8])) : audio.audio(number))
       listener.run(for: .milliseconds(20))
       if number == 9 {
-        sound.timestamp &+= 18 * 960
+        audio.timestamp &+= 18 * 960
         listener.run(for: .milliseconds(360))
       }
     }
@@ -197,16 +197,16 @@ struct GapTests {
   }
 
   @Test("a sender that leaves out media time without a silent packet or a missing number has paused")
-  func pausedSound() {
+  func pausedAudio() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<30 {
-      listener.receive(sound.sound(number))
+      listener.receive(audio.audio(number))
       listener.run(for: .milliseconds(20))
       // 40 ms are a clock that is put right; 5 s are a pause.
-      if number == 5 { sound.timestamp &+= 2 * 960 }
+      if number == 5 { audio.timestamp &+= 2 * 960 }
       if number == 9 {
-        sound.timestamp &+= 5 * 48_000
+        audio.timestamp &+= 5 * 48_000
         listener.run(for: .seconds(5))
       }
     }
@@ -219,7 +219,7 @@ struct GapTests {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<20 {
-      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       listener.run(for: .microseconds(33_333))
       if number == 9 {
         video.timestamp &+= UInt32(seconds * 90_000)
@@ -235,7 +235,7 @@ struct GapTests {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<40 {
-      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       if number == 9 { listener.run(for: .seconds(8)) }
       // Two seconds of pictures queued on their way, and come all at once.
       if number == 19 { listener.run(for: .seconds(2)) }
@@ -249,9 +249,9 @@ struct GapTests {
   func muted(codec: Codec) {
     var listener = Listener()
     var video = PacketMaker.video()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<20 {
-      listener.receive(codec == .vp8 ? video.picture(number, isKeyframe: number % 10 == 0) : [sound.sound(number)])
+      listener.receive(codec == .vp8 ? video.videoFrame(number, isKeyframe: number % 10 == 0) : [audio.audio(number)])
       listener.run(for: .milliseconds(20))
       if number == 9 {
         var off = Negotiated().bob
@@ -260,7 +260,7 @@ struct GapTests {
         listener.run(for: .seconds(3))
         listener.session.configure(Negotiated().bob, now: listener.now)
         video.timestamp &+= 3 * 90_000
-        sound.timestamp &+= 3 * 48_000
+        audio.timestamp &+= 3 * 48_000
       }
     }
     #expect(listener.gaps(codec).map(\.before) == [10])
@@ -278,7 +278,7 @@ struct GapTests {
       if number == 10 {
         if changesSSRC { video.ssrc = 0xCAFE } else { video.sequence &+= 20_000 }
       }
-      listener.receive(video.picture(number, isKeyframe: number % 10 == 0))
+      listener.receive(video.videoFrame(number, isKeyframe: number % 10 == 0))
       listener.run(for: .microseconds(33_333))
     }
     #expect(listener.numbers(.vp8) == Array(0..<20))
@@ -289,9 +289,9 @@ struct GapTests {
   @Test("what is lost while the connection was seen to be broken went with it; the next loss did not")
   func brokenConnection() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<300 {
-      let packet = sound.sound(number)
+      let packet = audio.audio(number)
       if number == 60 { listener.session.connectionWasInterrupted(now: listener.now) }
       if !(50..<100).contains(number), number != 200 { listener.receive(packet) }
       listener.run(for: .milliseconds(20))
@@ -305,15 +305,15 @@ struct GapTests {
   @Test("a pause during which the connection was seen to be broken was no pause of the sender's")
   func brokenWithoutLoss() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<100 {
-      listener.receive(sound.sound(number))
+      listener.receive(audio.audio(number))
       listener.run(for: .milliseconds(20))
       if number == 49 {
         listener.run(for: .seconds(5))
         listener.session.connectionWasInterrupted(now: listener.now)
         listener.run(for: .seconds(5))
-        sound.timestamp &+= 10 * 48_000
+        audio.timestamp &+= 10 * 48_000
       }
     }
     #expect(listener.gaps(.opus).map(\.before) == [50])
@@ -323,9 +323,9 @@ struct GapTests {
   @Test("an interruption that cost nothing names no later loss")
   func harmlessInterruption() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<700 {
-      let packet = sound.sound(number)
+      let packet = audio.audio(number)
       if number == 20 { listener.session.connectionWasInterrupted(now: listener.now) }
       if number != 600 { listener.receive(packet) }
       listener.run(for: .milliseconds(20))

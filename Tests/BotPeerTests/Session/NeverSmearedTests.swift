@@ -11,7 +11,7 @@ import Testing
 struct NeverSmearedTests {
   /// Receives pictures of which some packets never come and cannot be asked for.
   private func listen(
-    _ stream: LayeredStream, count: Int, first: Int = 0, losing isLost: (_ picture: Int, _ part: Int) -> Bool
+    _ stream: LayeredStream, count: Int, first: Int = 0, losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool
   ) -> Listener {
     var media = Negotiated()
     media.nack = false
@@ -19,7 +19,7 @@ struct NeverSmearedTests {
     // Every number wraps on the way.
     var video = PacketMaker.video(sequence: 65_400, timestamp: .max - 300_000)
     for number in first..<first + count {
-      let packets = video.picture(number, isKeyframe: stream.isKeyframe(number), packets: 1 + number % 3) {
+      let packets = video.videoFrame(number, isKeyframe: stream.isKeyframe(number), packets: 1 + number % 3) {
         $0.pictureID = .init(UInt16((number + 32_700) & 0x7FFF))
         stream.describe(number, &$0)
       }
@@ -55,7 +55,7 @@ struct NeverSmearedTests {
   func oneLoss(stream: LayeredStream, isWhole: Bool) {
     var costs: [Int: Set<Int>] = [:]
     for victim in 40..<48 {
-      let listener = listen(stream, count: 80) { picture, part in picture == victim && (isWhole || part == 0) }
+      let listener = listen(stream, count: 80) { videoFrame, part in videoFrame == victim && (isWhole || part == 0) }
       let expected = Set(0..<80).subtracting(stream.dependents(of: victim, count: 80))
       #expect(Set(listener.numbers(.vp8)) == expected, "\(stream), picture \(victim)")
       #expect(listener.session.receiveStatistics[.video]?.packetsLost == (isWhole ? UInt64(1 + victim % 3) : 1))
@@ -75,7 +75,7 @@ struct NeverSmearedTests {
   func twoLayers() {
     for victim in 40..<56 {
       let stream = LayeredStream.twoLayers
-      let listener = listen(stream, count: 80) { picture, _ in picture == victim }
+      let listener = listen(stream, count: 80) { videoFrame, _ in videoFrame == victim }
       let dependents = stream.dependents(of: victim, count: 80)
       let missing = Set(0..<80).subtracting(listener.numbers(.vp8))
       #expect(missing.isSuperset(of: dependents))
@@ -94,7 +94,7 @@ struct NeverSmearedTests {
       var listener = Listener(media: media)
       var video = PacketMaker.video()
       for number in 0..<150 {
-        let packets = video.picture(number, isKeyframe: [0, 30, 120].contains(number), packets: 3)
+        let packets = video.videoFrame(number, isKeyframe: [0, 30, 120].contains(number), packets: 3)
         for (place, packet) in packets.enumerated() where number != 30 || (part < 3 && place != part) {
           listener.receive(packet)
         }
@@ -118,15 +118,15 @@ struct NeverSmearedTests {
     var listener = Listener(media: media)
     var video = PacketMaker.video()
     for number in 0..<10 {
-      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       listener.run(for: .microseconds(33_333))
     }
-    listener.receive(Array(video.picture(10, packets: 5).prefix(3)))
+    listener.receive(Array(video.videoFrame(10, packets: 5).prefix(3)))
     listener.run(for: .seconds(2))
     video.ssrc = 0xBEEF
     video.sequence = 7
     for number in 11..<30 {
-      listener.receive(video.picture(number, isKeyframe: number == 15))
+      listener.receive(video.videoFrame(number, isKeyframe: number == 15))
       listener.run(for: .microseconds(33_333))
     }
     #expect(listener.numbers(.vp8) == Array(0..<10) + Array(15..<30))

@@ -21,8 +21,8 @@ struct PacingTests {
       let before = keyframe.count { $0.time <= sent.time && $0.time > sent.time - .milliseconds(5) }
       #expect(before <= 8)
     }
-    let sound = call.alice.rtp.filter { $0.packet.ssrc == Negotiated.aliceAudio }
-    for (number, sent) in sound.enumerated() {
+    let audio = call.alice.rtp.filter { $0.packet.ssrc == Negotiated.aliceAudio }
+    for (number, sent) in audio.enumerated() {
       #expect(sent.time - call.start == .milliseconds(20 * number))
     }
   }

@@ -21,13 +21,13 @@ struct PacketMaker {
     PacketMaker(ssrc: Negotiated.aliceVideo, payloadType: 96, sequence: sequence, timestamp: timestamp)
   }
 
-  static func sound(sequence: UInt16 = 2_000, timestamp: UInt32 = 9_000_000) -> PacketMaker {
+  static func audio(sequence: UInt16 = 2_000, timestamp: UInt32 = 9_000_000) -> PacketMaker {
     PacketMaker(ssrc: Negotiated.aliceAudio, payloadType: 111, sequence: sequence, timestamp: timestamp)
   }
 
   /// A picture in `count` packets; its time is 1/30 s after the one before it.
-  mutating func picture(
-    _ number: Int, isKeyframe: Bool = false, size: PictureSize = PictureSize(width: 640, height: 480),
+  mutating func videoFrame(
+    _ number: Int, isKeyframe: Bool = false, size: VideoSize = VideoSize(width: 640, height: 480),
     packets count: Int = 3,
     describe: (inout VP8PayloadDescriptor) -> Void = { _ in }
   ) -> [RTPPacket] {
@@ -46,16 +46,16 @@ struct PacketMaker {
   }
 
   /// A packet of 20 ms of sound.
-  mutating func sound(_ number: Int, bytes: Int = 40) -> RTPPacket {
+  mutating func audio(_ number: Int, bytes: Int = 40) -> RTPPacket {
     var payload = ByteBuffer()
     payload.writeInteger(UInt8(0xFC))
     payload.writeInteger(UInt32(number))
     while payload.readableBytes < bytes { payload.writeInteger(UInt8.random(in: 0...255, using: &generator)) }
-    return sound(payload: payload)
+    return audio(payload: payload)
   }
 
   /// A packet of sound with that payload, which moves time by 20 ms.
-  mutating func sound(payload: ByteBuffer) -> RTPPacket {
+  mutating func audio(payload: ByteBuffer) -> RTPPacket {
     defer { timestamp &+= 960 }
     return packet(payload, marker: false)
   }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Sums of packets, in a session")
 struct PacketSumsTests {
   /// What goes wrong on the way.
-  private struct Weather {
+  private struct NetworkConditions {
     var generator: SeededGenerator
     var loss: Double
     var asks: Bool
@@ -26,24 +26,26 @@ struct PacketSumsTests {
   }
 
   /// Pictures and, now and then, packets that hold only padding.
-  private func tape(_ weather: inout Weather, maker: inout PacketMaker, pictures: Range<Int>, from start: Duration)
-    -> PacketTape
+  private func tape(
+    _ weather: inout NetworkConditions, maker: inout PacketMaker, videoFrames: Range<Int>, from start: Duration
+  )
+    -> RecordedPackets
   {
-    var entries: [PacketTape.Entry] = []
-    for number in pictures {
-      let time = start + .milliseconds((number - pictures.lowerBound) * 33)
-      var packets = maker.picture(number, isKeyframe: number % 40 == 0, packets: 4)
+    var entries: [RecordedPackets.Entry] = []
+    for number in videoFrames {
+      let time = start + .milliseconds((number - videoFrames.lowerBound) * 33)
+      var packets = maker.videoFrame(number, isKeyframe: number % 40 == 0, packets: 4)
       while weather.happens(0.2) { packets.append(maker.padding()) }
       entries += packets.enumerated().map { .init(time: time + .milliseconds($0), packet: $1) }
     }
-    return PacketTape(entries)
+    return RecordedPackets(entries)
   }
 
   @Test(
     "received, padding and lost are what was sent, whatever the line does and however often the source changes",
     arguments: 1...12 as ClosedRange<UInt64>)
   func sums(seed: UInt64) throws {
-    var weather = Weather(seed: seed)
+    var weather = NetworkConditions(seed: seed)
     var media = Negotiated()
     media.announced = false
     media.nack = weather.asks
@@ -59,7 +61,7 @@ struct PacketSumsTests {
     var padding = 0
     var maker = PacketMaker.video(sequence: UInt16(65_536 - Int(seed) * 20), timestamp: .max - 200_000)
     for part in 0..<3 {
-      let whole = tape(&weather, maker: &maker, pictures: part * 40..<part * 40 + 40, from: .zero)
+      let whole = tape(&weather, maker: &maker, videoFrames: part * 40..<part * 40 + 40, from: .zero)
       // The first and the last packets arrive, so that both sides know of all that lie between them.
       let first = whole.entries.first?.packet.sequenceNumber
       let last = whole.entries.last?.packet.sequenceNumber
@@ -88,10 +90,10 @@ struct PacketSumsTests {
     var media = Negotiated()
     media.nack = false
     var listener = Listener(media: media)
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     var withheld: RTPPacket?
     for number in 0..<60 {
-      let packet = sound.sound(number)
+      let packet = audio.audio(number)
       if number == 10 { withheld = packet } else { listener.receive(packet) }
       listener.run(for: .milliseconds(20))
     }
@@ -113,7 +115,7 @@ struct PacketSumsTests {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<60 {
-      listener.receive(video.picture(number, isKeyframe: number == 0))
+      listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       for _ in 0..<(number % 4) { listener.receive(video.padding()) }
       // In the repairing source they hold nothing, or the number of a packet that came.
       listener.receive(
@@ -137,7 +139,7 @@ struct PacketSumsTests {
   func againstSender(asks: Bool) throws {
     var media = Negotiated()
     media.nack = asks
-    media.soundNack = asks
+    media.audioNack = asks
     var call = SessionCall(
       seed: 21, toBob: .init(loss: 0.08, delay: .milliseconds(25), duplication: 0.03),
       toAlice: .init(loss: 0.08, delay: .milliseconds(25)), media: media)

@@ -36,7 +36,7 @@ struct RecoveringTests {
     var video = PacketMaker.video()
     var withheld: [(due: ContinuousClock.Instant, packet: RTPPacket)] = []
     for number in 0..<40 {
-      var packets = video.picture(number, isKeyframe: keyframes.contains(number))
+      var packets = video.videoFrame(number, isKeyframe: keyframes.contains(number))
       if let delay = late[number] { withheld.append((listener.now + delay, packets.remove(at: 1))) }
       if never.contains(number) { packets.remove(at: 1) }
       listener.receive(packets)
@@ -65,9 +65,9 @@ struct RecoveringTests {
   func moment() throws {
     var listener = Listener()
     var video = PacketMaker.video()
-    var packets = video.picture(0, isKeyframe: true)
+    var packets = video.videoFrame(0, isKeyframe: true)
     listener.receive(packets)
-    packets = video.picture(1)
+    packets = video.videoFrame(1)
     let withheld = packets.remove(at: 1)
     listener.receive(packets)
     let missed = listener.now
@@ -99,7 +99,7 @@ struct RecoveringTests {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<20 {
-      var packets = video.picture(number, isKeyframe: number == 0)
+      var packets = video.videoFrame(number, isKeyframe: number == 0)
       let isDamaged = number == 5 || number == 15
       let withheld = isDamaged ? packets.remove(at: 1) : nil
       listener.receive(packets)
@@ -110,11 +110,11 @@ struct RecoveringTests {
   }
 
   @Test("sound that is waited for is told as well, and no other track is")
-  func sound() {
+  func audio() {
     var listener = Listener()
-    var sound = PacketMaker.sound()
+    var audio = PacketMaker.audio()
     for number in 0..<60 {
-      let packet = sound.sound(number)
+      let packet = audio.audio(number)
       if number != 20 { listener.receive(packet) }
       listener.run(for: .milliseconds(20))
     }
@@ -130,19 +130,19 @@ struct RecoveringTests {
     call.toBob.conditions.loss = 0
     call.settle()
     var (told, late, untold) = (0, 0, 0)
-    var isTold = false
+    var isReported = false
     for event in call.bob.events {
       switch event {
       case .recovering(.video):
-        #expect(!isTold)
-        isTold = true
+        #expect(!isReported)
+        isReported = true
         told += 1
       case .frame(let frame) where frame.codec == .vp8:
         if frame.gap?.reason == .recoveredLate {
           late += 1
-          if !isTold { untold += 1 }
+          if !isReported { untold += 1 }
         }
-        isTold = false
+        isReported = false
       default: break
       }
     }

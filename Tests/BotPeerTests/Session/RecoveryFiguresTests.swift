@@ -41,7 +41,7 @@ struct RecoveryFiguresTests {
       for seed in 1...3 as ClosedRange<UInt64> {
         var media = Negotiated()
         media.retransmission = retransmission
-        media.soundNack = true
+        media.audioNack = true
         var call = SessionCall(
           seed: seed * 31, toBob: line(kind, share), toAlice: line(kind, share), media: media)
         call.run(for: .seconds(5))
@@ -69,7 +69,7 @@ struct RecoveryFiguresTests {
   func heavy(retransmission: Bool) throws {
     var media = Negotiated()
     media.retransmission = retransmission
-    media.soundNack = true
+    media.audioNack = true
     // As a live encoder's: what is asked for besides the packets does not show in the pictures.
     var configuration = MediaSession.Configuration()
     configuration.sending.keyframeAnswer = .source

@@ -25,7 +25,7 @@ struct ReorderingTests {
     return media
   }
 
-  private func contents(_ tape: PacketTape, _ codec: Codec, media: Negotiated) -> (
+  private func contents(_ tape: RecordedPackets, _ codec: Codec, media: Negotiated) -> (
     frames: [Content], counts: TrackStatistics?
   ) {
     var listener = Listener(media: media)
@@ -35,7 +35,7 @@ struct ReorderingTests {
   }
 
   private func expectNoDifference(
-    _ tape: PacketTape, depth: Int, codec: Codec, media: Negotiated, seed: UInt64, count: Int
+    _ tape: RecordedPackets, depth: Int, codec: Codec, media: Negotiated, seed: UInt64, count: Int
   ) throws {
     var generator = SeededGenerator(seed: seed)
     let mixed = tape.reordered(depth: depth, using: &generator).doubled(0.05, depth: depth, using: &generator)
@@ -62,11 +62,11 @@ struct ReorderingTests {
   @Test(
     "sound 15 packets out of order and 5 % of it doubled comes out as if it were neither",
     arguments: 1...8 as ClosedRange<UInt64>)
-  func sound(seed: UInt64) throws {
+  func audio(seed: UInt64) throws {
     // Half of the seeds wrap: number and timestamp in the midst of what is out of order.
-    let maker: PacketMaker = seed % 2 == 0 ? .sound() : .sound(sequence: 65_500, timestamp: .max - 60 * 960)
+    let maker: PacketMaker = seed % 2 == 0 ? .audio() : .audio(sequence: 65_500, timestamp: .max - 60 * 960)
     try expectNoDifference(
-      .sound(150, maker: maker), depth: 15, codec: .opus, media: withoutNack, seed: seed, count: 150)
+      .audio(150, maker: maker), depth: 15, codec: .opus, media: withoutNack, seed: seed, count: 150)
   }
 
   @Test(

@@ -13,7 +13,7 @@ struct RequestFloodTests {
   @Test("16,000 packets asked for again each second are not sent again 16,000 times a second")
   func nackFlood() throws {
     var media = Negotiated()
-    media.soundNack = true
+    media.audioNack = true
     var call = SessionCall(media: media)
     call.source?.keyframeEvery = 60
     call.run(for: .seconds(2))
@@ -47,7 +47,7 @@ struct RequestFloodTests {
       let number: UInt16 = try #require(packet.payload.getInteger(at: packet.payload.readerIndex))
       counts[number, default: 0] += 1
     }
-    #expect(try #require(counts.values.max()) <= PacketHistory.longestRepetition)
+    #expect(try #require(counts.values.max()) <= PacketHistory.maximumRepetition)
     // The peer that floods still gets its sound, each packet at most so often too, and its pictures.
     call.settle()
     expectSame(call.bob.frames(.opus).map(\.payload), call.played.filter { $0.codec == .opus }.map(\.payload))

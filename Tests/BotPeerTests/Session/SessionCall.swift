@@ -176,7 +176,7 @@ struct Negotiated {
   var retransmission = true
   var nack = true
   /// Whether sound is asked for again as well, as between two of us.
-  var soundNack = false
+  var audioNack = false
   var transportWide = true
   var maximumBitrateEstimate = false
   var mids = true
@@ -208,7 +208,7 @@ struct Negotiated {
           retransmissionSSRC: isVideo && retransmission ? Self.aliceRepair : nil)
       ]
     }
-    media.feedback.nack = isVideo ? nack : soundNack
+    media.feedback.nack = isVideo ? nack : audioNack
     media.feedback.pictureLossIndication = isVideo && pictureLossIndication
     media.feedback.fullIntraRequest = isVideo && fullIntraRequest
     media.feedback.transportWide = transportWide

@@ -207,12 +207,12 @@ struct SourceChangeTests {
       var extensions = RTPHeaderExtensions()
       extensions.setText("1", 4)
       extensions.setText(layer.0, 10)
-      let picture = SyntheticSource.vp8(
+      let videoFrame = SyntheticSource.vp8(
         number: frame * 10 + layer.2, isKeyframe: isKeyframe,
-        size: PictureSize(width: layer.1, height: layer.1 * 3 / 4), bytes: 500, time: 0, arrival: call.now,
+        size: VideoSize(width: layer.1, height: layer.1 * 3 / 4), bytes: 500, time: 0, arrival: call.now,
         using: &generator)
       let payloads = VP8Packetizer(maximumPayloadSize: 1_000).packetize(
-        frame: picture.payload, descriptor: VP8PayloadDescriptor(startsPartition: true))
+        frame: videoFrame.payload, descriptor: VP8PayloadDescriptor(startsPartition: true))
       for payload in payloads {
         inject(
           RTPPacket(

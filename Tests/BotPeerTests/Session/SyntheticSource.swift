@@ -9,7 +9,7 @@ struct SyntheticSource {
   var keyframeEvery = 300
   var keyframeBytes = 20_000
   var frameBytes = 3_500
-  var size = PictureSize(width: 640, height: 480)
+  var size = VideoSize(width: 640, height: 480)
   var sendsAudio = true
   var sendsVideo = true
   /// Makes the next picture a keyframe.
@@ -61,7 +61,7 @@ struct SyntheticSource {
 
   /// A frame with a true header and meaningless data, which holds its number.
   static func vp8(
-    number: Int, isKeyframe: Bool, size: PictureSize = PictureSize(width: 640, height: 480), bytes: Int, time: Int64,
+    number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), bytes: Int, time: Int64,
     arrival: ContinuousClock.Instant, using generator: inout SeededGenerator
   ) -> EncodedFrame {
     var payload = ByteBuffer()

@@ -11,9 +11,9 @@ import Testing
 
 @Suite("Floods")
 struct FloodTests {
-  private func scene() throws -> (mallory: ScriptedPeer, anna: GoodNeighbour) {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 71)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
 
@@ -104,16 +104,16 @@ struct FloodTests {
       if number % 200 == 0 { mallory.call.run(for: .milliseconds(10)) }
     }
     #expect(mallory.call.stray.datagrams == 0)
-    let sent = mallory.sendPicture(0, isKeyframe: true)
+    let sent = mallory.sendVideoFrame(0, isKeyframe: true)
     mallory.call.run(for: .seconds(1))
-    #expect(mallory.pictures == [sent])
+    #expect(mallory.videoFrames == [sent])
     anna.expectUnharmed()
   }
 
   @Test("of candidates are bounded, and a call comes about in the midst of one", arguments: [true, false])
   func candidates(beforeOffer: Bool) throws {
     let call = SwitchboardCall(seed: 72)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     var mallory: ScriptedPeer?
     if !beforeOffer { mallory = try ScriptedPeer(in: call) }
     for number in 0..<10_000 {
@@ -126,9 +126,9 @@ struct FloodTests {
     call.run(for: .seconds(2))
     #expect((peer.engine?.agent.remoteCandidates.count ?? 0) <= 50)
     #expect((peer.engine?.agent.waitingCandidates.count ?? 0) <= 50)
-    let sent = peer.sendPicture(0, isKeyframe: true)
+    let sent = peer.sendVideoFrame(0, isKeyframe: true)
     call.run(for: .seconds(1))
-    #expect(peer.pictures == [sent])
+    #expect(peer.videoFrames == [sent])
     // At most so many checks as there are candidates and repeats.
     print("measured: 10,000 candidates: \(call.stray.datagrams) datagrams left for them")
     #expect(call.stray.datagrams < 50 * 26)

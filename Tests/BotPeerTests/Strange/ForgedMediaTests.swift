@@ -15,9 +15,9 @@ struct ForgedMediaTests {
   /// Packets of each kind; a million in all when there is time for it.
   static let count = ProcessInfo.processInfo.environment["CHATBOT_SOAK"] == nil ? 25_000 : 250_000
 
-  private func scene() throws -> (mallory: ScriptedPeer, anna: GoodNeighbour) {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 61)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
 
@@ -26,7 +26,7 @@ struct ForgedMediaTests {
     let (mallory, anna) = try scene()
     let stranger = TransportAddress(ip: .v4(0x0A00_0063), port: 6_666)
     for number in 0..<200 {
-      for packet in mallory.picture(number, isKeyframe: true).packets {
+      for packet in mallory.videoFrame(number, isKeyframe: true).packets {
         var datagram = ByteBuffer()
         packet.write(into: &datagram)
         mallory.sendRaw(datagram)
@@ -38,11 +38,11 @@ struct ForgedMediaTests {
       mallory.call.datagram(report, from: stranger)
       if number % 10 == 0 { mallory.call.run(for: .milliseconds(33)) }
     }
-    #expect(mallory.pictures.count == 0)
+    #expect(mallory.videoFrames.count == 0)
     #expect(mallory.engine?.statistics.datagramsRefused == 800)
-    let sent = mallory.sendPicture(1_000, isKeyframe: true)
+    let sent = mallory.sendVideoFrame(1_000, isKeyframe: true)
     mallory.call.run(for: .seconds(1))
-    #expect(mallory.pictures == [sent])
+    #expect(mallory.videoFrames == [sent])
     #expect(mallory.call.stray.datagrams == 0)
     anna.expectUnharmed()
   }
@@ -76,7 +76,7 @@ struct ForgedMediaTests {
         mallory.sendRaw(noise)
         bad += newest.isEmpty ? 2 : 4
       }
-      let made = mallory.picture(number, isKeyframe: number == 0, packets: 2)
+      let made = mallory.videoFrame(number, isKeyframe: number == 0, packets: 2)
       newest = made.packets.map(mallory.protected)
       for datagram in newest { mallory.sendRaw(datagram) }
       sent.append(made.frame)
@@ -84,7 +84,7 @@ struct ForgedMediaTests {
     }
     mallory.call.run(for: .seconds(4))
     print("measured: \(bad) forged and replayed packets within \(ContinuousClock.now - began)")
-    expectSame(mallory.pictures, sent)
+    expectSame(mallory.videoFrames, sent)
     #expect(mallory.engine?.statistics.datagramsRefused == UInt64(bad))
     #expect(mallory.engine?.state == .connected)
     anna.expectUnharmed()

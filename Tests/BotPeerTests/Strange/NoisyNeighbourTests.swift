@@ -28,8 +28,8 @@ extension RealTime {
           ByteBuffer(bytes: [0x80, 0x60] + [UInt8](repeating: 1, count: 200)),
           ByteBuffer(bytes: [0x80, 0xC8] + [UInt8](repeating: 1, count: 26)), ByteBuffer(bytes: [0xFF]), ByteBuffer(),
         ]
-      var media = MadeUpMedia(seed: 1, start: .now)
-      let sent = (0..<60).map { _ in media.picture() }
+      var media = SyntheticMedia(seed: 1, start: .now)
+      let sent = (0..<60).map { _ in media.videoFrame() }
       let sending = Task {
         for frame in sent {
           call.alice.send(frame)
@@ -58,16 +58,18 @@ extension RealTime {
       let events = await call.run(
         alice: { $0.contains { if case .ended = $0 { true } else { false } } },
         bob: { events in
-          let isEnough = events.pictures.count == 60
-          if isEnough { call.bob.disconnect(LoopbackCall.aliceID, because: PeerEnding(.closedByUs, "That is enough.")) }
+          let isEnough = events.videoFrames.count == 60
+          if isEnough {
+            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
+          }
           return isEnough
         }, atMost: .seconds(30))
       sending.cancel()
       flooding.cancel()
       await call.close()
       try await noise.close()
-      expectSame(events.bob.pictures, sent.map(\.payload))
-      #expect(events.alice.last == .ended(PeerEnding(.closedByParticipant, "The participant closed the connection.")))
+      expectSame(events.bob.videoFrames, sent.map(\.payload))
+      #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
     }
   }
 }

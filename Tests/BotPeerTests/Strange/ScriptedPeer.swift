@@ -27,7 +27,7 @@ final class ScriptedPeer {
   var id: ParticipantID { ParticipantID(name) }
   var address: TransportAddress { call.guests[id]?.address ?? SwitchboardCall.botAddress }
   /// The bot's engine for this guest.
-  var engine: PeerEngine? { call.engine(of: name) }
+  var engine: PeerConnection? { call.engine(of: name) }
 
   private func track(_ kind: MediaKind) -> (ssrc: UInt32, payloadType: UInt8) {
     let media = call.guests[id]?.engine.media.sending.first { $0.media.kind == kind }?.media
@@ -76,8 +76,8 @@ final class ScriptedPeer {
   // MARK: Media
 
   /// The packets of a picture of `count` packets; its payload holds its number.
-  func picture(
-    _ number: Int, isKeyframe: Bool, size: PictureSize = PictureSize(width: 640, height: 480), packets count: Int = 3,
+  func videoFrame(
+    _ number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), packets count: Int = 3,
     timestamp: UInt32? = nil, ssrc: UInt32? = nil, payloadType: UInt8? = nil
   ) -> (frame: ByteBuffer, packets: [RTPPacket]) {
     var frame = ByteBuffer()
@@ -102,16 +102,16 @@ final class ScriptedPeer {
 
   /// Sends a picture, and lets a thirtieth of a second pass.
   @discardableResult
-  func sendPicture(
-    _ number: Int, isKeyframe: Bool, size: PictureSize = PictureSize(width: 640, height: 480), ssrc: UInt32? = nil,
+  func sendVideoFrame(
+    _ number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), ssrc: UInt32? = nil,
     payloadType: UInt8? = nil
   ) -> ByteBuffer {
-    let made = picture(number, isKeyframe: isKeyframe, size: size, ssrc: ssrc, payloadType: payloadType)
+    let made = videoFrame(number, isKeyframe: isKeyframe, size: size, ssrc: ssrc, payloadType: payloadType)
     for packet in made.packets { send(packet) }
     call.run(for: .milliseconds(33))
     return made.frame
   }
 
-  var pictures: [ByteBuffer] { call.frames(of: name).payloads(.vp8) }
-  var sounds: [ByteBuffer] { call.frames(of: name).payloads(.opus) }
+  var videoFrames: [ByteBuffer] { call.frames(of: name).payloads(.vp8) }
+  var audioChunks: [ByteBuffer] { call.frames(of: name).payloads(.opus) }
 }

@@ -9,20 +9,20 @@ import Testing
 
 @Suite("A participant whose media is strange")
 struct StrangeMediaTests {
-  private func scene() throws -> (mallory: ScriptedPeer, anna: GoodNeighbour) {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 51)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
 
   /// Expects that the call goes on, and that a keyframe and what follows it still come out, on any source.
   private func expectUsable(_ mallory: ScriptedPeer, from number: Int, ssrc: UInt32? = nil) {
     var sent: [ByteBuffer] = []
-    for place in 0..<5 { sent.append(mallory.sendPicture(number + place, isKeyframe: place == 0, ssrc: ssrc)) }
+    for place in 0..<5 { sent.append(mallory.sendVideoFrame(number + place, isKeyframe: place == 0, ssrc: ssrc)) }
     // What is missing before them is waited for first.
     mallory.call.run(for: .seconds(4))
     #expect(mallory.engine?.state == .connected)
-    expectSame(Array(mallory.pictures.suffix(5)), sent)
+    expectSame(Array(mallory.videoFrames.suffix(5)), sent)
   }
 
   @Test("changes its source again and again: each source's pictures come out")
@@ -32,11 +32,11 @@ struct StrangeMediaTests {
     for source in 0..<20 {
       for place in 0..<10 {
         sent.append(
-          mallory.sendPicture(source * 10 + place, isKeyframe: place == 0, ssrc: 0xABC0_0000 + UInt32(source)))
+          mallory.sendVideoFrame(source * 10 + place, isKeyframe: place == 0, ssrc: 0xABC0_0000 + UInt32(source)))
       }
     }
     mallory.call.run(for: .seconds(1))
-    expectSame(mallory.pictures, sent)
+    expectSame(mallory.videoFrames, sent)
     expectUsable(mallory, from: 300, ssrc: 0xABC0_0000 + 19)
     anna.expectUnharmed()
   }
@@ -57,10 +57,10 @@ struct StrangeMediaTests {
   func changesSize() throws {
     let (mallory, anna) = try scene()
     let sizes = [(320, 240), (640, 480), (160, 120), (1_280, 720), (2, 2), (1, 1)].map {
-      PictureSize(width: $0.0, height: $0.1)
+      VideoSize(width: $0.0, height: $0.1)
     }
     for (turn, size) in sizes.enumerated() {
-      for place in 0..<60 { mallory.sendPicture(turn * 60 + place, isKeyframe: place == 0, size: size) }
+      for place in 0..<60 { mallory.sendVideoFrame(turn * 60 + place, isKeyframe: place == 0, size: size) }
     }
     mallory.call.run(for: .milliseconds(500))
     let frames = mallory.call.frames(of: mallory.name).filter { $0.codec == .vp8 }
@@ -77,7 +77,7 @@ struct StrangeMediaTests {
       mallory.send(mallory.packet(.video, ByteBuffer(), timestamp: number * 90, marker: false, padding: 1))
       mallory.call.run(for: .milliseconds(20))
     }
-    #expect(mallory.pictures.count == 0)
+    #expect(mallory.videoFrames.count == 0)
     #expect(mallory.engine?.statistics.received[.video]?.packetsLost == 0)
     #expect(mallory.engine?.statistics.received[.video]?.packetsRequested == 0)
     expectUsable(mallory, from: 10)
@@ -87,17 +87,17 @@ struct StrangeMediaTests {
   @Test("stops in the middle of a picture: the half does not come out, and the next keyframe does")
   func stopsInMidFrame() throws {
     let (mallory, anna) = try scene()
-    let first = mallory.sendPicture(0, isKeyframe: true)
-    let half = mallory.picture(1, isKeyframe: false, packets: 6)
+    let first = mallory.sendVideoFrame(0, isKeyframe: true)
+    let half = mallory.videoFrame(1, isKeyframe: false, packets: 6)
     for packet in half.packets.prefix(3) { mallory.send(packet) }
     mallory.call.run(for: .seconds(6))
-    #expect(mallory.pictures == [first])
+    #expect(mallory.videoFrames == [first])
     expectUsable(mallory, from: 200)
     anna.expectUnharmed()
   }
 
   @Test("sends Opus of 0 bytes, of 2.5 ms and of 120 ms: what is a packet comes out as it is")
-  func strangeSound() throws {
+  func strangeAudio() throws {
     let (mallory, anna) = try scene()
     // RFC 6716, 3.1: CELT, fullband; 2.5 ms, then six frames of 20 ms in one packet of equal frames.
     let short = ByteBuffer(bytes: [0xE0] + (0..<20).map { UInt8($0) })
@@ -111,20 +111,20 @@ struct StrangeMediaTests {
       }
     }
     mallory.call.run(for: .seconds(4))
-    #expect(mallory.sounds.filter { $0 == short }.count == 20)
-    #expect(mallory.sounds.filter { $0 == long }.count == 20)
-    #expect(mallory.sounds.allSatisfy { $0.readableBytes > 0 })
+    #expect(mallory.audioChunks.filter { $0 == short }.count == 20)
+    #expect(mallory.audioChunks.filter { $0 == long }.count == 20)
+    #expect(mallory.audioChunks.allSatisfy { $0.readableBytes > 0 })
     #expect(mallory.engine?.state == .connected)
     anna.expectUnharmed()
   }
 
   @Test("says that its picture is 16383x16383: none comes out before a keyframe of a size that can be")
-  func enormousPicture() throws {
+  func enormousVideoFrame() throws {
     let (mallory, anna) = try scene()
-    let enormous = PictureSize(width: 16_383, height: 16_383)
-    for number in 0..<10 { mallory.sendPicture(number, isKeyframe: number % 5 == 0, size: enormous) }
+    let enormous = VideoSize(width: 16_383, height: 16_383)
+    for number in 0..<10 { mallory.sendVideoFrame(number, isKeyframe: number % 5 == 0, size: enormous) }
     mallory.call.run(for: .milliseconds(500))
-    #expect(mallory.pictures.count == 0)
+    #expect(mallory.videoFrames.count == 0)
     #expect(mallory.engine?.statistics.received[.video]?.framesDropped == 10)
     expectUsable(mallory, from: 50)
     anna.expectUnharmed()
@@ -133,11 +133,11 @@ struct StrangeMediaTests {
   @Test("uses payload type 127 and others that nobody agreed to: nothing comes of it")
   func unknownPayloadType() throws {
     let (mallory, anna) = try scene()
-    mallory.sendPicture(0, isKeyframe: true)
+    mallory.sendVideoFrame(0, isKeyframe: true)
     for type in [127, 0, 63, 77, 126] as [UInt8] {
-      for number in 1..<20 { mallory.sendPicture(number, isKeyframe: true, ssrc: 0x1234_0000, payloadType: type) }
+      for number in 1..<20 { mallory.sendVideoFrame(number, isKeyframe: true, ssrc: 0x1234_0000, payloadType: type) }
     }
-    #expect(mallory.pictures.count == 1)
+    #expect(mallory.videoFrames.count == 1)
     expectUsable(mallory, from: 100)
     anna.expectUnharmed()
   }

@@ -9,9 +9,9 @@ import Testing
 
 @Suite("A participant whose signalling is strange")
 struct StrangeSignallingTests {
-  private func scene() throws -> (mallory: ScriptedPeer, anna: GoodNeighbour) {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 81)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
 
@@ -24,16 +24,16 @@ struct StrangeSignallingTests {
   }
 
   private func expectMedia(_ mallory: ScriptedPeer) {
-    let before = mallory.pictures.count
-    let sent = (0..<5).map { mallory.sendPicture($0, isKeyframe: $0 == 0) }
+    let before = mallory.videoFrames.count
+    let sent = (0..<5).map { mallory.sendVideoFrame($0, isKeyframe: $0 == 0) }
     mallory.call.run(for: .seconds(1))
-    expectSame(Array(mallory.pictures.dropFirst(before)), sent)
+    expectSame(Array(mallory.videoFrames.dropFirst(before)), sent)
   }
 
   @Test("sends candidates before the offer: they count once it comes")
   func candidatesFirst() throws {
     let call = SwitchboardCall(seed: 82)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     for host in 1...3 {
       call.signal(
         .candidate(
@@ -57,15 +57,15 @@ struct StrangeSignallingTests {
         .candidate(TrickledCandidate(candidate: "candidate:\(number)", mid: "0", mLineIndex: 0)),
         from: "nobody \(number)")
     }
-    #expect(call.switchboard.engines.count == 20)
+    #expect(call.demultiplexer.engines.count == 20)
     call.run(for: .seconds(31))
-    #expect(call.switchboard.engines.isEmpty)
+    #expect(call.demultiplexer.engines.isEmpty)
   }
 
   @Test("offers twice, also while the first offer is being answered: each is answered, and the call is one")
   func offersTwice() throws {
     let call = SwitchboardCall(seed: 84)
-    let anna = try GoodNeighbour(in: call)
+    let anna = try HonestParticipant(in: call)
     try call.enter("mallory", host: 66)
     guard let guest = call.guests[ParticipantID("mallory")]?.engine else { return }
     let offer = guest.negotiator.createOffer()
@@ -111,7 +111,7 @@ struct StrangeSignallingTests {
       return String(line)
     }.joined(separator: "\r\n")
     let parts = template.split(separator: "NUMBER", omittingEmptySubsequences: false).map(String.init)
-    let before = mallory.call.switchboard.engines.count
+    let before = mallory.call.demultiplexer.engines.count
     for number in 0..<10_000 {
       // Another session and other credentials, but the same certificate: each needs an engine of its own.
       let text = parts.joined(separator: "\(number)")
@@ -119,7 +119,7 @@ struct StrangeSignallingTests {
       if number % 1_000 == 0 { mallory.call.run(for: .milliseconds(10)) }
     }
     mallory.call.run(for: .seconds(3))
-    #expect(mallory.call.switchboard.engines.count == before)
+    #expect(mallory.call.demultiplexer.engines.count == before)
     #expect((2...20).contains(mallory.call.endings(of: mallory.name).count))
     anna.expectUnharmed()
   }

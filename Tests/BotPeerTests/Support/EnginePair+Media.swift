@@ -9,10 +9,10 @@ import Testing
 extension EnginePair {
   /// Has both sides play from now on, until ``stopPlaying()``.
   mutating func play(
-    seed: UInt64 = 3, shape: MadeUpMedia.Shape = .usual, kinds: Set<MediaKind> = [.audio, .video]
+    seed: UInt64 = 3, shape: SyntheticMedia.Shape = .usual, kinds: Set<MediaKind> = [.audio, .video]
   ) {
-    alice.source = MadeUpSource(seed: seed, start: now, shape: shape, kinds: kinds)
-    bob.source = MadeUpSource(seed: seed + 1, start: now, shape: shape, kinds: kinds)
+    alice.source = SyntheticFrameSource(seed: seed, start: now, shape: shape, kinds: kinds)
+    bob.source = SyntheticFrameSource(seed: seed + 1, start: now, shape: shape, kinds: kinds)
   }
 
   /// Ends the playing, and tells what each side has sent since it began.

@@ -15,7 +15,7 @@ import TestSupport
 struct EnginePair {
   /// What one side has seen and said.
   struct Side {
-    var engine: PeerEngine
+    var engine: PeerConnection
     var address: TransportAddress
     var events: [PeerEvent] = []
     var frames: [EncodedFrame] = []
@@ -24,7 +24,7 @@ struct EnginePair {
     /// When each state was reached last.
     var stateTimes: [ConnectionState: ContinuousClock.Instant] = [:]
     /// What it plays by itself.
-    var source: MadeUpSource?
+    var source: SyntheticFrameSource?
     /// What it sends reached the line.
     var datagramsSent = 0
     /// When the engine wants to be asked; kept, because it is needed more often than it changes.
@@ -33,7 +33,7 @@ struct EnginePair {
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
     fileprivate var isTouched = true
 
-    var ending: PeerEnding? {
+    var ending: CloseReason? {
       if case .ended(let ending) = events.last { ending } else { nil }
     }
   }
@@ -93,13 +93,13 @@ struct EnginePair {
     for participant: String, at address: TransportAddress, sends: Set<MediaKind>,
     receives: Set<MediaKind> = [.audio, .video], offers: Bool, isPolite: Bool,
     profiles: [SRTPProfile] = SRTPProfile.preferred, using generator: inout SeededGenerator
-  ) throws -> PeerEngine {
-    var configuration = PeerEngine.Configuration(
+  ) throws -> PeerConnection {
+    var configuration = PeerConnection.Configuration(
       participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address], sending: sends,
       isPolite: isPolite)
     configuration.receiving = receives
     configuration.protectionProfiles = profiles
-    return PeerEngine(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
+    return PeerConnection(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }
 
   /// The line's time, both ways.
@@ -113,7 +113,7 @@ struct EnginePair {
 
   /// Makes both ways the same from now on, with fates that depend on the seed alone: how many datagrams a handshake took
   /// depends on the machine.
-  mutating func setLine(_ conditions: LossyLink.Conditions, seed: UInt64) {
+  mutating func setBandwidth(_ conditions: LossyLink.Conditions, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     // What is on its way stays on its way.
     earlier = (toBob, toAlice)
@@ -222,14 +222,14 @@ struct EnginePair {
     for action in Self.poll(&bob, now: now, wallClock: wallClock) { take(action, toBob: false) }
   }
 
-  private static func give(to side: inout Side, _ what: (PeerEngine) -> Void) {
+  private static func give(to side: inout Side, _ what: (PeerConnection) -> Void) {
     what(side.engine)
     side.isTouched = true
   }
 
   private static func poll(
     _ side: inout Side, now: ContinuousClock.Instant, wallClock: NTPTime
-  ) -> [PeerEngine.Action] {
+  ) -> [PeerConnection.Action] {
     guard side.isTouched || side.deadline.map({ $0 <= now }) == true else { return [] }
     let actions = side.engine.poll(now: now, wallClock: wallClock)
     side.isTouched = false
@@ -239,7 +239,7 @@ struct EnginePair {
     return actions
   }
 
-  private mutating func take(_ action: PeerEngine.Action, toBob: Bool) {
+  private mutating func take(_ action: PeerConnection.Action, toBob: Bool) {
     switch action {
     case .transmit(let datagram, _, let to):
       guard to == (toBob ? bob.address : alice.address) else { return }

@@ -15,11 +15,11 @@ import TestSupport
 final class SwitchboardCall {
   /// One participant, as seen from their own side, and what the bot has had of them.
   struct Guest {
-    var engine: PeerEngine
+    var engine: PeerConnection
     var address: TransportAddress
     var toBot: LossyLink
     var toGuest: LossyLink
-    var source: MadeUpSource?
+    var source: SyntheticFrameSource?
     /// Whether its engine is asked what it wants to send; a scripted guest sends only what the test says.
     var speaks = true
     /// What the bot's switchboard said of it.
@@ -40,7 +40,7 @@ final class SwitchboardCall {
 
   static let botAddress = TransportAddress(ip: .v4(0x0A00_0064), port: 5000)
 
-  let switchboard: PeerSwitchboard
+  let demultiplexer: PeerDemultiplexer
   let start: ContinuousClock.Instant
   private(set) var now: ContinuousClock.Instant
   var guests: [ParticipantID: Guest] = [:]
@@ -51,17 +51,17 @@ final class SwitchboardCall {
   private var generator: SeededGenerator
 
   init(
-    seed: UInt64 = 1, sending: Set<MediaKind> = [], adjust: (inout PeerSwitchboard.Configuration) -> Void = { _ in }
+    seed: UInt64 = 1, sending: Set<MediaKind> = [], adjust: (inout PeerDemultiplexer.Configuration) -> Void = { _ in }
   ) {
     start = .now
     now = start
     generator = SeededGenerator(seed: seed)
-    var configuration = PeerSwitchboard.Configuration(sending: sending, isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(sending: sending, isPolite: { _ in false })
     let seeds = SeedSource(generator.next())
     configuration.makeGenerator = { SeededGenerator(seed: seeds.next()) }
     adjust(&configuration)
-    switchboard = PeerSwitchboard(configuration)
-    switchboard.localAddresses = [Self.botAddress]
+    demultiplexer = PeerDemultiplexer(configuration)
+    demultiplexer.localAddresses = [Self.botAddress]
   }
 
   /// Seeds for one engine after the other.
@@ -82,8 +82,8 @@ final class SwitchboardCall {
   ) throws {
     let id = ParticipantID(name)
     let address = TransportAddress(ip: .v4(0x0A00_0000 | UInt32(host)), port: port)
-    let engine = PeerEngine(
-      PeerEngine.Configuration(
+    let engine = PeerConnection(
+      PeerConnection.Configuration(
         participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
         sending: sends, isPolite: true),
       offers: true, generator: SeededGenerator(seed: generator.next()))
@@ -98,12 +98,12 @@ final class SwitchboardCall {
   func connect(_ name: String, within limit: Duration = .seconds(5)) throws {
     let id = ParticipantID(name)
     try run(within: limit) {
-      guests[id]?.engine.state == .connected && switchboard.engines[id]?.state == .connected
+      guests[id]?.engine.state == .connected && demultiplexer.engines[id]?.state == .connected
     }
   }
 
-  func play(_ name: String, seed: UInt64, shape: MadeUpMedia.Shape = .usual) {
-    guests[ParticipantID(name)]?.source = MadeUpSource(seed: seed, start: now, shape: shape)
+  func play(_ name: String, seed: UInt64, shape: SyntheticMedia.Shape = .usual) {
+    guests[ParticipantID(name)]?.source = SyntheticFrameSource(seed: seed, start: now, shape: shape)
   }
 
   /// Stops a guest's source; gives what it has sent.
@@ -122,28 +122,28 @@ final class SwitchboardCall {
   func events(of name: String) -> [PeerEvent] { guests[ParticipantID(name)]?.events.map(\.event) ?? [] }
 
   /// How a guest's calls ended, and when.
-  func endings(of name: String) -> [(time: ContinuousClock.Instant, ending: PeerEnding)] {
+  func endings(of name: String) -> [(time: ContinuousClock.Instant, ending: CloseReason)] {
     guests[ParticipantID(name)]?.events.compactMap {
       if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil }
     } ?? []
   }
 
-  func engine(of name: String) -> PeerEngine? { switchboard.engines[ParticipantID(name)] }
+  func engine(of name: String) -> PeerConnection? { demultiplexer.engines[ParticipantID(name)] }
 
   // MARK: What the bot is given
 
   func signal(_ message: SignallingMessage, from name: String) {
-    switchboard.received(message, from: ParticipantID(name), now: now)
+    demultiplexer.received(message, from: ParticipantID(name), now: now)
   }
 
   func participantLeft(_ name: String, returnIsVerified: Bool = true) {
-    switchboard.participantLeft(ParticipantID(name), returnIsVerified: returnIsVerified, now: now)
+    demultiplexer.participantLeft(ParticipantID(name), returnIsVerified: returnIsVerified, now: now)
     work()
   }
 
   /// A datagram that comes at once, from anywhere.
   func datagram(_ bytes: ByteBuffer, from address: TransportAddress) {
-    switchboard.received(bytes, from: address, to: Self.botAddress, now: now)
+    demultiplexer.received(bytes, from: address, to: Self.botAddress, now: now)
   }
 
   // MARK: Time
@@ -169,7 +169,7 @@ final class SwitchboardCall {
   }
 
   private var nextEvent: ContinuousClock.Instant? {
-    var all = [switchboard.deadline, signals.first?.due]
+    var all = [demultiplexer.deadline, signals.first?.due]
     for guest in guests.values {
       all += [guest.toBot.deadline, guest.toGuest.deadline, guest.source?.deadline]
       if guest.speaks { all.append(guest.engine.deadline) }
@@ -186,7 +186,7 @@ final class SwitchboardCall {
   }
 
   private func noteHandshakeTimers() {
-    let engines = guests.values.map(\.engine) + switchboard.engines.values
+    let engines = guests.values.map(\.engine) + demultiplexer.engines.values
     let timers = engines.compactMap { engine -> (ObjectIdentifier, HandshakeTimer)? in
       guard let due = engine.secure.retransmission?.instant else { return nil }
       let id = ObjectIdentifier(engine)
@@ -201,7 +201,7 @@ final class SwitchboardCall {
     while let first = signals.first, first.due <= now {
       signals.removeFirst()
       if first.toBot {
-        switchboard.received(first.message, from: first.guest, now: now)
+        demultiplexer.received(first.message, from: first.guest, now: now)
       } else {
         guests[first.guest]?.engine.received(first.message, now: now)
       }
@@ -209,7 +209,7 @@ final class SwitchboardCall {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for id in guests.keys.sorted(by: { $0.text < $1.text }) {
       while let datagram = guests[id]?.toBot.receive(now: now), let from = guests[id]?.address {
-        switchboard.received(datagram, from: from, to: Self.botAddress, now: now)
+        demultiplexer.received(datagram, from: from, to: Self.botAddress, now: now)
       }
       while let datagram = guests[id]?.toGuest.receive(now: now), let to = guests[id]?.address {
         guests[id]?.engine.received(datagram, from: Self.botAddress, to: to, now: now)
@@ -227,7 +227,7 @@ final class SwitchboardCall {
         }
       }
     }
-    switchboard.poll(now: now, wallClock: wallClock) { action, participant in
+    demultiplexer.poll(now: now, wallClock: wallClock) { action, participant in
       switch action {
       case .transmit(let datagram, _, let to):
         if let id = guests.first(where: { $0.value.address == to })?.key {

@@ -140,7 +140,7 @@ struct HTMLReportTests {
       report,
       recordings: [
         "out/a b.webm": .bytes([0x1A, 0x45, 0xDF, 0xA3]), "out/c.ogg": .bytes(Array("OggS".utf8)),
-        "out/large.webm": .bytes([UInt8](repeating: 0, count: HTMLReport.largestEmbedded + 1)),
+        "out/large.webm": .bytes([UInt8](repeating: 0, count: HTMLReport.maximumEmbedded + 1)),
         "out/other.webm": .file("media/other one.webm"),
       ]
     ).text
@@ -156,7 +156,7 @@ struct HTMLReportTests {
   func isBounded() throws {
     let length = 3 * 3600.0
     var peer = SamplePeer(id: "long", length: length, freeze: (4000, 40, .lost), lossAtFreeze: 0.5).report
-    peer.video?.freezes.list = (0..<200).map { Stretch(start: Double($0) * 50, duration: 3, reason: "lost") }
+    peer.video?.freezes.list = (0..<200).map { Interval(start: Double($0) * 50, duration: 3, reason: "lost") }
     peer.timeline.fps[1234] = 87
     peer.thumbnails = []
     let report = SampleReport.report(peers: [peer], summary: "", results: [])

@@ -132,19 +132,21 @@ struct JUnitTests {
         .map { "\($0.attributes["classname"] ?? ""): \($0.attributes["name"] ?? "")" }
     }
     func report(of came: Int, room: String = "100") throws -> CheckReport {
-      var options = MadeUpCall().options
+      var options = SyntheticCall().options
       options.room = room
       options.expected.peers = 2
       options.rules = RuleList(
         try ["peers >= 2", "video.fps >= 15", "video.fps >= 15", "loss <= 5%"].map { try Rule($0) })
       let judge = CallJudge(options)
-      judge.joined(at: MadeUpCall.instant(0.2))
-      for happening in try MadeUpCall().happenings() {
+      judge.joined(at: SyntheticCall.instant(0.2))
+      for participantEvent in try SyntheticCall().participantEvents() {
         for number in 0..<came {
-          judge.take(happening.event, of: ParticipantID("\(room) \(number)"), at: MadeUpCall.instant(happening.time))
+          judge.take(
+            participantEvent.event, of: ParticipantID("\(room) \(number)"),
+            at: SyntheticCall.instant(participantEvent.time))
         }
       }
-      return judge.report(at: MadeUpCall.instant(8))
+      return judge.report(at: SyntheticCall.instant(8))
     }
     let whole = try report(of: 2)
     #expect(whole.verdict == .held)

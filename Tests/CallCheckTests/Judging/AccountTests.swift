@@ -8,8 +8,8 @@ import Testing
 @Suite("The account of the pattern")
 struct AccountTests {
   private func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) -> CallJudge {
-    var options = CallJudge.Options(start: MadeUpCall.start, room: "100")
-    options.wallClock = Double(MadeUpCall.wallClock)
+    var options = CallJudge.Options(start: SyntheticCall.start, room: "100")
+    options.wallClock = Double(SyntheticCall.wallClock)
     options.expected = CheckExpectation(audio: false, video: true, pattern: .returned)
     change(&options)
     return CallJudge(options)
@@ -17,7 +17,7 @@ struct AccountTests {
 
   @Test("lost, doubled and late numbers are counted to the frame")
   func numbers() throws {
-    let pictures = try NumberedPictures(count: 120)
+    let videoFrames = try NumberedVideoFrames(count: 120)
     let judge = judge()
     var order = Array(0..<120)
     // 7 are lost, 3 come twice, 2 come after the one behind them.
@@ -30,10 +30,10 @@ struct AccountTests {
     }
     var time = 0.05
     for number in order {
-      judge.receive(pictures.frame(number, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      judge.receive(videoFrames.frame(number, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
       time += 1.0 / 30
     }
-    let pattern = try #require(judge.report(at: MadeUpCall.instant(time)).peers.first?.pattern)
+    let pattern = try #require(judge.report(at: SyntheticCall.instant(time)).peers.first?.pattern)
     print(
       "measured: of 120 pictures 7 lost, 3 doubled, 2 late: \(pattern.missing), \(pattern.doubled), \(pattern.reordered)"
     )
@@ -50,27 +50,27 @@ struct AccountTests {
     "what comes back of our own pictures is counted to the frame, under random loss", arguments: [1, 2, 3] as [UInt64])
   func returned(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let pictures = try NumberedPictures(count: 240)
+    let videoFrames = try NumberedVideoFrames(count: 240)
     let judge = judge()
     // The loop is closed only after the tenth picture; what was sent before is not missed.
     let lost = Set((12..<180).filter { _ in Int.random(in: 0..<100, using: &generator) < 5 })
     let end = 8.0
     var inputs: [(time: Double, isSent: Bool, number: Int)] = []
     for number in 0..<240 {
-      let sent = pictures.time(number)
+      let sent = videoFrames.time(number)
       inputs.append((sent, true, number))
       if number >= 10, !lost.contains(number), sent + 0.25 < end { inputs.append((sent + 0.25, false, number)) }
     }
-    inputs.append((pictures.time(50) + 0.26, false, lost.contains(50) ? 49 : 50))
+    inputs.append((videoFrames.time(50) + 0.26, false, lost.contains(50) ? 49 : 50))
     inputs.sort { ($0.time, $0.number) < ($1.time, $1.number) }
     for input in inputs {
-      let now = MadeUpCall.instant(input.time)
-      let frame = pictures.frame(input.number, at: input.time)
-      if input.isSent { judge.sent(frame, at: now) } else { judge.receive(frame, from: MadeUpCall.peer, at: now) }
+      let now = SyntheticCall.instant(input.time)
+      let frame = videoFrames.frame(input.number, at: input.time)
+      if input.isSent { judge.sent(frame, at: now) } else { judge.receive(frame, from: SyntheticCall.peer, at: now) }
     }
-    let returned = try #require(judge.report(at: MadeUpCall.instant(end)).peers.first?.returned)
+    let returned = try #require(judge.report(at: SyntheticCall.instant(end)).peers.first?.returned)
     // Pictures of the last quarter of a second are still on their way.
-    let back = (10..<240).filter { !lost.contains($0) && pictures.time($0) + 0.25 < end }.count
+    let back = (10..<240).filter { !lost.contains($0) && videoFrames.time($0) + 0.25 < end }.count
     print(
       "measured: \(lost.count) of our pictures lost (seed \(seed)): \(returned.missing) missing, \(returned.returned) of "
         + "\(back) back, round trip p50 \(returned.roundTrip?.p50 ?? 9) s")
@@ -83,17 +83,17 @@ struct AccountTests {
 
   @Test("when nothing comes back any more, what had two seconds to do so is missing")
   func stopped() throws {
-    let pictures = try NumberedPictures(count: 180)
+    let videoFrames = try NumberedVideoFrames(count: 180)
     let judge = judge()
     for number in 0..<180 {
-      let time = pictures.time(number)
-      judge.sent(pictures.frame(number, at: time), at: MadeUpCall.instant(time))
+      let time = videoFrames.time(number)
+      judge.sent(videoFrames.frame(number, at: time), at: SyntheticCall.instant(time))
       if number < 60 {
         judge.receive(
-          pictures.frame(number, at: time + 0.01), from: MadeUpCall.peer, at: MadeUpCall.instant(time + 0.01))
+          videoFrames.frame(number, at: time + 0.01), from: SyntheticCall.peer, at: SyntheticCall.instant(time + 0.01))
       }
     }
-    let report = judge.report(at: MadeUpCall.instant(6))
+    let report = judge.report(at: SyntheticCall.instant(6))
     let returned = try #require(report.peers.first?.returned)
     #expect(returned.returned == 60)
     // Those that were sent from second 2 to second 4.
@@ -103,7 +103,7 @@ struct AccountTests {
 
   @Test("the delay is measured to 5 ms", arguments: [0.0, 0.05, 0.15, 1.5])
   func delay(delay: Double) throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 5
     call.delay = delay
     let pattern = try #require(try call.report().peers.first?.pattern)
@@ -119,26 +119,26 @@ struct AccountTests {
 
   @Test("a pattern that begins anew is no loss")
   func restart() throws {
-    let pictures = try NumberedPictures(count: 30)
+    let videoFrames = try NumberedVideoFrames(count: 30)
     let judge = judge()
     for round in 0..<2 {
       for number in 0..<30 where number != 7 {
-        let time = Double(round) * 2 + pictures.time(number)
-        judge.receive(pictures.frame(number, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+        let time = Double(round) * 2 + videoFrames.time(number)
+        judge.receive(videoFrames.frame(number, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
       }
     }
-    var ledger = NumberLedger()
+    var tracker = FrameNumberTracker()
     for round in 0..<3 as Range<UInt64> {
       for number in 0..<30 as Range<UInt32> {
-        _ = ledger.add(.init(streamID: 1, frameNumber: number, time: 1_000_000 + round * 5_000 + UInt64(number) * 33))
+        _ = tracker.add(.init(streamID: 1, frameNumber: number, time: 1_000_000 + round * 5_000 + UInt64(number) * 33))
       }
     }
-    #expect(ledger.restarts == 2)
-    #expect(ledger.numbersPainted == 90)
-    #expect(ledger.numbersSeen == 90)
-    #expect(ledger.doubled == 0)
+    #expect(tracker.restarts == 2)
+    #expect(tracker.numbersPainted == 90)
+    #expect(tracker.numbersSeen == 90)
+    #expect(tracker.doubled == 0)
     // The same pictures once more, with the same times, are doubled ones.
-    let pattern = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first?.pattern)
+    let pattern = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.pattern)
     #expect(pattern.doubled == 29)
     #expect(pattern.missing == 1)
   }

@@ -6,7 +6,7 @@ import Testing
 struct FaultTests {
   @Test("a good call: all of the program's own rules hold")
   func good() throws {
-    let report = try MadeUpCall().report()
+    let report = try SyntheticCall().report()
     #expect(report.failedRules == [], "\(report.told)")
     #expect(report.verdict == .held)
     #expect(report.diagnosis == nil)
@@ -34,7 +34,7 @@ struct FaultTests {
 
   @Test("black video fails the rule about black and no other")
   func black() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.black = 4..<7
     let report = try call.report()
     #expect(report.failedRules == ["video.black.longest <= 1s"], "\(report.told)")
@@ -45,7 +45,7 @@ struct FaultTests {
 
   @Test("a silent track fails the rule about silence and no other")
   func silence() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.silent = 3.05..<6.05
     let report = try call.report()
     #expect(report.failedRules == ["audio.silence.longest <= 2s"], "\(report.told)")
@@ -55,8 +55,8 @@ struct FaultTests {
   }
 
   @Test("five pictures a second fail the rule about that and no other")
-  func fivePictures() throws {
-    var call = MadeUpCall()
+  func fiveVideoFrames() throws {
+    var call = SyntheticCall()
     call.framesPerSecond = 5
     let report = try call.report()
     #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
@@ -68,7 +68,7 @@ struct FaultTests {
 
   @Test("a pause of 2 s fails the rule about freezes and no other")
   func freeze() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.paused = 4..<6
     let report = try call.report()
     #expect(report.failedRules == ["video.freeze.longest <= 1s"], "\(report.told)")
@@ -85,7 +85,7 @@ struct FaultTests {
 
   @Test("the same picture for 4 s fails the rule about that and no other")
   func frozen() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 9
     call.standing = 3..<7
     let report = try call.report()
@@ -97,9 +97,9 @@ struct FaultTests {
   }
 
   @Test("sound that is 300 ms late fails the rule about skew and no other", arguments: [0.3, 0.15])
-  func lateSound(delay: Double) throws {
-    var call = MadeUpCall()
-    call.soundDelay = delay
+  func lateAudio(delay: Double) throws {
+    var call = SyntheticCall()
+    call.audioDelay = delay
     let report = try call.report()
     #expect(report.failedRules == ["av.skew.p95 <= 120ms"], "\(report.told)")
     let skew = try #require(report.peers.first?.skew)
@@ -111,7 +111,7 @@ struct FaultTests {
 
   @Test("leaving early fails the rule about that and no other")
   func leaving() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.leaves = 5
     let report = try call.report()
     #expect(report.failedRules == ["absent <= 1s"], "\(report.told)")
@@ -124,7 +124,7 @@ struct FaultTests {
 
   @Test("clipped sound fails the rule about that and no other")
   func clipped() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.clipped = 3..<5
     let report = try call.report()
     #expect(report.failedRules == ["audio.clipped.ratio <= 10%"], "\(report.told)")
@@ -135,14 +135,14 @@ struct FaultTests {
 
   @Test("a hole of 600 ms in the sound fails the rule about that and no other")
   func hole() throws {
-    var call = MadeUpCall()
-    call.lostSound = Set(120..<150)
+    var call = SyntheticCall()
+    call.lostAudio = Set(120..<150)
     let report = try call.report()
     #expect(report.failedRules == ["audio.gap.longest <= 500ms"], "\(report.told)")
     let audio = try #require(report.peers.first?.audio)
     print("measured: 30 packets of sound lost: hole of \(audio.gaps.longest) s, \(audio.concealed) s made up")
     #expect(abs(audio.gaps.longest - 0.6) < 0.01)
     #expect(abs(audio.concealed - 0.2) < 0.01)
-    #expect(audio.gaps.list.first?.reason == SoundGapReason.lost.rawValue)
+    #expect(audio.gaps.list.first?.reason == AudioGapReason.lost.rawValue)
   }
 }

@@ -11,8 +11,8 @@ struct HostileTests {
     arguments: 1...12 as ClosedRange<UInt64>)
   func anything(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let pictures = try NumberedPictures(count: 4)
-    let judge = CallJudge(MadeUpCall().options)
+    let videoFrames = try NumberedVideoFrames(count: 4)
+    let judge = CallJudge(SyntheticCall().options)
     func any<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &generator)] }
     func ticks() -> Int64 {
       any([.min, .max, .min + 1, .max - 1, 0, 960, 1 << 32, Int64(bitPattern: generator.next())])
@@ -20,7 +20,7 @@ struct HostileTests {
     func count() -> UInt64 { any([0, 1, 100, .max, .max - 1, generator.next()]) }
     for round in 0..<300 {
       let peer = ParticipantID("\(Int.random(in: 0..<3, using: &generator))")
-      let now = MadeUpCall.instant(Double(round) * any([0.001, 0.02, 1, 100]))
+      let now = SyntheticCall.instant(Double(round) * any([0.001, 0.02, 1, 100]))
       let codec: Codec = any([.vp8, .opus])
       let time = MediaTime(ticks: ticks(), rate: any([48_000, 90_000, 1, .max]))
       switch Int.random(in: 0..<6, using: &generator) {
@@ -51,7 +51,7 @@ struct HostileTests {
           bytes: (0..<Int.random(in: 0..<80, using: &generator)).map { _ in UInt8(truncatingIfNeeded: generator.next())
           })
         if codec == .vp8, Bool.random(using: &generator) {
-          payload = pictures.payloads[Int.random(in: 0..<4, using: &generator)]
+          payload = videoFrames.payloads[Int.random(in: 0..<4, using: &generator)]
         }
         if codec == .opus, Bool.random(using: &generator) { payload = ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]) }
         var frame = EncodedFrame(
@@ -65,7 +65,7 @@ struct HostileTests {
         judge.receive(frame, from: peer, at: now)
       }
     }
-    let report = judge.report(at: MadeUpCall.instant(20_000))
+    let report = judge.report(at: SyntheticCall.instant(20_000))
     let json = try report.json
     #expect(try CheckReport(parsing: Array(json.utf8)).json == json)
     #expect(report.results.count > 0)

@@ -11,26 +11,26 @@ struct LatecomerTests {
   private func report(
     another came: Double, media: Double? = nil, leaves: Double? = nil, expected: Int = 1
   ) throws -> CheckReport {
-    let call = MadeUpCall()
+    let call = SyntheticCall()
     var options = call.options
     options.expected.peers = expected
     let judge = CallJudge(options)
-    judge.joined(at: MadeUpCall.instant(0.2))
-    let happenings = try call.happenings()
-    for happening in happenings {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    judge.joined(at: SyntheticCall.instant(0.2))
+    let participantEvents = try call.participantEvents()
+    for participantEvent in participantEvents {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    judge.step(.seen, of: Self.other, at: MadeUpCall.instant(came))
+    judge.step(.seen, of: Self.other, at: SyntheticCall.instant(came))
     if let media {
-      for case .frame(var frame) in happenings.map(\.event) {
+      for case .frame(var frame) in participantEvents.map(\.event) {
         frame.arrival += .milliseconds(Int(((media - 1) * 1_000).rounded()))
-        if frame.arrival < MadeUpCall.instant(call.duration) {
+        if frame.arrival < SyntheticCall.instant(call.duration) {
           judge.receive(frame, from: Self.other, at: frame.arrival)
         }
       }
     }
-    if let leaves { judge.step(.gone(.left, "It left."), of: Self.other, at: MadeUpCall.instant(leaves)) }
-    return judge.report(at: MadeUpCall.instant(call.duration))
+    if let leaves { judge.step(.gone(.left, "It left."), of: Self.other, at: SyntheticCall.instant(leaves)) }
+    return judge.report(at: SyntheticCall.instant(call.duration))
   }
 
   @Test("are told of and not failed, whether they were connected or not", arguments: [nil, 7.5])
@@ -80,7 +80,7 @@ struct LatecomerTests {
   @Test("are not held against the peers of a baseline")
   func compared() throws {
     let report = try report(another: 7.5)
-    let comparison = report.compared(with: try MadeUpCall().report())
+    let comparison = report.compared(with: try SyntheticCall().report())
     #expect(comparison.remarks == [])
     #expect(comparison.newFailures.isEmpty && comparison.worse.isEmpty)
   }

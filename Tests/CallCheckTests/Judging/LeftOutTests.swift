@@ -8,34 +8,34 @@ import Testing
 struct LeftOutTests {
   /// A call of which the pictures of one second are left out.
   private func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 5
     var options = call.options
     change(&options)
     let judge = CallJudge(options)
-    judge.joined(at: MadeUpCall.instant(0.2))
-    var pictures: LeftOutPictures?
-    for happening in try call.happenings() {
-      if case .frame(let frame) = happening.event, frame.codec == .vp8, (2..<3).contains(happening.time) {
-        let one = LeftOutPictures(
+    judge.joined(at: SyntheticCall.instant(0.2))
+    var videoFrames: SkippedFrames?
+    for participantEvent in try call.participantEvents() {
+      if case .frame(let frame) = participantEvent.event, frame.codec == .vp8, (2..<3).contains(participantEvent.time) {
+        let one = SkippedFrames(
           bytes: frame.payload.readableBytes, isKeyframe: frame.isKeyframe, arrival: frame.arrival)
-        if pictures == nil { pictures = one } else { pictures?.add(one) }
+        if videoFrames == nil { videoFrames = one } else { videoFrames?.add(one) }
         continue
       }
-      if let leftOut = pictures, happening.time >= 3 {
-        judge.take(.leftOut(leftOut), of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
-        pictures = nil
+      if let leftOut = videoFrames, participantEvent.time >= 3 {
+        judge.take(.leftOut(leftOut), of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+        videoFrames = nil
       }
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    return judge.report(at: MadeUpCall.instant(call.duration))
+    return judge.report(at: SyntheticCall.instant(call.duration))
   }
 
   @Test("are counted, and told with their time in the table, as JSON, on the page and as JUnit")
   func told() throws {
     let report = try report()
     let leftOut = try #require(report.peers.first?.leftOut)
-    #expect(leftOut.pictures == 30)
+    #expect(leftOut.videoFrames == 30)
     #expect(abs(leftOut.first - 2) < 0.04 && abs(leftOut.last - 2.98) < 0.04)
     let sentence = "This machine could not decode all that came: 30 pictures were left out."
     #expect(report.shortcomings == [sentence])
@@ -88,21 +88,21 @@ struct LeftOutTests {
 
   @Test("before the first picture that was seen make that one late, too")
   func first() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 2
     let judge = CallJudge(call.options)
-    let early = LeftOutPictures(bytes: 100, isKeyframe: true, arrival: MadeUpCall.instant(1.02))
-    judge.take(.leftOut(early), of: MadeUpCall.peer, at: MadeUpCall.instant(1.03))
-    for happening in try call.happenings() {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    let early = SkippedFrames(bytes: 100, isKeyframe: true, arrival: SyntheticCall.instant(1.02))
+    judge.take(.leftOut(early), of: SyntheticCall.peer, at: SyntheticCall.instant(1.03))
+    for participantEvent in try call.participantEvents() {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let report = judge.report(at: MadeUpCall.instant(2))
+    let report = judge.report(at: SyntheticCall.instant(2))
     #expect(report.result("video.firstFrame <= 5s")?.outcome == .inconclusive)
   }
 
   @Test("leave the bitrate and the keyframes as they came, and the hole is told as this machine's")
   func kept() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 5
     let (whole, holed) = (try call.report(), try report())
     let (before, after) = (try #require(whole.peers[0].video), try #require(holed.peers[0].video))
@@ -123,33 +123,33 @@ struct LeftOutTests {
   }
 
   @Test("peers beyond the most that are judged are counted, in the room and as present, and that is told")
-  func bystanders() throws {
-    let start = MadeUpCall.start
+  func unjudgedPeers() throws {
+    let start = SyntheticCall.start
     var options = CallJudge.Options(start: start, room: "100")
-    options.mostPeers = 2
+    options.maximumPeers = 2
     options.rules = RuleList(try ["peers == 3", "peers.seen == 4"].map { try Rule($0) })
     let judge = CallJudge(options)
-    let call = MadeUpCall()
-    let sound = try call.happenings().filter {
+    let call = SyntheticCall()
+    let audio = try call.participantEvents().filter {
       if case .frame(let frame) = $0.event { frame.codec == .opus && $0.time < 2 } else { false }
     }
     for name in ["a", "b", "c", "d"] { judge.step(.seen, of: ParticipantID(name), at: start) }
     // The last one never sends anything.
-    for happening in sound {
+    for participantEvent in audio {
       for name in ["a", "b", "c"] {
-        judge.take(happening.event, of: ParticipantID(name), at: MadeUpCall.instant(happening.time))
+        judge.take(participantEvent.event, of: ParticipantID(name), at: SyntheticCall.instant(participantEvent.time))
       }
     }
-    let report = judge.report(at: MadeUpCall.instant(2))
+    let report = judge.report(at: SyntheticCall.instant(2))
     #expect(report.peers.map(\.id) == ["a", "b"])
     #expect(report.roomReport.peersNotJudged == 2)
     #expect(report.failedRules == [])
     let sentence = "2 more peers were there and not judged, because 2 are the most that are."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 200).contains(sentence))
-    judge.step(.gone(.left, "It left."), of: ParticipantID("c"), at: MadeUpCall.instant(2))
-    judge.step(.gone(.left, "It left."), of: ParticipantID("a"), at: MadeUpCall.instant(2))
-    #expect(judge.report(at: MadeUpCall.instant(4)).roomReport.peersAtOnce == 3)
+    judge.step(.gone(.left, "It left."), of: ParticipantID("c"), at: SyntheticCall.instant(2))
+    judge.step(.gone(.left, "It left."), of: ParticipantID("a"), at: SyntheticCall.instant(2))
+    #expect(judge.report(at: SyntheticCall.instant(4)).roomReport.peersAtOnce == 3)
   }
 }
 

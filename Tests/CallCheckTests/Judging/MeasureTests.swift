@@ -9,15 +9,16 @@ import Testing
 struct MeasureTests {
   @Test("pictures that were made in time but came late are told as held up on their way")
   func heldUp() throws {
-    let pictures = try NumberedPictures(count: 90)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 90)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<90 {
       // For a second and a half nothing comes through, and then everything at once.
-      let time = 1 + pictures.time(number)
+      let time = 1 + videoFrames.time(number)
       let arrival = (2..<3.5).contains(time) ? 3.5 : time
-      judge.receive(pictures.frame(number, at: arrival), from: MadeUpCall.peer, at: MadeUpCall.instant(arrival))
+      judge.receive(
+        videoFrames.frame(number, at: arrival), from: SyntheticCall.peer, at: SyntheticCall.instant(arrival))
     }
-    let video = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first?.video)
+    let video = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.video)
     #expect(video.freezes.list.map(\.reason) == [FreezeReason.late.rawValue])
     #expect(abs(video.freezes.longest - 1.5) < 0.05)
   }
@@ -25,35 +26,35 @@ struct MeasureTests {
   @Test(
     "the first packet is never told later than what was decoded of it, though it is heard of later",
     arguments: [true, false])
-  func firstPacket(isToldFirst: Bool) throws {
-    var call = MadeUpCall()
+  func firstPacket(isReportedFirst: Bool) throws {
+    var call = SyntheticCall()
     call.duration = 2
     let judge = CallJudge(call.options)
-    judge.step(.seen, of: MadeUpCall.peer, at: MadeUpCall.instant(0.1))
+    judge.step(.seen, of: SyntheticCall.peer, at: SyntheticCall.instant(0.1))
     // Whoever hears of packets has been kept waiting; frames tell when theirs came.
-    func tell() { judge.step(.firstPacket, of: MadeUpCall.peer, at: MadeUpCall.instant(1.3)) }
-    if isToldFirst { tell() }
-    for happening in try call.happenings() {
-      guard case .frame = happening.event else { continue }
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time + 0.3))
+    func tell() { judge.step(.firstPacket, of: SyntheticCall.peer, at: SyntheticCall.instant(1.3)) }
+    if isReportedFirst { tell() }
+    for participantEvent in try call.participantEvents() {
+      guard case .frame = participantEvent.event else { continue }
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time + 0.3))
     }
-    if !isToldFirst { tell() }
-    let steps = try #require(judge.report(at: MadeUpCall.instant(2)).peers.first?.steps)
-    let (frame, sound) = (try #require(steps.firstFrame), try #require(steps.firstSound))
-    #expect(steps.firstPacket == min(frame, sound))
-    #expect(frame < 1.3 && sound < 1.3)
+    if !isReportedFirst { tell() }
+    let steps = try #require(judge.report(at: SyntheticCall.instant(2)).peers.first?.steps)
+    let (frame, audio) = (try #require(steps.firstFrame), try #require(steps.firstSound))
+    #expect(steps.firstPacket == min(frame, audio))
+    #expect(frame < 1.3 && audio < 1.3)
   }
 
   @Test("a freeze tells the reason that came with the frame after it", arguments: MediaGap.Reason.allCases)
   func reasons(reason: MediaGap.Reason) throws {
-    let pictures = try NumberedPictures(count: 60)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 60)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<60 where !(20..<40).contains(number) {
-      var frame = pictures.frame(number, at: pictures.time(number))
+      var frame = videoFrames.frame(number, at: videoFrames.time(number))
       if number == 40 { frame.gap = MediaGap(reason, packetsLost: 3) }
-      judge.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(pictures.time(number)))
+      judge.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(videoFrames.time(number)))
     }
-    let video = try #require(judge.report(at: MadeUpCall.instant(2)).peers.first?.video)
+    let video = try #require(judge.report(at: SyntheticCall.instant(2)).peers.first?.video)
     let expected: [MediaGap.Reason: FreezeReason] = [
       .lost: .lost, .recoveredLate: .recoveredLate, .waitingForKeyframe: .waitingForKeyframe,
       .senderPaused: .senderPaused,
@@ -65,28 +66,28 @@ struct MeasureTests {
 
   @Test("pictures that end before the check does are a freeze to its end")
   func untilEnd() throws {
-    let pictures = try NumberedPictures(count: 30)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 30)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<30 {
       judge.receive(
-        pictures.frame(number, at: pictures.time(number)), from: MadeUpCall.peer,
-        at: MadeUpCall.instant(pictures.time(number)))
+        videoFrames.frame(number, at: videoFrames.time(number)), from: SyntheticCall.peer,
+        at: SyntheticCall.instant(videoFrames.time(number)))
     }
-    let video = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first?.video)
+    let video = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.video)
     #expect(video.freezes.list.last?.reason == FreezeReason.untilEnd.rawValue)
     #expect(abs(video.freezes.longest - 3) < 0.05)
   }
 
   @Test("a picture that cannot be decoded is an error, and the freeze that it makes says so")
   func damaged() throws {
-    let pictures = try NumberedPictures(count: 60)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 60)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<60 {
-      var frame = pictures.frame(number, at: pictures.time(number))
+      var frame = videoFrames.frame(number, at: videoFrames.time(number))
       if (20..<40).contains(number) { frame.payload = ByteBuffer(repeating: 0, count: 8) }
-      judge.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(pictures.time(number)))
+      judge.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(videoFrames.time(number)))
     }
-    let video = try #require(judge.report(at: MadeUpCall.instant(2)).peers.first?.video)
+    let video = try #require(judge.report(at: SyntheticCall.instant(2)).peers.first?.video)
     #expect(video.decodeErrors == 20)
     #expect(video.frames == 40)
     #expect(video.freezes.list.map(\.reason) == [FreezeReason.undecodable.rawValue])
@@ -94,59 +95,62 @@ struct MeasureTests {
 
   @Test("a picture that is sent again now and then does not end a freeze")
   func refreshed() throws {
-    let pictures = try NumberedPictures(count: 60)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 60)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     func show(_ number: Int, at time: Double) {
-      judge.receive(pictures.frame(number, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      judge.receive(videoFrames.frame(number, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
     }
-    for number in 0..<30 { show(number, at: pictures.time(number)) }
-    let last = pictures.time(29)
+    for number in 0..<30 { show(number, at: videoFrames.time(number)) }
+    let last = videoFrames.time(29)
     show(29, at: last + 1)
-    for number in 30..<60 { show(number, at: last + 2 + pictures.time(number - 30)) }
-    let video = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first?.video)
+    for number in 30..<60 { show(number, at: last + 2 + videoFrames.time(number - 30)) }
+    let video = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.video)
     #expect(video.freezes.count == 1)
     #expect(abs(video.freezes.longest - 2) < 0.001)
     #expect(video.frozen.count == 0)
   }
 
   /// A scene of an office: soft shapes, nothing that moves.
-  private func scene(_ size: PictureSize) -> Picture {
-    var picture = Picture(size: size)
+  private func scene(_ size: VideoSize) -> VideoFrame {
+    var videoFrame = VideoFrame(size: size)
     for row in 0..<size.height {
       for column in 0..<size.width {
-        picture.luma[row * size.width + column] = UInt8(60 + column * 100 / size.width + (row / 24 % 2) * 30)
+        videoFrame.luma[row * size.width + column] = UInt8(60 + column * 100 / size.width + (row / 24 % 2) * 30)
       }
     }
-    return picture
+    return videoFrame
   }
 
-  private func report(_ pictures: (Int) -> Picture, count: Int, bitrate: Int) throws -> VideoReport {
-    let size = PictureSize(width: 320, height: 240)
+  private func report(_ videoFrames: (Int) -> VideoFrame, count: Int, bitrate: Int) throws -> VideoReport {
+    let size = VideoSize(width: 320, height: 240)
     var settings = VP8Encoder.Settings(size: size)
     settings.bitrate = bitrate
     let encoder = try VP8Encoder(settings)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<count {
-      guard let output = try encoder.encode(pictures(number), time: Int64(number) * 3_000) else { continue }
-      let arrival = MadeUpCall.instant(Double(number) / 30)
+      guard let output = try encoder.encode(videoFrames(number), time: Int64(number) * 3_000) else { continue }
+      let arrival = SyntheticCall.instant(Double(number) / 30)
       judge.receive(
         EncodedFrame(
-          owner: MadeUpCall.peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
-          payload: output.payload, isKeyframe: output.isKeyframe, arrival: arrival), from: MadeUpCall.peer, at: arrival)
+          owner: SyntheticCall.peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
+          payload: output.payload, isKeyframe: output.isKeyframe, arrival: arrival), from: SyntheticCall.peer,
+        at: arrival)
     }
-    return try #require(judge.report(at: MadeUpCall.instant(Double(count) / 30)).peers.first?.video)
+    return try #require(judge.report(at: SyntheticCall.instant(Double(count) / 30)).peers.first?.video)
   }
 
   @Test(
     "a camera before a scene in which nothing moves is not stuck: its noise is seen", arguments: [300_000, 1_000_000])
   func noise(bitrate: Int) throws {
     var generator = SeededGenerator(seed: 9)
-    let scene = scene(PictureSize(width: 320, height: 240))
+    let scene = scene(VideoSize(width: 320, height: 240))
     let video = try report(
       { _ in
-        var picture = scene
-        for index in picture.luma.indices { picture.luma[index] &+= UInt8(truncatingIfNeeded: generator.next() % 9) }
-        return picture
+        var videoFrame = scene
+        for index in videoFrame.luma.indices {
+          videoFrame.luma[index] &+= UInt8(truncatingIfNeeded: generator.next() % 9)
+        }
+        return videoFrame
       }, count: 150, bitrate: bitrate)
     print(
       "measured: a scene with noise at \(bitrate / 1_000) kb/s: the same picture for \(video.frozen.longest) s at most")
@@ -155,22 +159,22 @@ struct MeasureTests {
 
   @Test("a small thing that moves is enough not to be stuck")
   func moving() throws {
-    let size = PictureSize(width: 320, height: 240)
+    let size = VideoSize(width: 320, height: 240)
     let scene = scene(size)
     let video = try report(
       { number in
-        var picture = scene
+        var videoFrame = scene
         for row in 100..<120 {
-          for column in 0..<20 { picture.luma[row * size.width + 40 + number + column] = 220 }
+          for column in 0..<20 { videoFrame.luma[row * size.width + 40 + number + column] = 220 }
         }
-        return picture
+        return videoFrame
       }, count: 120, bitrate: 300_000)
     #expect(video.frozen.count == 0, "\(video.frozen)")
   }
 
   @Test("a stuck picture is found although the encoder goes on to make it finer", arguments: [60_000, 300_000])
   func stuck(bitrate: Int) throws {
-    let scene = scene(PictureSize(width: 320, height: 240))
+    let scene = scene(VideoSize(width: 320, height: 240))
     let video = try report({ _ in scene }, count: 150, bitrate: bitrate)
     print("measured: stuck for 5 s at \(bitrate / 1_000) kb/s: \(video.frozen.longest) s")
     // With few bits it takes a second until nothing is to be made finer.
@@ -180,21 +184,23 @@ struct MeasureTests {
 
   @Test("a change of size is told with its time")
   func sizes() throws {
-    var small = MadeUpCall()
+    var small = SyntheticCall()
     small.hasAudio = false
     small.duration = 2
-    small.size = PictureSize(width: 160, height: 120)
+    small.size = VideoSize(width: 160, height: 120)
     var large = small
-    large.size = PictureSize(width: 320, height: 240)
+    large.size = VideoSize(width: 320, height: 240)
     let judge = CallJudge(small.options)
-    let half = try small.happenings()
-    for happening in half { judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time)) }
-    for happening in try large.happenings() {
-      guard case .frame(var frame) = happening.event else { continue }
-      frame.arrival = frame.arrival + .seconds(1)
-      judge.receive(frame, from: MadeUpCall.peer, at: frame.arrival)
+    let half = try small.participantEvents()
+    for participantEvent in half {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let video = try #require(judge.report(at: MadeUpCall.instant(3)).peers.first?.video)
+    for participantEvent in try large.participantEvents() {
+      guard case .frame(var frame) = participantEvent.event else { continue }
+      frame.arrival = frame.arrival + .seconds(1)
+      judge.receive(frame, from: SyntheticCall.peer, at: frame.arrival)
+    }
+    let video = try #require(judge.report(at: SyntheticCall.instant(3)).peers.first?.video)
     #expect(video.sizeChanges == 1)
     #expect(video.sizes.map(\.width) == [160, 320])
     #expect(abs((video.sizes.last?.time ?? 0) - 2.05) < 0.05)
@@ -202,7 +208,7 @@ struct MeasureTests {
 
   @Test("sent and received counts are put together, also when they begin anew")
   func counts() throws {
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     func sample(_ time: Double, expected: UInt64, lost: UInt64, recovered: UInt64, sent: UInt64) {
       var sample = ConnectionSample()
       var track = TrackStatistics()
@@ -218,13 +224,13 @@ struct MeasureTests {
       sample.packetsLost = Int64(sent / 10)
       sample.roundTripTime = 0.02
       sample.targetBitrate = 500_000
-      judge.sample(sample, of: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      judge.sample(sample, of: SyntheticCall.peer, at: SyntheticCall.instant(time))
     }
     sample(1, expected: 100, lost: 2, recovered: 3, sent: 50)
     sample(2, expected: 200, lost: 4, recovered: 6, sent: 100)
     // The connection was made anew.
     sample(3, expected: 100, lost: 2, recovered: 0, sent: 50)
-    let peer = try #require(judge.report(at: MadeUpCall.instant(4)).peers.first)
+    let peer = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first)
     let video = try #require(peer.connection.video)
     #expect(video.sent == 300)
     #expect(video.lost == 6)
@@ -247,24 +253,24 @@ struct MeasureTests {
 
   @Test("without the pattern, skew is estimated by the sender's clock reports")
   func estimate() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.black = 0..<10
     call.silent = 0..<10
     call.duration = 6
-    call.soundDelay = 0.2
+    call.audioDelay = 0.2
     let judge = CallJudge(call.options)
     var hasReport: Set<Codec> = []
-    for happening in try call.happenings() {
-      if case .frame(let frame) = happening.event, hasReport.insert(frame.codec).inserted {
+    for participantEvent in try call.participantEvents() {
+      if case .frame(let frame) = participantEvent.event, hasReport.insert(frame.codec).inserted {
         // Both tracks began at the same time by the sender's wall clock.
         judge.clock(
           ClockReport(
-            owner: MadeUpCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000,
-            arrival: frame.arrival), of: MadeUpCall.peer)
+            owner: SyntheticCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000,
+            arrival: frame.arrival), of: SyntheticCall.peer)
       }
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let peer = try #require(judge.report(at: MadeUpCall.instant(6)).peers.first)
+    let peer = try #require(judge.report(at: SyntheticCall.instant(6)).peers.first)
     let skew = try #require(peer.skew)
     #expect(skew.source == .senderReports)
     print(
@@ -277,23 +283,23 @@ struct MeasureTests {
 
   @Test("with the pattern and clock reports it is told where skew was born", arguments: [true, false])
   func origin(atSender: Bool) throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 6
-    call.soundDelay = 0.2
+    call.audioDelay = 0.2
     let judge = CallJudge(call.options)
     var hasReport: Set<Codec> = []
-    for happening in try call.happenings() {
-      if case .frame(let frame) = happening.event, hasReport.insert(frame.codec).inserted {
+    for participantEvent in try call.participantEvents() {
+      if case .frame(let frame) = participantEvent.event, hasReport.insert(frame.codec).inserted {
         // A sender that delays its sound before it stamps it, or a line that delays it afterwards.
         let late = atSender && frame.codec == .opus ? UInt64(0.2 * 4_294_967_296) : 0
         judge.clock(
           ClockReport(
-            owner: MadeUpCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000 + late,
-            arrival: frame.arrival), of: MadeUpCall.peer)
+            owner: SyntheticCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000 + late,
+            arrival: frame.arrival), of: SyntheticCall.peer)
       }
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let skew = try #require(judge.report(at: MadeUpCall.instant(6)).peers.first?.skew)
+    let skew = try #require(judge.report(at: SyntheticCall.instant(6)).peers.first?.skew)
     #expect(skew.source == .pattern)
     #expect(abs((skew.sender ?? 9) - (atSender ? 0.2 : 0)) < 0.005)
     #expect(abs((skew.network ?? 9) - (atSender ? 0.02 : 0.22)) < 0.005)

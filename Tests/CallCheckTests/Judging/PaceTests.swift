@@ -28,20 +28,20 @@ struct PaceTests {
 
   /// What a check that lasts until a time says of pictures.
   private func peer(of shots: [Shot], until end: Double) throws -> PeerReport {
-    let size = PictureSize(width: 32, height: 32)
+    let size = VideoSize(width: 32, height: 32)
     let encoder = try VP8Encoder(.init(size: size))
     // Each is a keyframe of the same size, so that bitrates can be told.
-    let payload = try #require(try encoder.encode(Picture(size: size), time: 0, keyframe: true)?.payload)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let payload = try #require(try encoder.encode(VideoFrame(size: size), time: 0, keyframe: true)?.payload)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for shot in shots.sorted(by: { $0.arrived < $1.arrived }) {
-      let arrival = MadeUpCall.instant(shot.arrived)
+      let arrival = SyntheticCall.instant(shot.arrived)
       judge.receive(
         EncodedFrame(
-          owner: MadeUpCall.peer, codec: .vp8,
+          owner: SyntheticCall.peer, codec: .vp8,
           time: MediaTime(ticks: 900_000 + Int64((shot.made * 90_000).rounded()), rate: 90_000), payload: payload,
-          isKeyframe: true, arrival: arrival), from: MadeUpCall.peer, at: arrival)
+          isKeyframe: true, arrival: arrival), from: SyntheticCall.peer, at: arrival)
     }
-    return try #require(judge.report(at: MadeUpCall.instant(end)).peers.first)
+    return try #require(judge.report(at: SyntheticCall.instant(end)).peers.first)
   }
 
   @Test(

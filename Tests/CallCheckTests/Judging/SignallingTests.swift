@@ -8,17 +8,19 @@ struct SignallingTests {
   private func report(
     _ rules: [String] = [], _ happen: (CallJudge) -> Void
   ) throws -> CheckReport {
-    let judge = try MadeUpCall().judge { if !rules.isEmpty { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) } }
+    let judge = try SyntheticCall().judge {
+      if !rules.isEmpty { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) }
+    }
     happen(judge)
-    return judge.report(at: MadeUpCall.instant(8))
+    return judge.report(at: SyntheticCall.instant(8))
   }
 
   @Test("is told with its time in the table, as JSON, on the page and as JUnit; the media's rules decide all the same")
   func told() throws {
     let report = try report { judge in
-      judge.disconnected(at: MadeUpCall.instant(3), because: "The server closed the connection.")
+      judge.disconnected(at: SyntheticCall.instant(3), because: "The server closed the connection.")
       // To try again and fail is the same loss.
-      judge.disconnected(at: MadeUpCall.instant(4), because: "Nothing listens there.")
+      judge.disconnected(at: SyntheticCall.instant(4), because: "Nothing listens there.")
     }
     #expect(report.verdict == .held, "\(report.told)")
     let losses = try #require(report.roomReport.signallingLost)
@@ -37,8 +39,8 @@ struct SignallingTests {
   func regained() throws {
     let report = try report { judge in
       for time in [2.0, 5] {
-        judge.disconnected(at: MadeUpCall.instant(time), because: "Gone.")
-        judge.joined(at: MadeUpCall.instant(time + 0.75))
+        judge.disconnected(at: SyntheticCall.instant(time), because: "Gone.")
+        judge.joined(at: SyntheticCall.instant(time + 0.75))
       }
     }
     #expect(report.roomReport.signallingLost?.map(\.duration) == [0.75, 0.75])
@@ -51,8 +53,8 @@ struct SignallingTests {
   func rules() throws {
     let rules = ["signalling.lost <= 1s", "signalling.lost <= 2s", "signalling.lost.count == 0"]
     let lost = try report(rules) { judge in
-      judge.disconnected(at: MadeUpCall.instant(2), because: "Gone.")
-      judge.joined(at: MadeUpCall.instant(3.5))
+      judge.disconnected(at: SyntheticCall.instant(2), because: "Gone.")
+      judge.joined(at: SyntheticCall.instant(3.5))
     }
     #expect(lost.failedRules == ["signalling.lost <= 1s", "signalling.lost.count == 0"])
     #expect(lost.result("signalling.lost <= 1s")?.sentence.contains("1.5 s, first from 2 s on") == true)
@@ -61,14 +63,14 @@ struct SignallingTests {
 
   @Test("is not measured where there was none, as of a recording")
   func recording() throws {
-    var options = MadeUpCall().options
+    var options = SyntheticCall().options
     options.subject = .recording
     options.rules = RuleList([try Rule("signalling.lost <= 1s")])
     let judge = CallJudge(options)
-    for happening in try MadeUpCall().happenings() {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    for participantEvent in try SyntheticCall().participantEvents() {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let report = judge.report(at: MadeUpCall.instant(8))
+    let report = judge.report(at: SyntheticCall.instant(8))
     #expect(report.results.map(\.outcome) == [.notMeasured])
     #expect(report.shortcomings == [])
   }

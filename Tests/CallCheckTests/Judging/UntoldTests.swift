@@ -7,16 +7,16 @@ import Testing
 struct UntoldTests {
   /// A call of 5 s that is told for 3 s.
   private func report(_ kinds: [MediaKind], until end: Double = 5) throws -> CheckReport {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 3
     let judge = CallJudge(call.options)
-    judge.joined(at: MadeUpCall.instant(0.2))
-    for happening in try call.happenings() {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    judge.joined(at: SyntheticCall.instant(0.2))
+    for participantEvent in try call.participantEvents() {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    for kind in kinds { judge.wentOn(kind, of: MadeUpCall.peer, until: MadeUpCall.instant(end)) }
-    judge.step(.gone(.closedByUs, "The recording was stopped."), of: MadeUpCall.peer, at: MadeUpCall.instant(end))
-    return judge.report(at: MadeUpCall.instant(end))
+    for kind in kinds { judge.wentOn(kind, of: SyntheticCall.peer, until: SyntheticCall.instant(end)) }
+    judge.step(.gone(.closedByUs, "The recording was stopped."), of: SyntheticCall.peer, at: SyntheticCall.instant(end))
+    return judge.report(at: SyntheticCall.instant(end))
   }
 
   @Test("is a freeze and a gap in the sound up to there, and is called that of the end")
@@ -30,10 +30,10 @@ struct UntoldTests {
 
   @Test("of one kind says nothing of the other's gaps")
   func oneKind() throws {
-    let pictures = try #require(report([.video]).peers.first)
-    #expect(pictures.video?.freezes.count == 1 && pictures.audio?.gaps.count == 0)
-    let sound = try #require(report([.audio]).peers.first)
-    #expect(sound.audio?.gaps.count == 1)
+    let videoFrames = try #require(report([.video]).peers.first)
+    #expect(videoFrames.video?.freezes.count == 1 && videoFrames.audio?.gaps.count == 0)
+    let audio = try #require(report([.audio]).peers.first)
+    #expect(audio.audio?.gaps.count == 1)
   }
 
   @Test("which ended before what was told, or nothing, changes nothing")

@@ -43,17 +43,17 @@ struct DocumentationTests {
 
   @Test("every field of the report is explained")
   func fields() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 4
     call.leaves = 3.5
-    call.lostSound = [100]
+    call.lostAudio = [100]
     call.black = 2..<2.5
     var report = try call.report()
     report.start = "2026-11-21T17:00:00.123Z"
     report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
     report.failure = "The check was interrupted."
     report.act = .init(name: "ssrc-change", performed: 1)
-    report.peers[0].leftOut = .init(pictures: 3, first: 1, last: 1.1)
+    report.peers[0].leftOut = .init(videoFrames: 3, first: 1, last: 1.1)
     report.roomReport.peersNotJudged = 1
     report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, regained: true, reason: "Gone.")]
     report.peers[0].cameLate = 1
@@ -75,7 +75,7 @@ struct DocumentationTests {
   @Test("every reason and word of the report is explained")
   func words() {
     let words =
-      FreezeReason.allCases.map(\.rawValue) + SoundGapReason.allCases.map(\.rawValue)
+      FreezeReason.allCases.map(\.rawValue) + AudioGapReason.allCases.map(\.rawValue)
       + CallProgress.allCases.map(\.rawValue)
       + CandidateKind.allCases.map(\.rawValue) + PeerReport.Departure.Cause.allCases.map(\.rawValue)
       + RuleResult.Outcome.allCases.map(\.rawValue) + CheckExpectation.Pattern.allCases.map(\.rawValue)

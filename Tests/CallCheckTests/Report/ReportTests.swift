@@ -20,22 +20,22 @@ struct ReportTests {
 
   @Test("the same happenings come to the same report, byte for byte")
   func same() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 4
-    call.lostSound = [60, 61, 90]
-    let happenings = try call.happenings()
+    call.lostAudio = [60, 61, 90]
+    let participantEvents = try call.participantEvents()
     func text() throws -> String {
       let judge = CallJudge(call.options)
-      judge.joined(at: MadeUpCall.instant(0.2))
-      for (index, happening) in happenings.enumerated() {
-        judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      judge.joined(at: SyntheticCall.instant(0.2))
+      for (index, participantEvent) in participantEvents.enumerated() {
+        judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
         // Looking changes nothing.
         if index.isMultiple(of: 100) {
-          _ = judge.report(at: MadeUpCall.instant(happening.time))
-          _ = judge.status(at: MadeUpCall.instant(happening.time))
+          _ = judge.report(at: SyntheticCall.instant(participantEvent.time))
+          _ = judge.status(at: SyntheticCall.instant(participantEvent.time))
         }
       }
-      return try judge.report(at: MadeUpCall.instant(4)).json
+      return try judge.report(at: SyntheticCall.instant(4)).json
     }
     let first = try text()
     let second = try text()
@@ -46,7 +46,7 @@ struct ReportTests {
 
   @Test("what was written is read back")
   func readBack() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 4
     var report = try call.report()
     report.start = "2026-11-21T17:00:00.123Z"
@@ -77,15 +77,15 @@ struct ReportTests {
 
   @Test("a call of hours takes no more memory than one of minutes")
   func long() throws {
-    let pictures = try NumberedPictures(count: 2)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
+    let videoFrames = try NumberedVideoFrames(count: 2)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     // A picture every 2 s for five hours, and every fifth one after a pause that is a freeze.
     var time = 1.0
     for round in 0..<1_500 {
-      judge.receive(pictures.frame(round % 2, at: time), from: MadeUpCall.peer, at: MadeUpCall.instant(time))
+      judge.receive(videoFrames.frame(round % 2, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
       time += round.isMultiple(of: 5) ? 60 : 1.5
     }
-    let report = judge.report(at: MadeUpCall.instant(time))
+    let report = judge.report(at: SyntheticCall.instant(time))
     let peer = try #require(report.peers.first)
     #expect(peer.timeline.fps.count <= 3_000)
     #expect(peer.timeline.step > 5)
@@ -99,24 +99,27 @@ struct ReportTests {
 
   @Test("two peers are judged by themselves, and those who were there at once are counted")
   func two() throws {
-    var good = MadeUpCall()
+    var good = SyntheticCall()
     good.duration = 5
     var bad = good
     bad.framesPerSecond = 5
     var options = good.options
     options.expected.peers = 2
     let judge = CallJudge(options)
-    judge.joined(at: MadeUpCall.instant(0.2))
+    judge.joined(at: SyntheticCall.instant(0.2))
     let other = ParticipantID("peer-2")
-    var all = try good.happenings().map { ($0, MadeUpCall.peer) } + bad.happenings().map { ($0, other) }
+    var all =
+      try good.participantEvents().map { ($0, SyntheticCall.peer) } + bad.participantEvents().map { ($0, other) }
     all.sort { ($0.0.time, $0.1.text) < ($1.0.time, $1.1.text) }
-    for (happening, peer) in all { judge.take(happening.event, of: peer, at: MadeUpCall.instant(happening.time)) }
-    let report = judge.report(at: MadeUpCall.instant(5))
+    for (participantEvent, peer) in all {
+      judge.take(participantEvent.event, of: peer, at: SyntheticCall.instant(participantEvent.time))
+    }
+    let report = judge.report(at: SyntheticCall.instant(5))
     #expect(report.roomReport.peersAtOnce == 2)
     #expect(report.results.filter { !$0.holds }.map(\.peer) == ["peer-2"])
     #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
     #expect(report.summary == "1 of \(report.rules.count) rules failed for 1 of 2 peers.")
-    let status = judge.status(at: MadeUpCall.instant(5))
+    let status = judge.status(at: SyntheticCall.instant(5))
     #expect(status.awaited == [])
     #expect(status.peers.count == 2)
     #expect(abs(status.peers[0].fps - 30) <= 1)
@@ -125,16 +128,16 @@ struct ReportTests {
 
   @Test("what is awaited is told while it is")
   func awaited() throws {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 3
     let judge = CallJudge(call.options)
-    #expect(judge.status(at: MadeUpCall.instant(0.1)).awaited == ["the room", "1 more peer"])
-    judge.joined(at: MadeUpCall.instant(0.2))
-    #expect(judge.status(at: MadeUpCall.instant(0.25)).awaited == ["1 more peer"])
+    #expect(judge.status(at: SyntheticCall.instant(0.1)).awaited == ["the room", "1 more peer"])
+    judge.joined(at: SyntheticCall.instant(0.2))
+    #expect(judge.status(at: SyntheticCall.instant(0.25)).awaited == ["1 more peer"])
     var seen: [String] = []
-    for happening in try call.happenings() {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
-      let awaited = judge.status(at: MadeUpCall.instant(happening.time)).awaited.joined(separator: ", ")
+    for participantEvent in try call.participantEvents() {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      let awaited = judge.status(at: SyntheticCall.instant(participantEvent.time)).awaited.joined(separator: ", ")
       if seen.last != awaited { seen.append(awaited) }
     }
     #expect(

@@ -11,12 +11,14 @@ struct RuleListTests {
   }
 
   private func report(_ list: RuleList) throws -> CheckReport {
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 2
     return try call.report { $0.rules = list }
   }
 
-  private var own: [String] { DefaultRules.rules(for: MadeUpCall().options.expected, subject: .call).map(\.rule.text) }
+  private var own: [String] {
+    DefaultRules.rules(for: SyntheticCall().options.expected, subject: .call).map(\.rule.text)
+  }
 
   @Test("given ones take the place of the program's own")
   func alone() throws {
@@ -38,8 +40,8 @@ struct RuleListTests {
     let sentence = "\(kept.count) of these \(kept.count + 3) rules are the program's own"
     #expect(report.table(width: 200).contains(sentence + "."))
     let page = HTMLReport(report).text
-    let isTold = page.contains(sentence.replacing("'", with: "\u{2019}") + ", and why")
-    #expect(isTold)
+    let isReported = page.contains(sentence.replacing("'", with: "\u{2019}") + ", and why")
+    #expect(isReported)
   }
 
   @Test("“default” alone is what holds when nothing is given")

@@ -5,8 +5,8 @@ import Testing
 struct ComparisonTests {
   @Test("a call that is the same but for noise has not changed")
   func same() throws {
-    let before = try MadeUpCall().report()
-    var call = MadeUpCall()
+    let before = try SyntheticCall().report()
+    var call = SyntheticCall()
     call.delay = 0.06
     call.duration = 8.5
     let comparison = try call.report().compared(with: before)
@@ -18,8 +18,8 @@ struct ComparisonTests {
 
   @Test("what got worse is told with both figures, and a rule that fails now")
   func worse() throws {
-    let before = try MadeUpCall().report()
-    var call = MadeUpCall()
+    let before = try SyntheticCall().report()
+    var call = SyntheticCall()
     call.paused = 4..<6
     let now = try call.report()
     let comparison = now.compared(with: before)
@@ -47,7 +47,7 @@ struct ComparisonTests {
 
   @Test("a baseline of something else is remarked on")
   func other() throws {
-    let report = try MadeUpCall().report()
+    let report = try SyntheticCall().report()
     var other = report
     other.peers = []
     other.duration = 100

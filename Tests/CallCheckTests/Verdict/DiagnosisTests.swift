@@ -12,13 +12,13 @@ struct DiagnosisTests {
   private static let tcp = "candidate:3 1 tcp 1518280447 10.0.0.5 9 typ host tcptype active"
 
   private func report(_ steps: [CallStep], joined: Bool = true, failure: String? = nil) -> CheckReport {
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
-    if joined { judge.joined(at: MadeUpCall.instant(0.1)) }
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    if joined { judge.joined(at: SyntheticCall.instant(0.1)) }
     if let failure { judge.failed(failure) }
     for (index, step) in steps.enumerated() {
-      judge.step(step, of: MadeUpCall.peer, at: MadeUpCall.instant(0.2 + Double(index) / 10))
+      judge.step(step, of: SyntheticCall.peer, at: SyntheticCall.instant(0.2 + Double(index) / 10))
     }
-    return judge.report(at: MadeUpCall.instant(30))
+    return judge.report(at: SyntheticCall.instant(30))
   }
 
   @Test(
@@ -81,12 +81,12 @@ struct DiagnosisTests {
 
   @Test("a check that was cut short has failed, although all that was seen was as it is to be")
   func cutShort() throws {
-    let call = MadeUpCall()
+    let call = SyntheticCall()
     let judge = try call.judge()
-    let whole = judge.report(at: MadeUpCall.instant(call.duration))
+    let whole = judge.report(at: SyntheticCall.instant(call.duration))
     #expect(whole.verdict == .held)
     judge.failed("The check was interrupted.")
-    let report = judge.report(at: MadeUpCall.instant(call.duration))
+    let report = judge.report(at: SyntheticCall.instant(call.duration))
     #expect(report.verdict == .failed)
     #expect(report.summary == "The check was interrupted.")
     #expect(report.failure == "The check was interrupted.")
@@ -96,20 +96,20 @@ struct DiagnosisTests {
 
   @Test("frames that cannot be decoded are told")
   func undecodable() throws {
-    let pictures = try NumberedPictures(count: 3)
-    let judge = CallJudge(.init(start: MadeUpCall.start, room: "100"))
-    judge.joined(at: MadeUpCall.instant(0.1))
-    var frame = pictures.frame(0, at: 1)
+    let videoFrames = try NumberedVideoFrames(count: 3)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    judge.joined(at: SyntheticCall.instant(0.1))
+    var frame = videoFrames.frame(0, at: 1)
     frame.payload.moveReaderIndex(forwardBy: 4)
     frame.isKeyframe = true
-    judge.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(1))
+    judge.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(1))
     #expect(
-      judge.report(at: MadeUpCall.instant(3)).diagnosis
+      judge.report(at: SyntheticCall.instant(3)).diagnosis
         == "Packets of media came, but nothing in them could be decoded.")
     frame.isKeyframe = false
-    let other = CallJudge(.init(start: MadeUpCall.start, room: "100"))
-    other.receive(frame, from: MadeUpCall.peer, at: MadeUpCall.instant(1))
-    #expect(other.report(at: MadeUpCall.instant(3)).diagnosis == "Packets of media came, but no keyframe.")
+    let other = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    other.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(1))
+    #expect(other.report(at: SyntheticCall.instant(3)).diagnosis == "Packets of media came, but no keyframe.")
   }
 
   @Test("a candidate's kind is read from its line, and from a description")

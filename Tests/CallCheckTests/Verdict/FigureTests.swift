@@ -9,13 +9,13 @@ struct FigureTests {
   @Test(
     "a figure is told with as many decimals as it takes to see on which side of the limit it is",
     arguments: [
-      (MeasurementUnit.pictureRate, 14.96, 15.0, "14.96 fps", "15 fps"), (.pictureRate, 14.9, 15, "14.9 fps", "15 fps"),
+      (MeasurementUnit.videoRate, 14.96, 15.0, "14.96 fps", "15 fps"), (.videoRate, 14.9, 15, "14.9 fps", "15 fps"),
       (.time, 0.502, 0.5, "502 ms", "500 ms"), (.time, 0.5003, 0.5, "500.3 ms", "500 ms"),
       (.time, 0.9997, 1, "999.7 ms", "1 s"), (.time, 2.0012, 2, "2.001 s", "2 s"),
       (.share, 0.0502, 0.05, "5.02 %", "5 %"), (.share, 0.9004, 0.9, "90.04 %", "90 %"),
       (.bitrate, 300_200, 300_000, "300.2 kbit/s", "300 kbit/s"), (.count, 16.4, 16, "16.4", "16"),
       (.level, -30.02, -30, "-30.02 dB", "-30 dB"), (.score, 0.6996, 0.7, "0.6996", "0.7"),
-      (.pictureRate, 15, 15, "15 fps", "15 fps"),
+      (.videoRate, 15, 15, "15 fps", "15 fps"),
     ])
   func figures(unit: MeasurementUnit, value: Double, limit: Double, shown: String, wanted: String) {
     let texts = unit.texts(value, against: limit)
@@ -31,11 +31,11 @@ struct FigureTests {
     let page = HTMLReport(report).text
     #expect(page.contains("0.4 % above the limit"))
 
-    var call = MadeUpCall()
+    var call = SyntheticCall()
     call.duration = 3
     let judge = CallJudge(call.options)
-    for happening in try call.happenings() {
-      judge.take(happening.event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+    for participantEvent in try call.participantEvents() {
+      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     var sample = ConnectionSample()
     for (kind, expected, lost) in [(MediaKind.audio, 151, 11), (.video, 352, 20)] as [(MediaKind, UInt64, UInt64)] {
@@ -45,40 +45,41 @@ struct FigureTests {
       track.packetsLost = lost
       sample.received[kind] = track
     }
-    judge.sample(sample, of: MadeUpCall.peer, at: MadeUpCall.instant(2.9))
-    let lossy = judge.report(at: MadeUpCall.instant(3))
+    judge.sample(sample, of: SyntheticCall.peer, at: SyntheticCall.instant(2.9))
+    let lossy = judge.report(at: SyntheticCall.instant(3))
     let figure = try #require(lossy.result("loss <= 5%")?.figure)
     let isSame = HTMLReport(lossy).text.contains("<dt>Loss</dt><dd>\(figure)</dd>")
     #expect(isSame, "\(figure)")
   }
 
   @Test("a peer that sends sound alone is told of as such, with what to do if that is right", arguments: [true, false])
-  func soundAlone(isSound: Bool) throws {
-    var call = MadeUpCall()
-    call.hasVideo = !isSound
-    call.hasAudio = isSound
+  func audioOnly(isAudio: Bool) throws {
+    var call = SyntheticCall()
+    call.hasVideo = !isAudio
+    call.hasAudio = isAudio
     let clause =
-      isSound
+      isAudio
       ? "the peer sent no pictures; --no-video if that is right" : "the peer sent no sound; --no-audio if that is right"
-    let family = isSound ? "video" : "audio"
-    let happenings = try call.happenings().filter { if case .sample = $0.event { false } else { true } }
+    let family = isAudio ? "video" : "audio"
+    let participantEvents = try call.participantEvents().filter { if case .sample = $0.event { false } else { true } }
     func report(_ peers: Int) -> CheckReport {
       var options = call.options
       options.expected = CheckExpectation(peers: peers)
       options.rules = RuleList(
         (DefaultRules.rules(for: options.expected, subject: .call).map(\.rule)).filter { $0.text != "loss <= 5%" })
       let judge = CallJudge(options)
-      judge.joined(at: MadeUpCall.instant(0.1))
-      for happening in happenings {
+      judge.joined(at: SyntheticCall.instant(0.1))
+      for participantEvent in participantEvents {
         for number in 0..<peers {
-          judge.take(happening.event, of: ParticipantID("\(number)"), at: MadeUpCall.instant(happening.time))
+          judge.take(
+            participantEvent.event, of: ParticipantID("\(number)"), at: SyntheticCall.instant(participantEvent.time))
         }
       }
-      return judge.report(at: MadeUpCall.instant(8))
+      return judge.report(at: SyntheticCall.instant(8))
     }
     let one = report(1)
     let failed = one.results.filter { !$0.holds }
-    #expect(failed.count == (isSound ? 5 : 4))
+    #expect(failed.count == (isAudio ? 5 : 4))
     #expect(
       failed.allSatisfy { $0.rule.hasPrefix(family) && $0.sentence.hasSuffix(" could not be measured: \(clause).") })
     #expect(one.summary.hasSuffix(" rules failed for 1 of 1 peer, because \(clause)."))
@@ -87,17 +88,17 @@ struct FigureTests {
 
   @Test("pictures that came and could not be decoded are not told of as not sent")
   func undecodable() throws {
-    let call = MadeUpCall()
+    let call = SyntheticCall()
     let judge = CallJudge(call.options)
-    for happening in try call.happenings() {
-      var event = happening.event
+    for participantEvent in try call.participantEvents() {
+      var event = participantEvent.event
       if case .frame(var frame) = event, frame.codec == .vp8 {
         frame.isKeyframe = false
         event = .frame(frame)
       }
-      judge.take(event, of: MadeUpCall.peer, at: MadeUpCall.instant(happening.time))
+      judge.take(event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
-    let report = judge.report(at: MadeUpCall.instant(8))
+    let report = judge.report(at: SyntheticCall.instant(8))
     #expect(report.peers.first?.undecoded == ["video"])
     #expect(
       report.result("video.fps >= 15")?.sentence
@@ -107,12 +108,12 @@ struct FigureTests {
   @Test("where nobody is wanted, nobody's absence is no failure; where the room was not joined, it is")
   func nobody() throws {
     func report(joined: Bool, failure: String? = nil, rule: String = "peers == 0") throws -> CheckReport {
-      var options = MadeUpCall().options
+      var options = SyntheticCall().options
       options.rules = RuleList([try Rule(rule)])
       let judge = CallJudge(options)
-      if joined { judge.joined(at: MadeUpCall.instant(0.1)) }
+      if joined { judge.joined(at: SyntheticCall.instant(0.1)) }
       if let failure { judge.failed(failure) }
-      return judge.report(at: MadeUpCall.instant(2))
+      return judge.report(at: SyntheticCall.instant(2))
     }
     let empty = try report(joined: true)
     #expect(empty.verdict == .held)

@@ -39,9 +39,9 @@ struct CallPage: Sendable {
   }
 
   /// Waits until a call shows a picture, and returns it.
-  func firstPicture(within limit: Duration = .seconds(15)) async throws -> CallReport {
+  func firstVideoFrame(within limit: Duration = .seconds(15)) async throws -> CallReport {
     try await eventually("picture in \(browser)", within: limit) {
-      try await reports().first { $0.firstPictureAt != nil }
+      try await reports().first { $0.firstVideoFrameAt != nil }
     }
   }
 

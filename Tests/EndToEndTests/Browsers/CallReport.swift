@@ -21,7 +21,7 @@ struct CallReport: Sendable {
     return Double(framesSent) / (last - (connectedAt ?? .nan)) * 1000
   }
   var videoPacketsSent: Int { json["sent"]["video"]["packetsSent"].int ?? 0 }
-  var soundPacketsSent: Int { json["sent"]["audio"]["packetsSent"].int ?? 0 }
+  var audioPacketsSent: Int { json["sent"]["audio"]["packetsSent"].int ?? 0 }
   var keyframeRequestsReceived: Int { json["sent"]["video"]["pliCount"].int ?? 0 }
   var sentSize: String {
     let video = json["sent"]["video"]
@@ -46,9 +46,9 @@ struct CallReport: Sendable {
   }
 
   /// When the first picture of the other side could be seen.
-  var firstPictureAt: Double? { track("video")["firstShownAt"].double }
+  var firstVideoFrameAt: Double? { track("video")["firstShownAt"].double }
   /// Pictures shown since.
-  var picturesShown: Int { track("video")["shown"].int ?? 0 }
+  var videoFramesShown: Int { track("video")["shown"].int ?? 0 }
   /// When the picture turned white.
   var flashes: [Double] { track("video")["flashes"].list.compactMap(\.double) }
   /// When the sound became loud.

@@ -11,7 +11,7 @@ enum CameraFault: String, Sendable, CaseIterable {
   /// No picture for 2 s, 3 s after the devices were opened.
   case freeze
   /// The sound is 300 ms late.
-  case lateSound = "late-sound"
+  case lateAudio = "late-sound"
   /// The page leaves the room 3 s after the devices were opened.
   case leaving
 }

@@ -76,8 +76,8 @@ struct Chromium: Browser {
       "--user-data-dir=\(profile.path)", "--remote-debugging-port=0",
     ]
     if let camera {
-      flags.append("--use-file-for-fake-video-capture=\(camera.picture.path)")
-      flags.append("--use-file-for-fake-audio-capture=\(camera.sound.path)")
+      flags.append("--use-file-for-fake-video-capture=\(camera.videoFrame.path)")
+      flags.append("--use-file-for-fake-audio-capture=\(camera.audio.path)")
     }
     return flags
   }

@@ -4,8 +4,8 @@ import TestSupport
 /// Files that Chromium plays as its camera and microphone: 640x480 at 30 fps with a running counter and some noise,
 /// which costs an encoder as much as a real room does, and a sound that is never silent.
 struct FakeCamera: Sendable {
-  let picture: URL
-  let sound: URL
+  let videoFrame: URL
+  let audio: URL
 
   struct NotMade: Error, CustomStringConvertible {
     let errors: String
@@ -16,7 +16,7 @@ struct FakeCamera: Sendable {
   /// Makes the files; Chromium plays them round and round.
   static func make(in folder: URL, seconds: Int = 4) throws -> FakeCamera {
     let camera = FakeCamera(
-      picture: folder.appendingPathComponent("camera.y4m"), sound: folder.appendingPathComponent("microphone.wav"))
+      videoFrame: folder.appendingPathComponent("camera.y4m"), audio: folder.appendingPathComponent("microphone.wav"))
     let made = try ExternalTool.run(
       "ffmpeg",
       [
@@ -25,7 +25,7 @@ struct FakeCamera: Sendable {
         "-f", "lavfi", "-i",
         "aevalsrc='0.4*sin(2*PI*(300+200*sin(2*PI*3*t))*t)*(0.6+0.4*sin(2*PI*5*t))'"
           + ":sample_rate=48000:duration=\(seconds)",
-        "-map", "0:v", camera.picture.path, "-map", "1:a", camera.sound.path,
+        "-map", "0:v", camera.videoFrame.path, "-map", "1:a", camera.audio.path,
       ])
     guard made.status == 0 else { throw NotMade(errors: made.errors) }
     return camera

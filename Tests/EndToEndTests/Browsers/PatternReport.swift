@@ -3,7 +3,7 @@ import Foundation
 /// What a page read of the test pattern in one of its calls. Times are milliseconds since 1970.
 struct PatternReport: Sendable {
   /// One picture that was seen.
-  struct Picture: Sendable {
+  struct VideoFrame: Sendable {
     let number: Int
     /// By the sender's clock, which is this machine's too.
     let madeAt: Double
@@ -24,7 +24,7 @@ struct PatternReport: Sendable {
     var delay: Double { heardAt - madeAt }
   }
 
-  let pictures: [Picture]
+  let videoFrames: [VideoFrame]
   let marks: [Mark]
   /// Why pictures could not be read, and how often.
   let unreadable: [String: Int]
@@ -36,8 +36,8 @@ struct PatternReport: Sendable {
   let keyframesDecoded: Int
 
   init(json: JSON) {
-    pictures = json["pictures"].list.map { entry in
-      Picture(
+    videoFrames = json["pictures"].list.map { entry in
+      VideoFrame(
         number: entry[0].int ?? -1, madeAt: entry[1].double ?? .nan, seenAt: entry[2].double ?? .nan,
         count: entry[3].int ?? 0, width: entry[4].int ?? 0)
     }
@@ -54,8 +54,8 @@ struct PatternReport: Sendable {
     keyframesDecoded = json["keyFramesDecoded"].int ?? 0
   }
 
-  private init(_ whole: PatternReport, pictures: [Picture], marks: [Mark]) {
-    self.pictures = pictures
+  private init(_ whole: PatternReport, videoFrames: [VideoFrame], marks: [Mark]) {
+    self.videoFrames = videoFrames
     self.marks = marks
     unreadable = whole.unreadable
     requests = whole.requests
@@ -66,18 +66,19 @@ struct PatternReport: Sendable {
 
   /// What was seen and heard from that moment on.
   func since(_ moment: Double) -> PatternReport {
-    PatternReport(self, pictures: pictures.filter { $0.seenAt >= moment }, marks: marks.filter { $0.heardAt >= moment })
+    PatternReport(
+      self, videoFrames: videoFrames.filter { $0.seenAt >= moment }, marks: marks.filter { $0.heardAt >= moment })
   }
 
   /// Without the first two seconds, in which a browser finds its pace.
-  func settled() -> PatternReport { since((pictures.first?.seenAt ?? 0) + 2000) }
+  func settled() -> PatternReport { since((videoFrames.first?.seenAt ?? 0) + 2000) }
 
   /// Whether no picture was seen twice or after a later one.
-  var isInOrder: Bool { zip(pictures, pictures.dropFirst()).allSatisfy { $0.number < $1.number } }
+  var isInOrder: Bool { zip(videoFrames, videoFrames.dropFirst()).allSatisfy { $0.number < $1.number } }
 
   /// Numbers between the first and the last that the page did not see, though it was not too busy to look.
   var missing: Int {
-    zip(pictures, pictures.dropFirst()).reduce(0) { sum, pair in
+    zip(videoFrames, videoFrames.dropFirst()).reduce(0) { sum, pair in
       sum + max(0, pair.1.number - pair.0.number - (pair.1.count - pair.0.count))
     }
   }
@@ -88,22 +89,24 @@ struct PatternReport: Sendable {
   var undecoded: Int { max(0, expected - framesDecoded) }
 
   /// Numbers between the first and the last.
-  var expected: Int { pictures.isEmpty ? 0 : (pictures.last?.number ?? 0) - (pictures.first?.number ?? 0) + 1 }
+  var expected: Int { videoFrames.isEmpty ? 0 : (videoFrames.last?.number ?? 0) - (videoFrames.first?.number ?? 0) + 1 }
 
   /// The longest time between two pictures.
-  var longestPause: Double { zip(pictures, pictures.dropFirst()).map { $1.seenAt - $0.seenAt }.max() ?? .infinity }
+  var maximumPause: Double {
+    zip(videoFrames, videoFrames.dropFirst()).map { $1.seenAt - $0.seenAt }.max() ?? .infinity
+  }
 
   /// How much later the sound was heard than the picture was seen, for each mark that has pictures around it.
   var skews: [Double] {
     marks.compactMap { mark in
-      let around = pictures.filter { abs($0.madeAt - mark.madeAt) < 500 }.map(\.delay).sorted()
+      let around = videoFrames.filter { abs($0.madeAt - mark.madeAt) < 500 }.map(\.delay).sorted()
       return around.count < 5 ? nil : mark.delay - around[around.count / 2]
     }
   }
 
   /// The delay that such a share of pictures does not exceed.
   func delay(_ share: Double) -> Double {
-    let sorted = pictures.map(\.delay).sorted()
+    let sorted = videoFrames.map(\.delay).sorted()
     return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
   }
 
@@ -112,7 +115,7 @@ struct PatternReport: Sendable {
     return String(
       format:
         "%d of %d numbers seen, %d missing, %d decoded, %d unreadable; delay %.0f ms in the middle, %.0f at the 99th, "
-        + "longest pause %.0f ms; sound after picture by %@ ms", pictures.count, expected, missing,
-      framesDecoded, unreadable.values.reduce(0, +), delay(0.5), delay(0.99), longestPause, skews)
+        + "longest pause %.0f ms; sound after picture by %@ ms", videoFrames.count, expected, missing,
+      framesDecoded, unreadable.values.reduce(0, +), delay(0.5), delay(0.99), maximumPause, skews)
   }
 }

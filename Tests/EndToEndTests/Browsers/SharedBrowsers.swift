@@ -3,7 +3,7 @@ import Foundation
 /// The browsers that one scenario after another uses: to start one takes seconds, and what a scenario opened in it is closed
 /// when the scenario ends. After a failure the next scenario gets a new one.
 ///
-/// At most one of each kind runs. They end with the test process, by `ProcessWarden`.
+/// At most one of each kind runs. They end with the test process, by `ProcessSupervisor`.
 actor SharedBrowsers {
   static let shared = SharedBrowsers()
 

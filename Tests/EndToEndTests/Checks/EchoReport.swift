@@ -3,7 +3,7 @@ import Foundation
 /// What a page with `echo.js` saw of the test pattern and sent back in one call. Times are milliseconds since 1970.
 struct EchoReport: Sendable {
   /// One picture that the page got.
-  struct Picture: Sendable {
+  struct VideoFrame: Sendable {
     let number: Int
     /// By the clock of who painted it, which is this machine's too.
     let paintedAt: Double
@@ -12,7 +12,7 @@ struct EchoReport: Sendable {
     let sentBackAt: Double?
   }
 
-  let pictures: [Picture]
+  let videoFrames: [VideoFrame]
   let unreadable: Int
   /// `getStats` of the pictures that were received, were given to the encoder, and were sent.
   let received: JSON
@@ -20,8 +20,8 @@ struct EchoReport: Sendable {
   let sent: JSON
 
   init(json: JSON) {
-    pictures = json["pictures"].list.map { entry in
-      Picture(
+    videoFrames = json["pictures"].list.map { entry in
+      VideoFrame(
         number: entry[0].int ?? -1, paintedAt: entry[1].double ?? .nan, seenAt: entry[2].double ?? .nan,
         sentBackAt: entry[3].double)
     }
@@ -31,7 +31,7 @@ struct EchoReport: Sendable {
   }
 
   /// The numbers that went back.
-  var sentBack: Set<Int> { Set(pictures.filter { $0.sentBackAt != nil }.map(\.number)) }
+  var sentBack: Set<Int> { Set(videoFrames.filter { $0.sentBackAt != nil }.map(\.number)) }
 
   /// The first that went back.
   var first: Int? { sentBack.min() }
@@ -45,7 +45,8 @@ struct EchoReport: Sendable {
 
   /// From painting to when the page gave a picture to its encoder, the middle one of all, in seconds.
   var delay: Double {
-    let delays = pictures.compactMap { picture in picture.sentBackAt.map { $0 - picture.paintedAt } }.sorted()
+    let delays = videoFrames.compactMap { videoFrame in videoFrame.sentBackAt.map { $0 - videoFrame.paintedAt } }
+      .sorted()
     return delays.isEmpty ? .nan : delays[delays.count / 2] / 1000
   }
 
@@ -58,7 +59,7 @@ struct EchoReport: Sendable {
     String(
       format:
         "%d pictures seen, %d unreadable, %d sent back, of %d in the source %d encoded; sent back %.1f ms after painting, "
-        + "encoded in %.1f ms", pictures.count, unreadable, sentBack.count, source["frames"].int ?? -1,
+        + "encoded in %.1f ms", videoFrames.count, unreadable, sentBack.count, source["frames"].int ?? -1,
       sent["framesEncoded"].int ?? -1, delay * 1000,
       encodingTime * 1000)
   }
@@ -67,12 +68,13 @@ struct EchoReport: Sendable {
 extension Scenario {
   /// A page that has no camera and sends back what it receives.
   ///
-  /// - Parameter pictures: how it hands on each picture, for example `{ after: 150 }`; nil has it send back the tracks as
+  /// - Parameter videoFrames: how it hands on each picture, for example `{ after: 150 }`; nil has it send back the tracks as
   ///   they are.
-  func echo(in browser: some Browser, room: String, server: Server, pictures: String? = nil) async throws -> CallPage {
+  func echo(in browser: some Browser, room: String, server: Server, videoFrames: String? = nil) async throws -> CallPage
+  {
     let page = try await page(of: browser, camera: .refused)
     try await page.addStartScript(Pages.script("pattern-reader"))
-    if let pictures { try await page.addStartScript("window.echoPictures = \(pictures);") }
+    if let videoFrames { try await page.addStartScript("window.echoPictures = \(videoFrames);") }
     try await page.addStartScript(Pages.script("echo"))
     let call = CallPage(page: page, browser: browser.name)
     try await call.enter(room: room, at: server.pageAddress)

@@ -26,7 +26,7 @@ struct HonestRecording: Sendable {
       let parts = manifest["files"].list.filter { $0["kind"].string == container }.compactMap { $0["name"].string }
       try #require(parts.count == 1, "\(name): one \(container) file")
       let recorded = try PlayedFile.digests(of: folder.appendingPathComponent(parts[0]), letter)
-      let played = letter == "v" ? played.pictures : played.sound
+      let played = letter == "v" ? played.videoFrames : played.audio
       let same = Self.longestMatch(of: recorded, with: played)
       counts.append("\(recorded.count) packets of \(kind) in the .\(container)")
       // An .ogg lasts as long as the call: behind the last packet that came there is silence.

@@ -3,12 +3,12 @@ import Foundation
 /// The packets of a file that is played.
 struct PlayedFile: Sendable {
   /// A digest of each, in order.
-  let pictures: [String]
-  let sound: [String]
+  let videoFrames: [String]
+  let audio: [String]
 
   init(_ file: URL) throws {
-    pictures = try Self.digests(of: file, "v")
-    sound = try Self.digests(of: file, "a")
+    videoFrames = try Self.digests(of: file, "v")
+    audio = try Self.digests(of: file, "a")
   }
 
   /// A digest of each packet. ffprobe puts lines of their own between them where a player leaves out samples.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A program started by a test, with what it prints kept in a file.
 ///
-/// It runs in a process group of its own, and `ProcessWarden` ends it should the test run die first.
+/// It runs in a process group of its own, and `ProcessSupervisor` ends it should the test run die first.
 final class ChildProcess: Sendable {
   /// How a program ended.
   enum Ending: Equatable, CustomStringConvertible {
@@ -55,7 +55,7 @@ final class ChildProcess: Sendable {
     process.standardError = output
     try process.run()
     try output.close()
-    ProcessWarden.shared.watch(process.processIdentifier)
+    ProcessSupervisor.shared.watch(process.processIdentifier)
   }
 
   var id: Int32 { process.processIdentifier }
@@ -76,7 +76,7 @@ final class ChildProcess: Sendable {
       guard ContinuousClock.now < deadline else { throw StillRunning(name: name, limit: limit) }
       try await sleepOnEventLoop(for: .milliseconds(10))
     }
-    ProcessWarden.shared.forget(process.processIdentifier)
+    ProcessSupervisor.shared.forget(process.processIdentifier)
     isOver.withLock { $0 = true }
     return process.terminationReason == .exit
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)

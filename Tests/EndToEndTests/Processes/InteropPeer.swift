@@ -53,8 +53,8 @@ final class InteropPeer: Sendable {
 
   /// What it has counted.
   struct Counts: Sendable {
-    var pictures = 0
-    var soundPackets = 0
+    var videoFrames = 0
+    var audioPackets = 0
   }
 
   private struct State {
@@ -90,7 +90,7 @@ final class InteropPeer: Sendable {
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()
-    ProcessWarden.shared.watch(process.processIdentifier)
+    ProcessSupervisor.shared.watch(process.processIdentifier)
     self.input = input.fileHandleForWriting
     let lines = output.fileHandleForReading
     Thread.detachNewThread { [weak self] in
@@ -124,7 +124,7 @@ final class InteropPeer: Sendable {
     let deadline = ContinuousClock.now + .seconds(3)
     while process.isRunning, ContinuousClock.now < deadline { try? await sleepOnEventLoop(for: .milliseconds(20)) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    ProcessWarden.shared.forget(process.processIdentifier)
+    ProcessSupervisor.shared.forget(process.processIdentifier)
     await client.close()
     carrier.withLock { $0?.cancel() }
   }
@@ -172,7 +172,7 @@ final class InteropPeer: Sendable {
       if let name = line["state"].string { state.states.append(name) }
       for (key, path) in [("received", \State.received), ("sent", \State.sent)] where line[key] != .null {
         state[keyPath: path] = Counts(
-          pictures: line[key]["video"].int ?? 0, soundPackets: line[key]["audio"].int ?? 0)
+          videoFrames: line[key]["video"].int ?? 0, audioPackets: line[key]["audio"].int ?? 0)
       }
       if state.partner == nil { state.unsaid.append(line) }
       return state.partner

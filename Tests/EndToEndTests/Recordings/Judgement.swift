@@ -24,26 +24,26 @@ struct Judgement {
       """
       \(name): \(seconds(take.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
       \(framesSent) sent, \(Int(video.bitsPerSecond / 1000)) kb/s, \(video.width ?? 0)x\(video.height ?? 0); \
-      \(take.ogg.audio?.times.count ?? 0) sound packets of \(call.soundPacketsSent) sent
+      \(take.ogg.audio?.times.count ?? 0) sound packets of \(call.audioPacketsSent) sent
       """)
-    try expectSound()
+    try expectAudio()
     let stall = await scenario.stall / 1000
     #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM lasts as long as the call"))
     // It lasts as long as anything was heard of the browser. A microphone that a busy machine keeps waiting sends less sound
     // than time goes by.
-    let shortest = min(length, 0.020 * Double(call.soundPacketsSent))
+    let shortest = min(length, 0.020 * Double(call.audioPacketsSent))
     let longest = max(length, call.length)
     #expect(
       take.ogg.duration >= 0.97 * shortest - stall && take.ogg.duration <= 1.03 * longest + stall,
       .onQuietMachine("the Ogg lasts as long as the call, \(shortest) to \(longest) s"))
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
     #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
-    let sounds = Double(take.ogg.audio?.times.count ?? 0)
-    #expect(sounds >= 0.98 * Double(call.soundPacketsSent), "98 % of the sound packets sent are recorded")
+    let audioChunks = Double(take.ogg.audio?.times.count ?? 0)
+    #expect(audioChunks >= 0.98 * Double(call.audioPacketsSent), "98 % of the sound packets sent are recorded")
   }
 
   /// Checks the files by themselves: other programs read and decode them without a complaint.
-  func expectSound() throws {
+  func expectAudio() throws {
     let video = try #require(take.webm.video)
     let audio = try #require(take.webm.audio)
     let oggAudio = try #require(take.ogg.audio)
@@ -54,11 +54,11 @@ struct Judgement {
     #expect(try take.ogg.decodingErrors() == "")
 
     let matroska = try take.webm.matroska()
-    #expect(matroska.isSound, "mkvinfo: \(matroska.output.suffix(300))")
+    #expect(matroska.isAudio, "mkvinfo: \(matroska.output.suffix(300))")
     #expect(matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
     #expect(matroska.clusterLengths.max() ?? .infinity <= 1, "a cluster lasts 1 s at most")
     let ogg = try take.ogg.ogg()
-    #expect(ogg.isSound, "opusinfo: \(ogg.output)")
+    #expect(ogg.isAudio, "opusinfo: \(ogg.output)")
 
     expectHonestManifest(video: video, audio: audio)
   }
@@ -77,16 +77,16 @@ struct Judgement {
   private func expectHonestManifest(video: Recording.Stream, audio: Recording.Stream) {
     let manifest = take.manifest
     let tracks = manifest["tracks"].list
-    let pictures = tracks.first { $0["kind"] == "video" } ?? .null
-    let sounds = tracks.first { $0["kind"] == "audio" } ?? .null
+    let videoFrames = tracks.first { $0["kind"] == "video" } ?? .null
+    let audioChunks = tracks.first { $0["kind"] == "audio" } ?? .null
     #expect(manifest["version"] == 1)
     #expect(manifest["finished"] == true)
     #expect(manifest["left"] != .null)
-    #expect(pictures["frames"].int == video.times.count)
-    #expect(pictures["keyframes"].int == video.keyframes.count { $0 })
-    #expect(sounds["frames"].int == audio.times.count)
-    #expect(pictures["decodeErrors"] == 0)
-    #expect(sounds["decodeErrors"] == 0)
+    #expect(videoFrames["frames"].int == video.times.count)
+    #expect(videoFrames["keyframes"].int == video.keyframes.count { $0 })
+    #expect(audioChunks["frames"].int == audio.times.count)
+    #expect(videoFrames["decodeErrors"] == 0)
+    #expect(audioChunks["decodeErrors"] == 0)
   }
 
   /// Whether two lengths are within 3 % of each other.

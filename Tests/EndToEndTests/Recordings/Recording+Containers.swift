@@ -5,7 +5,7 @@ extension Recording {
   /// What mkvinfo says of a WebM file's build.
   struct Matroska: Sendable {
     /// Whether mkvinfo took the file without an error or a warning.
-    let isSound: Bool
+    let isAudio: Bool
     /// From each cluster's start to its last block, in seconds.
     let clusterLengths: [Double]
     let hasCues: Bool
@@ -20,7 +20,7 @@ extension Recording {
     let lines = read.output.split(separator: "\n").map { $0.drop { "|+ ".contains($0) } }
     let complaints = lines.contains { $0.hasPrefix("(MKVInfo)") || $0.localizedCaseInsensitiveContains("warning") }
     return Matroska(
-      isSound: read.status == 0 && !complaints,
+      isAudio: read.status == 0 && !complaints,
       clusterLengths: Self.clusterLengths(in: lines),
       hasCues: lines.contains("Cues"), hasDuration: lines.contains { $0.hasPrefix("Duration: ") },
       hasSeekHead: lines.contains("Seek head"), output: read.output + read.errors)
@@ -47,7 +47,7 @@ extension Recording {
   /// What opusinfo says of an Ogg file.
   struct Ogg: Sendable {
     /// Whether opusinfo took the file without an error or a warning.
-    let isSound: Bool
+    let isAudio: Bool
     /// In seconds.
     let length: Double
     let output: String
@@ -61,7 +61,7 @@ extension Recording {
     // "Playback length: 0m:10.013s"
     let length = text.firstMatch(of: /Playback length: (\d+)m:([\d.]+)s/)
       .map { 60 * (Double($0.1) ?? 0) + (Double($0.2) ?? 0) }
-    return Ogg(isSound: read.status == 0 && !complaints, length: length ?? .nan, output: text)
+    return Ogg(isAudio: read.status == 0 && !complaints, length: length ?? .nan, output: text)
   }
 
   /// Seconds of "00:00:01.234000000".

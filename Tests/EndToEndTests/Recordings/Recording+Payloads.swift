@@ -16,7 +16,7 @@ extension Recording {
   }
 
   /// The time of the first picture that a player shows who goes to `time`, in seconds; nil without one.
-  func firstPictureTime(from time: Double) throws -> Double? {
+  func firstVideoFrameTime(from time: Double) throws -> Double? {
     let probed = try ExternalTool.run(
       "ffprobe",
       [

@@ -88,7 +88,7 @@ struct Recording: Sendable {
   }
 
   /// The MD5 of each decoded picture: two recordings of the same bits have the same ones.
-  func pictureDigests() throws -> [String] {
+  func videoFrameDigests() throws -> [String] {
     let decoded = try ExternalTool.run(
       "ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"])
     return decoded.output.split(separator: "\n").filter { !$0.hasPrefix("#") }

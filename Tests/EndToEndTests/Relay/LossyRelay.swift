@@ -107,32 +107,32 @@ actor LossyRelay {
 
   /// The message with the relay's address instead of the program's; nil if it must not go on.
   private func fromProgram(_ text: String) async throws -> String? {
-    guard case .signal(let signal, let user) = try? SkyRTCRequest(parsing: text) else { return text }
+    guard case .signal(let signal, let user) = try? ClientMessage(parsing: text) else { return text }
     switch signal {
     case .offer(var description):
       description.sdp = try await moved(description.sdp, for: user)
-      return SkyRTCRequest.signal(.offer(description), to: user).text
+      return ClientMessage.signal(.offer(description), to: user).text
     case .answer(var description):
       description.sdp = try await moved(description.sdp, for: user)
-      return SkyRTCRequest.signal(.answer(description), to: user).text
+      return ClientMessage.signal(.answer(description), to: user).text
     case .candidate(var candidate):
       guard !candidate.candidate.isEmpty else { return text }
       guard let moved = try await moved(candidate: candidate.candidate, for: user) else { return nil }
       candidate.candidate = moved
-      return SkyRTCRequest.signal(.candidate(candidate), to: user).text
+      return ClientMessage.signal(.candidate(candidate), to: user).text
     }
   }
 
   /// The message without anybody's address; nil if nothing is left of it.
   private func toProgram(_ text: String) -> String? {
-    let notice = try? SkyRTCNotice(parsing: text)
+    let notice = try? ServerMessage(parsing: text)
     switch notice {
     case .signal(.offer(var description), let user):
       description.sdp = CandidateText.replacing(in: description.sdp) { _ in nil }
-      return SkyRTCNotice.signal(.offer(description), from: user).text
+      return ServerMessage.signal(.offer(description), from: user).text
     case .signal(.answer(var description), let user):
       description.sdp = CandidateText.replacing(in: description.sdp) { _ in nil }
-      return SkyRTCNotice.signal(.answer(description), from: user).text
+      return ServerMessage.signal(.answer(description), from: user).text
     case .signal(.candidate, _):
       return nil
     default:

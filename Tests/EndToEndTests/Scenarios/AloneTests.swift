@@ -99,7 +99,7 @@ extension EndToEndWithoutBrowsers {
         let takes = try folder.takes()
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "the player")
-        try judgement.expectSound()
+        try judgement.expectAudio()
         try await judgement.expectInStep(within: 0.020)
       }
     }

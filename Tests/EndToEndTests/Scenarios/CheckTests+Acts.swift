@@ -65,7 +65,7 @@ extension EndToEnd.CheckTests {
           let seen = try await run.call.reports().first
           await scenario.note(
             "measured: \(run.act): \(verdict.json["diagnosis"].string ?? verdict.summary); Chromium has shown "
-              + "\(seen?.picturesShown ?? 0) pictures")
+              + "\(seen?.videoFramesShown ?? 0) pictures")
           Self.expect(run.act, verdict, seen)
           let errors = await run.call.page.errors
           #expect(errors == [], "\(run.act)")
@@ -85,7 +85,7 @@ extension EndToEnd.CheckTests {
     #expect(verdict.failed == act.fails, .onQuietMachine("\(act)"))
     #expect(verdict.ending == .exit(act.fails.isEmpty ? 0 : 1), .onQuietMachine("\(act)"))
     #expect(verdict.peer()["reached"] == "media", "\(act)")
-    let shown = seen?.picturesShown ?? 0
+    let shown = seen?.videoFramesShown ?? 0
     switch act.name {
     case "padding-only": #expect(seen?.framesDecoded ?? 0 == 0, "there is nothing to show")
     case "size-change":

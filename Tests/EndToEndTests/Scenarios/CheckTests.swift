@@ -55,9 +55,9 @@ extension EndToEnd {
     @Test(
       "of two pages that check the pattern, the one in order holds all rules, and of the other the sound is late by 300 ms",
       .enabled(if: Machine.hasChromium))
-    func lateSound() async throws {
+    func lateAudio() async throws {
       try await Scenario.run("22c check of late sound") { scenario in
-        let found = try await Self.verdicts([.none, .lateSound], ["--content", "pattern"], in: scenario)
+        let found = try await Self.verdicts([.none, .lateAudio], ["--content", "pattern"], in: scenario)
         let (good, late) = (found[0], found[1])
         #expect(good.verdict.failed == [], .verdict)
         #expect(good.verdict.ending == .exit(0), .verdict)
@@ -68,7 +68,7 @@ extension EndToEnd {
           let skew = found.verdict.peer()["skew"]
           #expect(skew["source"] == "pattern")
           let middle = skew["total"]["p50"].double ?? .nan
-          #expect(abs(middle - (found.fault == .lateSound ? 0.3 : 0)) < 0.03 + stall, .onQuietMachine("\(found.fault)"))
+          #expect(abs(middle - (found.fault == .lateAudio ? 0.3 : 0)) < 0.03 + stall, .onQuietMachine("\(found.fault)"))
         }
         let middles = [late, good].map { $0.verdict.peer()["skew"]["total"]["p50"].double ?? .nan }
         #expect(abs(middles[0] - middles[1] - 0.3) < 0.02 + stall, .onQuietMachine("the one against the other"))
@@ -99,7 +99,7 @@ extension EndToEnd {
     }
 
     @Test("of 5 pictures a second and of a freeze of 2 s exactly these rules fail", .enabled(if: Machine.hasChromium))
-    func fewPictures() async throws {
+    func fewVideoFrames() async throws {
       try await Scenario.run("22e check of slow and frozen") { scenario in
         let found = try await Self.verdicts([.slow, .freeze], in: scenario)
         let (slow, frozen) = (found[0], found[1])

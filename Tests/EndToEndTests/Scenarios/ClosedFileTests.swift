@@ -81,24 +81,24 @@ extension EndToEnd {
             Part(name: "dtx", setting: "window.wantsDTX = true;", actions: wait),
           ], by: browser, in: scenario)
 
-        let sound = results[0]
-        let ogg = try #require(sound.files.oggs.first)
-        #expect(sound.files.webms.isEmpty)
-        #expect(sound.files.oggs.count == 1)
-        try await expectLength(ogg, sound, in: scenario)
-        #expect(try ogg.ogg().isSound)
-        try await expectInPlace(ogg, sound, in: scenario)
+        let audio = results[0]
+        let ogg = try #require(audio.files.oggs.first)
+        #expect(audio.files.webms.isEmpty)
+        #expect(audio.files.oggs.count == 1)
+        try await expectLength(ogg, audio, in: scenario)
+        #expect(try ogg.ogg().isAudio)
+        try await expectInPlace(ogg, audio, in: scenario)
 
-        let picture = results[1]
-        let webm = try #require(picture.files.webms.first)
-        #expect(picture.files.oggs.isEmpty)
+        let videoFrame = results[1]
+        let webm = try #require(videoFrame.files.webms.first)
+        #expect(videoFrame.files.oggs.isEmpty)
         #expect(webm.audio == nil)
-        try await expectLength(webm, picture, in: scenario)
-        try await expectInPlace(webm, picture, in: scenario)
+        try await expectLength(webm, videoFrame, in: scenario)
+        try await expectInPlace(webm, videoFrame, in: scenario)
         try await playThrough(webm, by: browser, in: scenario)
 
         let dtx = results[2]
-        let packets = dtx.report.soundPacketsSent
+        let packets = dtx.report.audioPacketsSent
         await scenario.note(
           "measured: dtx: \(packets) sound packets sent in \(String(format: "%.1f", dtx.report.length)) s")
         #expect(Double(packets) < 45 * dtx.report.length, "silence is not sent")
@@ -165,7 +165,7 @@ extension EndToEnd {
       #expect(try file.decodingErrors() == "")
       if file.video != nil {
         let matroska = try file.matroska()
-        #expect(matroska.isSound && matroska.hasCues && matroska.hasDuration)
+        #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration)
       }
     }
 

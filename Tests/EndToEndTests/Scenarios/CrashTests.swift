@@ -85,7 +85,7 @@ extension EndToEndWithoutBrowsers {
         #expect(try recording.decodingErrors() == "", "\(name): ffmpeg decodes \(recording.file.lastPathComponent)")
       }
       for webm in files.webms {
-        #expect(try webm.matroska().isSound, "\(name): mkvinfo reads it")
+        #expect(try webm.matroska().isAudio, "\(name): mkvinfo reads it")
         try expectUnbroken(webm.file, name)
       }
       let census = try #require(await killed.relay.census(of: manifest["user"].string ?? ""))
@@ -102,14 +102,14 @@ extension EndToEndWithoutBrowsers {
       of files: UserFiles, that census: RTPCensus, at moment: Double
     ) throws -> [String: Double] {
       // Each track's first frame of all is in its first file.
-      let pictures = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
-      let sounds = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
+      let videoFrames = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
+      let audioChunks = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
       var missing: [String: Double] = [:]
       for recording in files.webms + files.oggs {
         for stream in recording.streams {
           let isVideo = stream.kind == "video"
           let source = try #require(isVideo ? census.mostlySent : census.source(ofPayloadType: 111))
-          let zero = try #require(isVideo ? pictures : sounds)
+          let zero = try #require(isVideo ? videoFrames : audioChunks)
           let last = try files.start(of: recording) + #require(stream.times.last) - zero
           let begun = try #require(source.frames.first).timestamp
           let rate = isVideo ? 90_000.0 : 48_000.0
@@ -139,13 +139,13 @@ extension EndToEndWithoutBrowsers {
         let recording = try Recording(file)
         let matroska = try recording.matroska()
         let video = try #require(recording.video)
-        #expect(matroska.isSound && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+        #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
         #expect(abs(recording.duration - recording.streams.compactMap(\.times.last).reduce(0, max)) < 0.1)
         #expect(try recording.decodingErrors() == "")
         #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no picture")
         // The last keyframe can be gone to.
         let target = zip(video.times, video.keyframes).reversed().first { $0.1 }?.0 ?? 0
-        #expect(try recording.firstPictureTime(from: target) == target, "players can go to \(target) s")
+        #expect(try recording.firstVideoFrameTime(from: target) == target, "players can go to \(target) s")
       }
     }
 

@@ -28,12 +28,12 @@ extension EndToEnd {
       }
       let caller = try #require(try await call.reports().first)
       let offered = try #require(caller.offeredAt)
-      let pictured = try #require(callee.firstPictureAt)
+      let pictured = try #require(callee.firstVideoFrameAt)
       await scenario.note("offer to first picture \(Int(pictured - offered)) ms; \(caller.sentSize) sent")
       // Four seconds of the camera have 60 pictures; a busy machine takes fewer.
       #expect(caller.framesSent > 15)
-      #expect(caller.soundPacketsSent > 50)
-      #expect(callee.picturesShown > 15)
+      #expect(caller.audioPacketsSent > 50)
+      #expect(callee.videoFramesShown > 15)
       if hearing {
         let offsets = callee.flashes.compactMap { flash in
           callee.beeps.map { $0 - flash }.min { abs($0) < abs($1) }

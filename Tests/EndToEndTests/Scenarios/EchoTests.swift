@@ -11,7 +11,7 @@ extension EndToEnd {
     func account() async throws {
       try await Scenario.run("23 echo") { scenario in
         let found = try await Self.verdicts(
-          [Echo(room: "tracks"), Echo(room: "later", pictures: "{ after: 150, leavesOut: 10 }")], in: scenario)
+          [Echo(room: "tracks"), Echo(room: "later", videoFrames: "{ after: 150, leavesOut: 10 }")], in: scenario)
         let (tracks, later) = (found[0], found[1])
         #expect(tracks.verdict.failed == [], .verdict)
         #expect(tracks.verdict.ending == .exit(0), .verdict)
@@ -35,7 +35,7 @@ extension EndToEnd {
         let found = try await Self.verdicts(
           [
             // So small that Chromium need not let them wait while it finds out what the line takes.
-            Echo(room: "lossy", pictures: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
+            Echo(room: "lossy", videoFrames: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
           ], in: scenario)
         try await Self.expectAgreement(found[0], scenario)
         let impairment = found[0].verdict.peer()["connection"]["impairment"]
@@ -71,7 +71,7 @@ extension EndToEnd {
 
     private struct Echo: Sendable {
       let room: String
-      var pictures: String?
+      var videoFrames: String?
       var size = "320x240"
       var arguments: [String] = []
     }
@@ -87,7 +87,7 @@ extension EndToEnd {
       let browser = try await scenario.chromium()
       var runs: [(check: RunningCheck, call: CallPage)] = []
       for echo in echoes {
-        let call = try await scenario.echo(in: browser, room: echo.room, server: server, pictures: echo.pictures)
+        let call = try await scenario.echo(in: browser, room: echo.room, server: server, videoFrames: echo.videoFrames)
         let check = try await scenario.check(
           in: echo.room, of: server,
           [

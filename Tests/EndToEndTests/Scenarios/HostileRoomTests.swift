@@ -17,12 +17,12 @@ extension EndToEndWithoutBrowsers {
         let room = try await HonestRoom.open(in: scenario)
         let target = try await room.target()
         let begun = ContinuousClock.now
-        let ledger = try await Self.attack(target, room, until: begun + .seconds(seconds), seed: seed)
+        let tracker = try await Self.attack(target, room, until: begun + .seconds(seconds), seed: seed)
         try await sleepOnEventLoop(for: .seconds(1))
         let lasted = (ContinuousClock.now - begun).inSeconds
-        for line in ledger.lines { await scenario.note(line) }
-        await scenario.note("measured: \(ledger.count) attacks in \(Int(lasted)) s, chosen by seed \(seed)")
-        #expect(ledger.complaints == [])
+        for line in tracker.lines { await scenario.note(line) }
+        await scenario.note("measured: \(tracker.count) attacks in \(Int(lasted)) s, chosen by seed \(seed)")
+        #expect(tracker.complaints == [])
         try #require(room.programs.filter { !$0.isRunning }.map(\.process.name) == [])
         let last = try await target.newcomer()
         last.leave()
@@ -48,11 +48,11 @@ extension EndToEndWithoutBrowsers {
     /// Makes all attacks in a random order, and again until the time is over.
     private static func attack(
       _ target: HostileTarget, _ room: HonestRoom, until end: ContinuousClock.Instant, seed: UInt64
-    ) async throws -> AttackLedger {
+    ) async throws -> AttackReport {
       var generator = SeededGenerator(seed: seed)
-      var ledger = AttackLedger(room: room)
+      var tracker = AttackReport(room: room)
       var left = HostileAttack.all.shuffled(using: &generator)
-      while ContinuousClock.now < end || ledger.count < HostileAttack.all.count {
+      while ContinuousClock.now < end || tracker.count < HostileAttack.all.count {
         if left.isEmpty { left = HostileAttack.all.shuffled(using: &generator) }
         let attack = left.removeLast()
         let begun = ContinuousClock.now
@@ -63,10 +63,10 @@ extension EndToEndWithoutBrowsers {
           problem = error
         }
         try await sleepOnEventLoop(for: .milliseconds(50))
-        ledger.add(attack.name, after: (ContinuousClock.now - begun).inSeconds, error: problem)
-        if !ledger.complaints.isEmpty, !room.programs.allSatisfy(\.isRunning) { break }
+        tracker.add(attack.name, after: (ContinuousClock.now - begun).inSeconds, error: problem)
+        if !tracker.complaints.isEmpty, !room.programs.allSatisfy(\.isRunning) { break }
       }
-      return ledger
+      return tracker
     }
 
     /// Memory, processor time and the log, with wide margins.

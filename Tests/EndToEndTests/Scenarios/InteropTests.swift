@@ -39,7 +39,7 @@ extension EndToEndWithoutBrowsers {
       let recorder = try #require(bot)
       do {
         try await eventually("pictures and sound at the \(stack) peer", within: .seconds(15)) {
-          peer.received.pictures >= 20 && peer.received.soundPackets >= 50 ? true : nil
+          peer.received.videoFrames >= 20 && peer.received.audioPackets >= 50 ? true : nil
         }
         try await sleepOnEventLoop(for: .seconds(1))
       } catch {
@@ -54,21 +54,21 @@ extension EndToEndWithoutBrowsers {
 
       let take = try #require(try folder.takes().first)
       let tracks = take.manifest["tracks"].list
-      let pictures = tracks.first { $0["kind"] == "video" } ?? .null
-      let sound = tracks.first { $0["kind"] == "audio" } ?? .null
+      let videoFrames = tracks.first { $0["kind"] == "video" } ?? .null
+      let audio = tracks.first { $0["kind"] == "audio" } ?? .null
       if number == 1 || number == Self.calls {
         await scenario.note(
           """
-          measured: call \(number): \(pictures["frames"].int ?? 0) pictures of \(peer.sent.pictures) and \
-          \(sound["frames"].int ?? 0) sound packets of \(peer.sent.soundPackets) recorded; it received \
-          \(peer.received.pictures) and \(peer.received.soundPackets); \(took)
+          measured: call \(number): \(videoFrames["frames"].int ?? 0) pictures of \(peer.sent.videoFrames) and \
+          \(audio["frames"].int ?? 0) sound packets of \(peer.sent.audioPackets) recorded; it received \
+          \(peer.received.videoFrames) and \(peer.received.audioPackets); \(took)
           """)
       }
-      #expect(pictures["decodeErrors"] == 0 && sound["decodeErrors"] == 0)
-      #expect((pictures["frames"].int ?? 0) >= 15 && (sound["frames"].int ?? 0) >= 50)
-      #expect(pictures["lost"] == 0 && sound["lost"] == 0, .onQuietMachine("nothing is lost on loopback"))
+      #expect(videoFrames["decodeErrors"] == 0 && audio["decodeErrors"] == 0)
+      #expect((videoFrames["frames"].int ?? 0) >= 15 && (audio["frames"].int ?? 0) >= 50)
+      #expect(videoFrames["lost"] == 0 && audio["lost"] == 0, .onQuietMachine("nothing is lost on loopback"))
       #expect(try take.webm.decodingErrors() == "")
-      #expect(try take.ogg.ogg().isSound)
+      #expect(try take.ogg.ogg().isAudio)
     }
   }
 }

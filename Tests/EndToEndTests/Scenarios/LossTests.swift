@@ -55,7 +55,7 @@ extension EndToEnd {
           await relay.impair(conditions)
           try await sleepOnEventLoop(for: .seconds(seconds))
         } judge: { outcome, judgement, _ in
-          try judgement.expectSound()
+          try judgement.expectAudio()
           try await judgement.expectSentLength(of: outcome)
           try await judgement.expectInStep(within: 0.040)
           for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
@@ -85,7 +85,7 @@ extension EndToEnd {
             try await sleepOnEventLoop(for: .seconds(7))
           }
         } judge: { outcome, judgement, begun in
-          try judgement.expectSound()
+          try judgement.expectAudio()
           try await judgement.expectRecovery(from: begun + 2, of: outcome)
           for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
         }

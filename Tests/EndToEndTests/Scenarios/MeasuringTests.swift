@@ -15,8 +15,8 @@ extension EndToEndWithoutBrowsers {
       #expect(sample.audio?.times.count == 500)
       #expect(abs(sample.duration - 10) < 0.05)
       #expect(try sample.decodingErrors() == "")
-      #expect(try Set(sample.pictureDigests()).count == 300)
-      #expect(try sample.matroska().isSound)
+      #expect(try Set(sample.videoFrameDigests()).count == 300)
+      #expect(try sample.matroska().isAudio)
       let signs = try FlashesAndBeeps(in: sample)
       // The first second's flash has no darkness before it.
       #expect(signs.flashes.count == 9)

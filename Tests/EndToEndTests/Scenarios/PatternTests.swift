@@ -57,7 +57,7 @@ extension EndToEnd {
     @Test(
       "with 5 % loss every number is seen all the same, and at 300 kb/s pictures keep coming in order and soon",
       .enabled(if: Machine.hasChromium))
-    func badLines() async throws {
+    func badPaths() async throws {
       try await Scenario.run("19c pattern over bad lines") { scenario in
         let server = try await scenario.server()
         let browser = try await scenario.chromium()
@@ -68,19 +68,19 @@ extension EndToEnd {
         await scenario.note("measured: 5 % loss: \(loss.description)")
         #expect(loss.isInOrder)
         #expect(loss.missing == 0, .onQuietMachine("what is lost comes again"))
-        #expect(loss.pictures.count > 75, .onQuietMachine("it moves"))
+        #expect(loss.videoFrames.count > 75, .onQuietMachine("it moves"))
         try await Self.expectInStep(loss, within: Self.badLineSkew + scenario.stall)
-        let narrowLine = LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000)
+        let narrowPath = LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000)
         let narrow = try await Self.seen(
-          over: narrowLine, room: "narrow", seed: 191, playing: ["--play", "pattern"], in: browser, of: server, scenario
+          over: narrowPath, room: "narrow", seed: 191, playing: ["--play", "pattern"], in: browser, of: server, scenario
         )
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
         #expect(
           narrow.missing <= 8, .onQuietMachine("what does not fit is left out before it is numbered, but for a jam"))
-        #expect(narrow.pictures.count > 45, .onQuietMachine("it moves"))
+        #expect(narrow.videoFrames.count > 45, .onQuietMachine("it moves"))
         let stall = await scenario.stall
-        #expect(narrow.longestPause < 1000 + stall, .onQuietMachine("in milliseconds"))
+        #expect(narrow.maximumPause < 1000 + stall, .onQuietMachine("in milliseconds"))
         #expect(narrow.delay(0.5) < 400 + stall, .onQuietMachine("no queue that stays"))
         try Self.expectInStep(narrow, within: Self.badLineSkew + stall)
       }
@@ -122,7 +122,7 @@ extension EndToEnd {
       if call.browser == "Chromium" { #expect(report.undecoded == 0, .onQuietMachine("\(name): every number")) }
       // A page that reads slower than pictures come is not given all; it counts them all the same.
       #expect(report.missing == 0, .onQuietMachine("\(name): none is missing"))
-      #expect(report.pictures.count > 30, .onQuietMachine("\(name): there is something to see"))
+      #expect(report.videoFrames.count > 30, .onQuietMachine("\(name): there is something to see"))
       return report
     }
 
@@ -141,7 +141,7 @@ extension EndToEnd {
 
     private static func expectQuickStart(_ call: CallPage, in scenario: Scenario) async throws {
       let connected = try #require(try await call.reports().first?.connectedAt)
-      let seen = try #require(try await call.patternReport().pictures.first?.seenAt)
+      let seen = try #require(try await call.patternReport().videoFrames.first?.seenAt)
       await scenario.note("measured: first picture \(Int(seen - connected)) ms after connecting")
       #expect(seen - connected < 500 + (await scenario.stall), .onQuietMachine("in milliseconds"))
     }
@@ -172,7 +172,7 @@ extension CallPage {
   /// What the page has read of the pattern in the call that read most.
   func patternReport() async throws -> PatternReport {
     let reports = try await page.evaluate("patternWatch.report()").list.map { PatternReport(json: $0) }
-    guard let report = reports.max(by: { $0.pictures.count < $1.pictures.count }) else {
+    guard let report = reports.max(by: { $0.videoFrames.count < $1.videoFrames.count }) else {
       throw ScriptError(expression: "patternWatch.report()", message: "There is no call.")
     }
     return report

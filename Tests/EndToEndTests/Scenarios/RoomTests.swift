@@ -45,11 +45,11 @@ extension EndToEnd {
         for (name, calls, others) in [
           ("Chromium", chromiumCalls, firefoxCalls), ("Firefox", firefoxCalls, chromiumCalls),
         ] {
-          let shown = calls.map { "\($0.picturesShown)" }.joined(separator: ", ")
+          let shown = calls.map { "\($0.videoFramesShown)" }.joined(separator: ", ")
           await scenario.note("\(name) has shown \(shown) pictures of the others")
-          #expect(calls.count { $0.picturesShown > 30 } == 2, "\(name) sees the other browser and the player")
+          #expect(calls.count { $0.videoFramesShown > 30 } == 2, "\(name) sees the other browser and the player")
           let sent = try #require(Self.betweenBrowsers(others)).framesSent
-          let seen = try #require(Self.betweenBrowsers(calls)).picturesShown
+          let seen = try #require(Self.betweenBrowsers(calls)).videoFramesShown
           #expect(Double(seen) > 0.8 * Double(sent), .onQuietMachine("\(name) sees what the other browser sent"))
         }
       }
@@ -57,14 +57,14 @@ extension EndToEnd {
 
     /// The recorder sends no picture, and the player twice as many as a browser.
     private static func betweenBrowsers(_ calls: [CallReport]) -> CallReport? {
-      calls.filter { $0.picturesShown > 0 }.min { $0.picturesShown < $1.picturesShown }
+      calls.filter { $0.videoFramesShown > 0 }.min { $0.videoFramesShown < $1.videoFramesShown }
     }
 
     /// The recorder sends nothing, so it is the call without a picture.
     private func judge(
       _ take: RecordingFolder.Take, _ name: String, by calls: [CallReport], in scenario: Scenario
     ) async throws {
-      let call = try #require(calls.first { $0.firstPictureAt == nil }, "\(name)'s call with the recorder")
+      let call = try #require(calls.first { $0.firstVideoFrameAt == nil }, "\(name)'s call with the recorder")
       let judgement = Judgement(take: take, scenario: scenario, name: name)
       try await judgement.expectGood(of: call)
       try await judgement.expectInStep()
@@ -73,10 +73,10 @@ extension EndToEnd {
     /// What a bot plays and another records is the file, bit for bit.
     private func judgePlayer(_ take: RecordingFolder.Take, in scenario: Scenario) async throws {
       let judgement = Judgement(take: take, scenario: scenario, name: "the player")
-      try judgement.expectSound()
+      try judgement.expectAudio()
       try await judgement.expectInStep(within: 0.020)
-      let original = try Recording(BuiltProgram.sample).pictureDigests()
-      let recorded = try take.webm.pictureDigests()
+      let original = try Recording(BuiltProgram.sample).videoFrameDigests()
+      let recorded = try take.webm.videoFrameDigests()
       let start = try #require(
         original.firstIndex(of: recorded.first ?? ""), "the first picture is one of the sample's")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }

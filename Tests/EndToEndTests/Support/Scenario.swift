@@ -189,8 +189,8 @@ actor Scenario {
   private func explain(_ error: any Error) async {
     print("   \(name): \(error)")
     for (index, page) in pages.enumerated() {
-      if let picture = try? await page.screenshot() {
-        try? picture.write(to: folder.appendingPathComponent("page-\(index).png"))
+      if let videoFrame = try? await page.screenshot() {
+        try? videoFrame.write(to: folder.appendingPathComponent("page-\(index).png"))
       }
       let asked =
         "({ calls: await observer.report(), descriptions: observer.descriptions(), page: observer.progress() })"

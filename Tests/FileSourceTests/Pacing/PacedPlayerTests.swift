@@ -107,12 +107,12 @@ struct PacedPlayerTests {
   func unequalTracks() throws {
     var bench = Bench(videoSeconds: 0.5, audioSeconds: 0.64)
     let frames = bench.play(for: .milliseconds(640 * 1000))
-    let firstPictures = frames.filter { $0.codec == .vp8 && $0.isKeyframe }.map(\.time.ticks)
+    let firstVideoFrames = frames.filter { $0.codec == .vp8 && $0.isKeyframe }.map(\.time.ticks)
     let firstSounds = frames.filter { $0.codec == .opus && $0.payload == ByteBuffer(integer: Int64(0)) }.map(
       \.time.ticks)
-    #expect(firstPictures == (0...1000).map { $0 * 57_600 })
+    #expect(firstVideoFrames == (0...1000).map { $0 * 57_600 })
     #expect(firstSounds == (0...1000).map { $0 * 30_720 })
-    #expect(zip(firstPictures, firstSounds).allSatisfy { $0 * 8 == $1 * 15 })
+    #expect(zip(firstVideoFrames, firstSounds).allSatisfy { $0 * 8 == $1 * 15 })
   }
 
   @Test("a period that is no whole number of ticks is rounded up once, so the rounds stay alike")
@@ -152,9 +152,9 @@ struct PacedPlayerTests {
       #expect(apart(frame.arrival - bench.start, frame.time.duration) <= .microseconds(11))
     }
     // The distance between sound and picture is the file's: 960 ticks of 48 kHz and 3000 of 90 kHz from the start.
-    let sound = try #require(first.first).time.ticks - 960
-    let picture = try #require(after.first { $0.codec == .vp8 }).time.ticks - 3000
-    #expect(sound * 15 == picture * 8)
+    let audio = try #require(first.first).time.ticks - 960
+    let videoFrame = try #require(after.first { $0.codec == .vp8 }).time.ticks - 3000
+    #expect(audio * 15 == videoFrame * 8)
   }
 
   @Test("a track that the disk is slow with holds the other up by nothing")

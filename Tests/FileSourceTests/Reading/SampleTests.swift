@@ -20,7 +20,7 @@ struct SampleTests {
     #expect(file.duration == .seconds(10))
     #expect(file.track(.video)?.frames == 300)
     #expect(file.track(.video)?.keyframes == 10)
-    #expect(file.track(.video)?.size == PictureSize(width: 640, height: 480))
+    #expect(file.track(.video)?.size == VideoSize(width: 640, height: 480))
     #expect(file.track(.audio)?.frames == 500)
     #expect(file.track(.audio)?.channels == 1)
     #expect(file.remarks.isEmpty)
@@ -49,13 +49,13 @@ struct SampleTests {
   @Test("decoded by ffmpeg, each beep begins within a millisecond of its flash")
   func beepAndFlash() throws {
     let folder = try ScratchFolder()
-    let sound = folder.path("sound.s16")
-    try Sample.make(sound, "-i", Sample.path, "-map", "0:a", "-f", "s16le", "-ar", "48000")
+    let audio = folder.path("sound.s16")
+    try Sample.make(audio, "-i", Sample.path, "-map", "0:a", "-f", "s16le", "-ar", "48000")
     let light = folder.path("light.gray")
     try Sample.make(
       light, "-i", Sample.path, "-map", "0:v", "-vf", "crop=200:60:200:330,scale=1:1,format=gray", "-f", "rawvideo")
 
-    let samples = try Data(contentsOf: URL(fileURLWithPath: sound)).withUnsafeBytes {
+    let samples = try Data(contentsOf: URL(fileURLWithPath: audio)).withUnsafeBytes {
       $0.bindMemory(to: Int16.self).map { abs(Int($0)) }
     }
     var beeps: [Double] = []

@@ -123,9 +123,9 @@ struct WebMReadingTests {
 
   @Test("a file whose tracks are not interleaved is played with both tracks in time")
   func notInterleaved() throws {
-    let pictures = (0..<25).flatMap { W.block(track: 1, at: Int16($0 * 40), $0 == 0 ? W.keyframe() : W.interframe) }
-    let sound = (0..<50).flatMap { W.block(track: 2, at: Int16($0 * 20), W.opus20ms) }
-    let file = try open(file(pictures, sound))
+    let videoFrames = (0..<25).flatMap { W.block(track: 1, at: Int16($0 * 40), $0 == 0 ? W.keyframe() : W.interframe) }
+    let audio = (0..<50).flatMap { W.block(track: 2, at: Int16($0 * 20), W.opus20ms) }
+    let file = try open(file(videoFrames, audio))
     #expect(try file.ticks(.video) == (0..<25).map { $0 * 3600 })
     #expect(try file.ticks(.audio) == (0..<50).map { $0 * 960 })
   }
@@ -186,23 +186,23 @@ struct WebMReadingTests {
 
   @Test("a header that leaves out what is needed")
   func missingInformation() throws {
-    let picture = W.block(track: 1, at: 0, W.keyframe())
+    let videoFrame = W.block(track: 1, at: 0, W.keyframe())
     #expect(
-      try refusal(file(tracks: W.tracks(W.video(number: nil)), picture))
+      try refusal(file(tracks: W.tracks(W.video(number: nil)), videoFrame))
         == "cannot be played: its VP8 track has no number.")
     #expect(
-      try refusal(file(tracks: W.tracks(W.video(codec: "")), picture))
+      try refusal(file(tracks: W.tracks(W.video(codec: "")), videoFrame))
         == "cannot be played: its picture is of a codec that the file does not name, and only VP8 is played.")
-    #expect(try refusal(file(tracks: [], picture)) == "cannot be played: it has no picture and no sound.")
+    #expect(try refusal(file(tracks: [], videoFrame)) == "cannot be played: it has no picture and no sound.")
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.cluster(at: 0, picture), W.tracks(W.video())))
+      try refusal(W.header() + W.segment(W.info(), W.cluster(at: 0, videoFrame), W.tracks(W.video())))
         == "cannot be played: it has no picture and no sound.")
     let subtitles = W.element(0xAE, W.number(0xD7, 1) + W.number(0x83, 0x11) + W.text(0x86, "D_WEBVTT/SUBTITLES"))
     #expect(
-      try refusal(file(tracks: W.tracks(subtitles), picture))
+      try refusal(file(tracks: W.tracks(subtitles), videoFrame))
         == "cannot be played: it has no picture and no sound, only D_WEBVTT/SUBTITLES.")
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, picture)))?
+      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, videoFrame)))?
         .hasSuffix("a cluster has no time, or an absurd one.") == true)
     #expect(
       try refusal(W.header(type: "other") + W.segment())
@@ -256,9 +256,9 @@ struct WebMReadingTests {
       try refusal(file(tracks: W.tracks(W.video()), dense))
         == "cannot be played: its video has more than 1000 frames a second.")
 
-    let sound = (0..<100).flatMap { _ in W.block(track: 2, at: 0, W.opus20ms) }
+    let audio = (0..<100).flatMap { _ in W.block(track: 2, at: 0, W.opus20ms) }
     #expect(
-      try refusal(file(tracks: W.tracks(W.audio()), sound))
+      try refusal(file(tracks: W.tracks(W.audio()), audio))
         == "cannot be played: 96 of its 100 sound frames cannot be played.")
 
     let far = W.cluster(at: 2 * 3600 * 1000, W.block(track: 1, at: 0, W.keyframe()))

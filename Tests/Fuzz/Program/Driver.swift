@@ -14,7 +14,7 @@ enum Driver {
 
   /// - Returns: the process's exit code.
   static func run() -> Int32 {
-    HeapWatch.begin()
+    HeapMeter.begin()
     var count = CommandLine.argc
     var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
     return runFuzzer(&count, &arguments) { bytes, count in
@@ -25,10 +25,10 @@ enum Driver {
 
   private static func test(_ input: [UInt8]) {
     guard let target else { return }
-    HeapWatch.startInput()
+    HeapMeter.startInput()
     var time = measure(target, input)
-    if HeapWatch.peak > HeapWatch.limit {
-      stop("takes \(HeapWatch.peak >> 20) MiB of memory; \(HeapWatch.limit >> 20) are allowed.")
+    if HeapMeter.peak > HeapMeter.limit {
+      stop("takes \(HeapMeter.peak >> 20) MiB of memory; \(HeapMeter.limit >> 20) are allowed.")
     }
     // A machine that does something else at the moment is no fault of the input.
     for _ in 0..<2 where time > limit { time = min(time, measure(target, input)) }

@@ -18,7 +18,7 @@ enum ConnectivityTargets {
     _ = gatherer.received(datagram, from: right, now: now)
     var (agent, question) = calling(now: now)
     _ = agent.received(datagram, from: right, to: left, now: now)
-    _ = agent.poll(now: now, pace: CheckPace())
+    _ = agent.poll(now: now, pace: CheckPacer())
     try promise(agent.selectedPair == nil, "A datagram without the password leads to a selected pair.")
 
     guard let message = try? STUNMessage(parsing: datagram) else { return }
@@ -41,7 +41,7 @@ enum ConnectivityTargets {
     var now = now
     for _ in 0..<2 {
       _ = agent.received(sealed, from: right, to: left, now: now)
-      _ = agent.poll(now: now, pace: CheckPace())
+      _ = agent.poll(now: now, pace: CheckPacer())
       now += .milliseconds(60)
     }
   }
@@ -56,7 +56,7 @@ enum ConnectivityTargets {
       agent.addRemoteCandidate(candidate, now: now)
     }
     var question: STUNTransactionID?
-    for action in agent.poll(now: now, pace: CheckPace()) {
+    for action in agent.poll(now: now, pace: CheckPacer()) {
       guard case .send(let datagram, _, _) = action else { continue }
       question = (try? STUNMessage(parsing: datagram))?.transactionID
     }
@@ -78,6 +78,6 @@ enum ConnectivityTargets {
       "The candidate \(candidate.attributeValue) comes back otherwise.")
     var (agent, _) = calling(now: .now)
     agent.addRemoteCandidate(candidate, now: .now)
-    _ = agent.poll(now: .now, pace: CheckPace())
+    _ = agent.poll(now: .now, pace: CheckPacer())
   }
 }

@@ -7,10 +7,10 @@ import Media
 /// Files that can be played.
 enum FileTargets {
   /// The most pictures and ticks of sound that are read of one input: the first show whether reading works.
-  private static let mostPictures = 3
-  private static let mostTicks = 48_000
+  private static let maximumVideoFrames = 3
+  private static let maximumTicks = 48_000
   /// Pictures with more pixels are not decoded: that costs what their size says, whatever the bytes are.
-  private static let mostPixels = 320 * 240
+  private static let maximumPixels = 320 * 240
 
   /// WebM, Ogg and IVF. What was found when the file was opened is found again when it is played.
   static func container(_ input: [UInt8]) throws(BrokenPromise) {
@@ -24,7 +24,7 @@ enum FileTargets {
     _ = stored.summary
     for track in stored.tracks { try play(track, of: stored) }
     let size = stored.track(.video)?.size
-    guard size.map({ $0.width * $0.height <= mostPixels }) ?? true else { return }
+    guard size.map({ $0.width * $0.height <= maximumPixels }) ?? true else { return }
     try decode(path)
   }
 
@@ -59,7 +59,7 @@ enum FileTargets {
   /// A PNG file. The memory for its pixels is taken by its header's word, which is bounded; so only small ones are read.
   static func png(_ input: [UInt8]) throws(BrokenPromise) {
     func number(_ at: Int) -> Int { input[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
-    if input.count >= 24, number(16) <= 4_096, number(20) <= 4_096, number(16) * number(20) > mostPixels { return }
+    if input.count >= 24, number(16) <= 4_096, number(20) <= 4_096, number(16) * number(20) > maximumPixels { return }
     try plain(input)
   }
 
@@ -73,24 +73,24 @@ enum FileTargets {
       return
     }
     let clock = CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0))
-    if let pictures = found.pictures, let input = try? pictures.open(clock) {
-      try promise(pictures.interval > 0, "From picture to picture is no time.")
+    if let videoFrames = found.videoFrames, let input = try? videoFrames.open(clock) {
+      try promise(videoFrames.interval > 0, "From picture to picture is no time.")
       for _ in 0..<2 {
-        for _ in 0..<mostPictures {
+        for _ in 0..<maximumVideoFrames {
           guard let time = try? input.peek() else { break }
           try promise(time >= 0, "A picture's time is \(time).")
           try? input.advance()
-          _ = try? input.picture()
+          _ = try? input.videoFrame()
         }
         try? input.rewind()
       }
     }
-    if let sound = found.sound, let input = try? sound.open(clock) {
+    if let audio = found.audio, let input = try? audio.open(clock) {
       for _ in 0..<2 {
         var ticks = 0
-        while ticks < mostTicks, let piece = try? input.read(960) {
+        while ticks < maximumTicks, let piece = try? input.read(960) {
           ticks += piece.count
-          try promise(piece.channels == sound.channels, "\(piece.channels) channels come out of \(sound.channels).")
+          try promise(piece.channels == audio.channels, "\(piece.channels) channels come out of \(audio.channels).")
           if piece.count < 960 { break }
         }
         try? input.rewind()

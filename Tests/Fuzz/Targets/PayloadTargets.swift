@@ -16,7 +16,7 @@ enum PayloadTargets {
     _ = (try? VP8FrameHeader(parsing: whole), VP8Receiver.keyframeStart(in: whole), VP8Receiver.startsFrame(whole))
 
     var (cursor, receiver, timestamp) = (InputCursor(input), VP8Receiver(), UInt32(0))
-    let now = Moment.now
+    let now = MonotonicInstant.now
     var hasKeyframe = false
     while !cursor.isAtEnd {
       let flags = cursor.byte()
@@ -68,23 +68,23 @@ enum PayloadTargets {
   }
 
   /// The most packets that one input is taken for: decoding one takes up to a millisecond.
-  private static let mostPackets = 6
+  private static let maximumPackets = 6
 
   /// The input is taken for packets behind their lengths. All who read one must agree on how long it plays.
   static func opus(_ input: [UInt8]) throws(BrokenPromise) {
     var cursor = InputCursor(input)
     guard let decoder = try? OpusDecoder(channels: cursor.byte() & 1 == 0 ? 1 : 2) else { return }
-    for _ in 0..<mostPackets where !cursor.isAtEnd {
+    for _ in 0..<maximumPackets where !cursor.isAtEnd {
       let packet = cursor.counted()
       guard let shape = try? OpusPacket(parsing: packet) else {
         try promise((try? decoder.decode(packet)) == nil, "libopus decodes a packet that is refused.")
         continue
       }
       try promise(
-        (120...OpusTableOfContents.longestDuration).contains(shape.duration), "A packet's length is impossible.")
+        (120...OpusTableOfContents.maximumDuration).contains(shape.duration), "A packet's length is impossible.")
       if shape.carriesCopy { _ = try? decoder.recover(duration: shape.duration, before: packet) }
-      if let sound = try? decoder.decode(packet) {
-        try promise(sound.count == shape.duration, "A packet of \(shape.duration) ticks plays \(sound.count).")
+      if let audio = try? decoder.decode(packet) {
+        try promise(audio.count == shape.duration, "A packet of \(shape.duration) ticks plays \(audio.count).")
       }
     }
     _ = try? decoder.conceal(duration: 960)

@@ -19,15 +19,15 @@ enum RepairTargets {
       size = Int64(bytes.count)
     }
 
-    func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
+    func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer {
       guard offset >= 0, offset < size else { return ByteBuffer() }
       reads += 1
       return content.getSlice(at: Int(offset), length: min(count, Int(size - offset))) ?? ByteBuffer()
     }
 
-    func truncate(to size: Int64) throws(Recorder.DiskError) { bytes = Array(bytes.prefix(Int(size))) }
+    func truncate(to size: Int64) throws(RoomRecorder.StorageError) { bytes = Array(bytes.prefix(Int(size))) }
 
-    func write(_ write: FileWrite) throws(Recorder.DiskError) {
+    func write(_ write: FileWrite) throws(RoomRecorder.StorageError) {
       let content = Array(write.bytes.readableBytesView)
       let end = Int(write.offset) + content.count
       if content.isEmpty { return }
@@ -35,9 +35,9 @@ enum RepairTargets {
       bytes.replaceSubrange(Int(write.offset)..<end, with: content)
     }
 
-    func sync() throws(Recorder.DiskError) {}
+    func sync() throws(RoomRecorder.StorageError) {}
 
-    func examine() throws(Recorder.DiskError) -> RepairFinding {
+    func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
       bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
     }
   }
@@ -59,7 +59,7 @@ enum RepairTargets {
       if input.starts(with: Array("OggS".utf8)) {
         _ = try OggRepair.packets(in: source)
       } else {
-        _ = try WebMRepair.pictures(in: source)
+        _ = try WebMRepair.videoFrames(in: source)
       }
     } catch let error as BrokenPromise {
       throw error
@@ -77,16 +77,16 @@ enum RepairTargets {
     }
     let folder = try ScratchFolder()
     try folder.write(input, as: "anna.json")
-    try folder.write(sound, as: "anna.ogg")
-    try folder.write(Array(sound.dropLast(40)), as: "anna.0002.ogg")
-    try folder.write(pictures, as: "anna.webm")
-    for report in Recorder.repair("\(folder.path)/anna.json") { _ = report.description }
+    try folder.write(audio, as: "anna.ogg")
+    try folder.write(Array(audio.dropLast(40)), as: "anna.0002.ogg")
+    try folder.write(videoFrames, as: "anna.webm")
+    for report in RoomRecorder.repair("\(folder.path)/anna.json") { _ = report.description }
     try promise(
-      Recorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A repair finds work twice.")
+      RoomRecorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A repair finds work twice.")
   }
 
   /// A small Ogg file.
-  private static let sound: [UInt8] = {
+  private static let audio: [UInt8] = {
     guard var writer = try? OggOpusWriter(serial: 7, channels: 1) else { return [] }
     var writes = writer.start()
     for place in 0..<10 {
@@ -96,7 +96,7 @@ enum RepairTargets {
   }()
 
   /// A small WebM file that was never closed.
-  private static let pictures: [UInt8] = {
+  private static let videoFrames: [UInt8] = {
     var writer = WebMWriter(video: .init(width: 32, height: 32), audio: nil, date: 0)
     return joined(writer.start())
   }()

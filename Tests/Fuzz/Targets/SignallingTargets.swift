@@ -4,14 +4,14 @@ import SkyRTC
 enum SignallingTargets {
   static func skyrtc(_ input: [UInt8]) throws(BrokenPromise) {
     guard let text = String(validating: input, as: UTF8.self) else { return }
-    switch Result(catching: { () throws(SignallingError) in try SkyRTCRequest(parsing: text) }) {
+    switch Result(catching: { () throws(SignallingError) in try ClientMessage(parsing: text) }) {
     case .success(let request):
-      try promise((try? SkyRTCRequest(parsing: request.text)) == request, "A request comes back otherwise.")
+      try promise((try? ClientMessage(parsing: request.text)) == request, "A request comes back otherwise.")
     case .failure(let error):
       try promise(error.description.utf8.count < 300, "A refusal is as long as \(error.description.utf8.count) bytes.")
     }
-    if let notice = try? SkyRTCNotice(parsing: text) {
-      try promise((try? SkyRTCNotice(parsing: notice.text)) == notice, "A notice comes back otherwise.")
+    if let notice = try? ServerMessage(parsing: text) {
+      try promise((try? ServerMessage(parsing: notice.text)) == notice, "A notice comes back otherwise.")
     }
     if let url = try? WebSocketURL(text) {
       try promise((1...65_535).contains(url.port), "A URL has the port \(url.port).")

@@ -97,13 +97,13 @@ enum WebSocketTargets {
   /// Builds what the server builds for each connection.
   private static func serve(_ channel: EmbeddedChannel) throws {
     let (loop, pipeline) = (channel.embeddedEventLoop, channel.pipeline.syncOperations)
-    let hub = SkyRTCHub(
+    let hub = ConnectionRegistry(
       limits: page.limits, logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }), loop: loop)
     _ = hub.admit(channel)
     let boundHub = NIOLoopBound(hub, eventLoop: loop)
     let handler = PageHandler(timeout: page.limits.requestTimeout, iceServers: [])
     let httpOnly = NIOLoopBound(
-      [RequestGuard(rules: RequestRules(host: page.host, allowedOrigins: []), page: handler), handler]
+      [RequestFilter(rules: RequestRules(host: page.host, allowedOrigins: []), page: handler), handler]
         as [any RemovableChannelHandler], eventLoop: loop)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: page.limits.maximumMessageBytes, automaticErrorHandling: false,

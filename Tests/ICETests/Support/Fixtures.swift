@@ -28,7 +28,7 @@ func agent(
 
 extension ICEAgent {
   /// The only agent of its program: it keeps the pace by itself.
-  mutating func poll(now: ContinuousClock.Instant) -> [Action] { poll(now: now, pace: CheckPace()) }
+  mutating func poll(now: ContinuousClock.Instant) -> [Action] { poll(now: now, pace: CheckPacer()) }
 
   mutating func know(_ credentials: ICECredentials, isLite: Bool = false, now: ContinuousClock.Instant) {
     setRemote(
@@ -40,14 +40,14 @@ extension ICEAgent {
   }
 }
 
-extension SimulatedLine where Right == ICEAgent {
+extension SimulatedPath where Right == ICEAgent {
   /// Two agents that know nothing of each other; the left one controls unless told otherwise.
   static func agents(
     left: [TransportAddress] = [Known.left], right: [TransportAddress] = [Known.right],
     roles: (ICEAgent.Role, ICEAgent.Role) = (.controlling, .controlled), tieBreakers: (UInt64?, UInt64?) = (nil, nil),
     seed: UInt64 = 1
-  ) -> SimulatedLine {
-    SimulatedLine(
+  ) -> SimulatedPath {
+    SimulatedPath(
       left: agent(roles.0, Known.leftCredentials, hosts: left, tieBreaker: tieBreakers.0, seed: seed &* 2),
       right: agent(roles.1, Known.rightCredentials, hosts: right, tieBreaker: tieBreakers.1, seed: seed &* 2 &+ 1),
       seed: seed)
@@ -78,7 +78,7 @@ extension SimulatedLine where Right == ICEAgent {
   }
 }
 
-extension SimulatedLine {
+extension SimulatedPath {
   /// The states that one side went through.
   func states(of side: Side) -> [ICEAgent.State] {
     events.compactMap { event in

@@ -10,15 +10,15 @@ import Testing
 struct LineTests {
   /// The times of pictures and which they are, up to a time.
   func play(
-    _ input: MadeUpPictures, interval: Int64, extent: Extent, rounds: Rounds, rate: PictureRate? = nil, until: Int64
+    _ input: SyntheticVideo, interval: Int64, extent: Extent, rounds: LoopSchedule, rate: VideoRate? = nil, until: Int64
   ) throws -> [(time: Int64, number: Int)] {
-    var line = PictureLine(input, interval: interval, extent: extent, rounds: rounds, rate: rate)
-    var pictures: [(Int64, Int)] = []
+    var line = VideoInputTimeline(input, interval: interval, extent: extent, rounds: rounds, rate: rate)
+    var videoFrames: [(Int64, Int)] = []
     while let time = try line.peek(), time < until {
       try line.advance()
-      pictures.append((time, Int(try line.current.picture().luma[0])))
+      videoFrames.append((time, Int(try line.current.videoFrame().luma[0])))
     }
-    return pictures
+    return videoFrames
   }
 
   @Test("audio and video are in step after a thousand rounds, to the tick, without a gap or a burst")
@@ -27,16 +27,16 @@ struct LineTests {
     let interval: Int64 = 24_024
     let period = try #require(CameraPlan.period(.range(0..<interval * 2), .range(0..<1_000 * 15)))
     #expect(period == 48_120)
-    let rounds = Rounds(period: period, loops: true)
-    let pictures = try play(
-      MadeUpPictures(2, interval: interval), interval: interval, extent: .range(0..<interval * 2), rounds: rounds,
+    let rounds = LoopSchedule(period: period, loops: true)
+    let videoFrames = try play(
+      SyntheticVideo(2, interval: interval), interval: interval, extent: .range(0..<interval * 2), rounds: rounds,
       until: period * 1_000)
-    let areInPlace = pictures.enumerated().allSatisfy { index, picture in
-      picture.time == Int64(index / 2) * period + Int64(index % 2) * interval && picture.number == index % 2
+    let areInPlace = videoFrames.enumerated().allSatisfy { index, videoFrame in
+      videoFrame.time == Int64(index / 2) * period + Int64(index % 2) * interval && videoFrame.number == index % 2
     }
-    #expect(areInPlace && pictures.count == 2_000)
+    #expect(areInPlace && videoFrames.count == 2_000)
 
-    var line = SoundLine(MadeUpSound(1_000), channels: 1, extent: .range(0..<1_000 * 15), rounds: rounds)
+    var line = AudioInputTimeline(SyntheticAudio(1_000), channels: 1, extent: .range(0..<1_000 * 15), rounds: rounds)
     var samples: [Float] = []
     while samples.count < 3_208 * 1_000 { samples += try #require(try line.next()).samples }
     // 3,208 ticks a round: 1,000 of sound, then silence, a thousand times.
@@ -51,24 +51,24 @@ struct LineTests {
 
   @Test("where pictures are shorter than sound the last one stands still, at its own pace")
   func standing() throws {
-    let rounds = Rounds(period: 720_000, loops: true)
-    let pictures = try play(
-      MadeUpPictures(3, interval: 72_000), interval: 72_000, extent: .range(0..<216_000), rounds: rounds,
+    let rounds = LoopSchedule(period: 720_000, loops: true)
+    let videoFrames = try play(
+      SyntheticVideo(3, interval: 72_000), interval: 72_000, extent: .range(0..<216_000), rounds: rounds,
       until: 720_000 * 3)
-    #expect(pictures.map(\.time) == (0..<30).map { $0 * 72_000 })
-    #expect(pictures.prefix(11).map(\.number) == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0])
+    #expect(videoFrames.map(\.time) == (0..<30).map { $0 * 72_000 })
+    #expect(videoFrames.prefix(11).map(\.number) == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0])
   }
 
   @Test("played once, both end with the longer")
   func once() throws {
-    let rounds = Rounds(period: 720_000, loops: false)
-    let input = MadeUpPictures(3, interval: 72_000)
-    let pictures = try play(
+    let rounds = LoopSchedule(period: 720_000, loops: false)
+    let input = SyntheticVideo(3, interval: 72_000)
+    let videoFrames = try play(
       input, interval: 72_000, extent: .range(0..<216_000), rounds: rounds, until: .max)
-    #expect(pictures.map(\.time) == (0..<10).map { $0 * 72_000 })
+    #expect(videoFrames.map(\.time) == (0..<10).map { $0 * 72_000 })
     #expect(input.rounds == 1)
 
-    var line = SoundLine(MadeUpSound(1_000), channels: 1, extent: .range(0..<15_000), rounds: rounds)
+    var line = AudioInputTimeline(SyntheticAudio(1_000), channels: 1, extent: .range(0..<15_000), rounds: rounds)
     var pieces = 0
     while try line.next() != nil { pieces += 1 }
     #expect(pieces == 50)
@@ -76,27 +76,28 @@ struct LineTests {
 
   @Test("a still picture lasts as long as the sound that it is joined with, and for ever without")
   func endless() throws {
-    let still = StillPicture(Picture(size: MadeUpPictures.size), rate: try #require(PictureRate(pictures: 5)))
-    var line = PictureLine(
-      still, interval: 144_000, extent: .endless, rounds: Rounds(period: 720_000, loops: false))
+    let still = StillImage(VideoFrame(size: SyntheticVideo.size), rate: try #require(VideoRate(videoFrames: 5)))
+    var line = VideoInputTimeline(
+      still, interval: 144_000, extent: .endless, rounds: LoopSchedule(period: 720_000, loops: false))
     var count = 0
     while try line.peek() != nil {
       try line.advance()
       count += 1
     }
     #expect(count == 5 && line.end == 720_000)
-    var endless = PictureLine(still, interval: 144_000, extent: .endless, rounds: Rounds(period: nil, loops: false))
+    var endless = VideoInputTimeline(
+      still, interval: 144_000, extent: .endless, rounds: LoopSchedule(period: nil, loops: false))
     #expect(try endless.peek() != nil && endless.end == nil)
   }
 
   @Test("a higher rate gives pictures again, a lower one leaves some out, both by time")
   func rates() throws {
-    let rounds = Rounds(period: 720_000, loops: true)
+    let rounds = LoopSchedule(period: 720_000, loops: true)
     func numbers(_ rate: Double, from count: Int, until: Int64) throws -> [Int] {
       let interval = 720_000 / Int64(count)
       return try play(
-        MadeUpPictures(count, interval: interval), interval: interval, extent: .range(0..<720_000), rounds: rounds,
-        rate: PictureRate(rate), until: until
+        SyntheticVideo(count, interval: interval), interval: interval, extent: .range(0..<720_000), rounds: rounds,
+        rate: VideoRate(rate), until: until
       ).map(\.number)
     }
     let doubled = try numbers(20, from: 10, until: 720_000)
@@ -106,49 +107,50 @@ struct LineTests {
     #expect(uneven == [0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9])
     // Over rounds the beat goes on, whatever the round's length.
     let beat = try play(
-      MadeUpPictures(10, interval: 71_000), interval: 71_000, extent: .range(0..<710_000),
-      rounds: Rounds(period: 710_040, loops: true), rate: PictureRate(25), until: 720_000 * 100)
+      SyntheticVideo(10, interval: 71_000), interval: 71_000, extent: .range(0..<710_000),
+      rounds: LoopSchedule(period: 710_040, loops: true), rate: VideoRate(25), until: 720_000 * 100)
     let isEven = beat.enumerated().allSatisfy { $1.time == Int64($0) * 28_800 }
     #expect(isEven && beat.count == 2_500)
   }
 
   @Test("pictures that are left out are not even painted")
   func unpainted() throws {
-    let input = MadeUpPictures(1_000, interval: 7_200)
+    let input = SyntheticVideo(1_000, interval: 7_200)
     _ = try play(
-      input, interval: 7_200, extent: .range(0..<7_200_000), rounds: Rounds(period: 7_200_000, loops: false),
-      rate: PictureRate(10), until: 7_200_000)
+      input, interval: 7_200, extent: .range(0..<7_200_000), rounds: LoopSchedule(period: 7_200_000, loops: false),
+      rate: VideoRate(10), until: 7_200_000)
     #expect(input.painted == 100)
   }
 
   @Test("an input that has become empty ends the camera instead of turning round and round")
   func emptied() throws {
     let range: Extent = .range(0..<72_000)
-    var line = PictureLine(
-      MadeUpPictures(times: []), interval: 72_000, extent: range, rounds: Rounds(period: 72_000, loops: true))
-    #expect(throws: InputRefusal.changed) { try line.peek() }
-    var sound = SoundLine(MadeUpSound(0), channels: 1, extent: range, rounds: Rounds(period: 72_000, loops: true))
-    #expect(throws: InputRefusal.changed) { for _ in 0..<20 { _ = try sound.next() } }
+    var line = VideoInputTimeline(
+      SyntheticVideo(times: []), interval: 72_000, extent: range, rounds: LoopSchedule(period: 72_000, loops: true))
+    #expect(throws: InputError.changed) { try line.peek() }
+    var audio = AudioInputTimeline(
+      SyntheticAudio(0), channels: 1, extent: range, rounds: LoopSchedule(period: 72_000, loops: true))
+    #expect(throws: InputError.changed) { for _ in 0..<20 { _ = try audio.next() } }
   }
 
   @Test("rates mean what people mean, and the millionth picture has its exact time")
-  func pictureRates() throws {
-    #expect(PictureRate(29.97) == PictureRate(pictures: 30_000, seconds: 1_001))
-    #expect(PictureRate(59.94) == PictureRate(pictures: 60_000, seconds: 1_001))
-    #expect(PictureRate(12.5)?.perSecond == 12.5)
-    for bad in [0, -1, .nan, .infinity, 1_001, 0.001] { #expect(PictureRate(bad) == nil) }
-    let rate = try #require(PictureRate(29.97))
+  func videoRates() throws {
+    #expect(VideoRate(29.97) == VideoRate(videoFrames: 30_000, seconds: 1_001))
+    #expect(VideoRate(59.94) == VideoRate(videoFrames: 60_000, seconds: 1_001))
+    #expect(VideoRate(12.5)?.perSecond == 12.5)
+    for bad in [0, -1, .nan, .infinity, 1_001, 0.001] { #expect(VideoRate(bad) == nil) }
+    let rate = try #require(VideoRate(29.97))
     #expect(rate.time(of: 1_000_000) == 24_024_000_000)
-    #expect(rate.picture(at: 24_024_000_000) == 1_000_000)
-    #expect(rate.picture(at: 24_023_999_999) == 999_999)
+    #expect(rate.videoFrame(at: 24_024_000_000) == 1_000_000)
+    #expect(rate.videoFrame(at: 24_023_999_999) == 999_999)
     var generator = SeededGenerator(seed: 41)
     for _ in 0..<1_000 {
       let rate = try #require(
-        PictureRate(
-          pictures: .random(in: 1...60_000, using: &generator), seconds: .random(in: 60...1_001, using: &generator)))
+        VideoRate(
+          videoFrames: .random(in: 1...60_000, using: &generator), seconds: .random(in: 60...1_001, using: &generator)))
       let number = Int64.random(in: 0...10_000_000, using: &generator)
       let time = rate.time(of: number)
-      #expect(rate.picture(at: time) >= number && rate.picture(at: time - 1) < number || number == 0)
+      #expect(rate.videoFrame(at: time) >= number && rate.videoFrame(at: time - 1) < number || number == 0)
     }
   }
 }

@@ -52,18 +52,18 @@ extension RealTime {
       let began = ContinuousClock.now
       let taken = await take(camera)
       let took = ContinuousClock.now - began
-      let pictures = taken.of(.vp8)
+      let videoFrames = taken.of(.vp8)
       #expect(taken.frames.allSatisfy { $0.owner == someone })
       #expect(taken.lateness.allSatisfy { $0 >= .zero })
       #expect(took >= .milliseconds(999) && took < .seconds(30))
-      #expect(pictures.count >= 20 && pictures.count <= 25)
-      #expect(pictures.first?.isKeyframe == true && pictures.first?.size == PictureSize(width: 160, height: 120))
-      let pictureTicksAreDue = pictures.allSatisfy { $0.time.ticks.isMultiple(of: 3_600) }
-      #expect(pictureTicksAreDue)
+      #expect(videoFrames.count >= 20 && videoFrames.count <= 25)
+      #expect(videoFrames.first?.isKeyframe == true && videoFrames.first?.size == VideoSize(width: 160, height: 120))
+      let videoFrameTicksAreDue = videoFrames.allSatisfy { $0.time.ticks.isMultiple(of: 3_600) }
+      #expect(videoFrameTicksAreDue)
       // The encoder's delay is taken off, and what comes before the start is not given.
-      let sounds = taken.of(.opus)
-      let distances = Set(zip(sounds, sounds.dropFirst()).map { $1.time.ticks - $0.time.ticks })
-      #expect(sounds.count >= 49 && distances == [960])
+      let audioChunks = taken.of(.opus)
+      let distances = Set(zip(audioChunks, audioChunks.dropFirst()).map { $1.time.ticks - $0.time.ticks })
+      #expect(audioChunks.count >= 49 && distances == [960])
       let failure = await camera.failure
       #expect(failure == nil)
 
@@ -71,10 +71,10 @@ extension RealTime {
       let wanted = try scratch.judge(video, "-f", "rawvideo", "-pix_fmt", "yuv420p")
       let decoder = try VP8Decoder()
       var worst = Double.infinity
-      for frame in pictures {
-        let picture = try #require(try decoder.decode(frame.payload, \.copy))
+      for frame in videoFrames {
+        let videoFrame = try #require(try decoder.decode(frame.payload, \.copy))
         let number = Int(frame.time.ticks / 3_600)
-        worst = min(worst, peakSignalToNoise(picture.bytes, Array(wanted[number * 28_800..<(number + 1) * 28_800])))
+        worst = min(worst, peakSignalToNoise(videoFrame.bytes, Array(wanted[number * 28_800..<(number + 1) * 28_800])))
       }
       #expect(worst > 24, "measured: \(worst) dB")
     }
@@ -91,8 +91,8 @@ extension RealTime {
       let reader = PatternReader()
       var numbers: [UInt32] = []
       for frame in taken.of(.vp8) {
-        let picture = try #require(try decoder.decode(frame.payload, \.copy))
-        let reading = try reader.read(picture).get()
+        let videoFrame = try #require(try decoder.decode(frame.payload, \.copy))
+        let reading = try reader.read(videoFrame).get()
         numbers.append(reading.frameNumber)
         let shown = start + frame.time.seconds * 1_000
         #expect(abs(Double(reading.time) - shown) < 10_000)
@@ -169,7 +169,7 @@ extension RealTime {
       func isLive(_ options: LiveCamera.Options) throws -> Bool { try LiveCamera.open(options).isLive }
       #expect(try !isLive(.init(input: .file(file), owner: someone)))
       #expect(try isLive(.init(input: .file(file), live: true, owner: someone)))
-      #expect(try isLive(.init(input: .file(file), size: PictureSize(width: 32, height: 32), owner: someone)))
+      #expect(try isLive(.init(input: .file(file), size: VideoSize(width: 32, height: 32), owner: someone)))
       #expect(try isLive(.init(input: .file(file), fps: 10, owner: someone)))
       #expect(try isLive(.init(input: .file(file), audio: file, owner: someone)))
       let other = try scratch.make(
@@ -190,9 +190,9 @@ extension RealTime {
       let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=50:d=0.5")
       let camera = try LiveCamera(
         opening: .init(
-          input: .file(video), size: PictureSize(width: 128, height: 72), fps: 10, loops: false, owner: someone))
+          input: .file(video), size: VideoSize(width: 128, height: 72), fps: 10, loops: false, owner: someone))
       let taken = await take(camera)
-      #expect(taken.frames.first?.size == PictureSize(width: 128, height: 72))
+      #expect(taken.frames.first?.size == VideoSize(width: 128, height: 72))
       #expect(taken.frames.map(\.time.ticks) == [0, 9_000, 18_000, 27_000, 36_000])
     }
   }

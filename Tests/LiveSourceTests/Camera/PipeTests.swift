@@ -11,8 +11,8 @@ extension RealTime {
   @Suite("pictures from a pipe")
   @OwnThread
   struct PipeTests {
-    nonisolated static let size = PictureSize(width: 32, height: 32)
-    nonisolated static let pictureBytes = 32 * 32 * 3 / 2
+    nonisolated static let size = VideoSize(width: 32, height: 32)
+    nonisolated static let videoFrameBytes = 32 * 32 * 3 / 2
 
     /// A pipe, its two ends closed with the test.
     final class Pipe: Sendable {
@@ -29,9 +29,9 @@ extension RealTime {
         _ = Glibc.write(writing, text, text.utf8.count)
       }
 
-      func write(luma: UInt8, bytes: Int = PipeTests.pictureBytes) {
-        let picture = [UInt8](repeating: luma, count: 1_024) + [UInt8](repeating: 128, count: 512)
-        _ = Glibc.write(writing, picture, bytes)
+      func write(luma: UInt8, bytes: Int = PipeTests.videoFrameBytes) {
+        let videoFrame = [UInt8](repeating: luma, count: 1_024) + [UInt8](repeating: 128, count: 512)
+        _ = Glibc.write(writing, videoFrame, bytes)
       }
     }
 
@@ -89,7 +89,7 @@ extension RealTime {
     @Test(
       "joined with sound that ends sooner, the pictures go on; when the pipe ends all is over",
       arguments: [true, false])
-    func withSound(_ loops: Bool) async throws {
+    func withAudio(_ loops: Bool) async throws {
       let scratch = try Scratch()
       let pipe = Pipe()
       pipe.write(luma: 60)
@@ -103,9 +103,9 @@ extension RealTime {
         if frame.codec == .vp8, frame.time.ticks == 18 * 3_600 { close(pipe.writing) }
       }
       close(pipe.reading)
-      let (pictures, sound) = (last[.video] ?? 0, last[.audio] ?? 0)
-      #expect(pictures >= 0.72 && pictures < 2)
-      #expect(loops ? sound > 0.6 : sound < 0.25)
+      let (videoFrames, audio) = (last[.video] ?? 0, last[.audio] ?? 0)
+      #expect(videoFrames >= 0.72 && videoFrames < 2)
+      #expect(loops ? audio > 0.6 : audio < 0.25)
     }
 
     @Test("a Y4M file tells its size and rate, is played to where it is cut off, and that is told")

@@ -13,39 +13,39 @@ struct TrackTests {
   /// Both tracks of a camera: 30 pictures a second, and sound.
   struct Bench {
     var time = CameraTime()
-    var pictures: PictureTrack
-    var sound: SoundTrack
+    var videoFrames: VideoTrack
+    var audio: AudioTrack
     var shown: [(time: Int64, at: ContinuousClock.Instant)] = []
     var heard: [(time: Int64, at: ContinuousClock.Instant)] = []
 
     init() throws {
-      let rounds = Rounds(period: 720_000, loops: true)
-      let line = PictureLine(
-        MadeUpPictures(30, interval: 24_000), interval: 24_000, extent: .range(0..<720_000), rounds: rounds)
-      pictures = PictureTrack(line, fit: PictureFit(MadeUpPictures.size, wanted: nil))
-      sound = SoundTrack(
-        SoundLine(MadeUpSound(48_000), channels: 1, extent: .range(0..<720_000), rounds: rounds))
-      try pictures.prepare(now: 0)
-      try sound.prepare()
+      let rounds = LoopSchedule(period: 720_000, loops: true)
+      let line = VideoInputTimeline(
+        SyntheticVideo(30, interval: 24_000), interval: 24_000, extent: .range(0..<720_000), rounds: rounds)
+      videoFrames = VideoTrack(line, fit: VideoScaling(SyntheticVideo.size, wanted: nil))
+      audio = AudioTrack(
+        AudioInputTimeline(SyntheticAudio(48_000), channels: 1, extent: .range(0..<720_000), rounds: rounds))
+      try videoFrames.prepare(now: 0)
+      try audio.prepare()
     }
 
     /// What both threads do when they wake at a time.
     mutating func wake(_ now: ContinuousClock.Instant) throws {
       time.begin(now: now)
-      var point = time.look(now: now, awaited: sound.deadline)
-      while let due = try sound.take(now: point) { heard.append((time.shown(due.time), now)) }
-      try sound.prepare()
-      let awaited = try #require(pictures.deadline)
+      var point = time.look(now: now, awaited: audio.deadline)
+      while let due = try audio.take(now: point) { heard.append((time.shown(due.time), now)) }
+      try audio.prepare()
+      let awaited = try #require(videoFrames.deadline)
       point = time.look(now: now, awaited: awaited)
-      if let due = try pictures.take(now: point) {
+      if let due = try videoFrames.take(now: point) {
         shown.append((time.shown(due.time), now))
-        try pictures.prepare(now: point)
+        try videoFrames.prepare(now: point)
       }
     }
 
     /// When the next of them is to wake.
     var deadline: ContinuousClock.Instant? {
-      [time.instant(of: sound.deadline), pictures.deadline.flatMap(time.instant)].compactMap(\.self).min()
+      [time.instant(of: audio.deadline), videoFrames.deadline.flatMap(time.instant)].compactMap(\.self).min()
     }
 
     /// Plays to a time, each wake as late as told.
@@ -69,7 +69,7 @@ struct TrackTests {
       .microseconds(Int64.random(in: 0...900, using: &generator))
     }
     #expect(bench.shown.count == 1_800 && bench.heard.count == 3_000)
-    #expect(bench.pictures.leftOut == 0 && bench.sound.leftOut == 0)
+    #expect(bench.videoFrames.leftOut == 0 && bench.audio.leftOut == 0)
     let late = (bench.shown + bench.heard).map { ($0.at - start) - FileTime.duration($0.time) }.sorted()
     #expect(late[0] >= .zero)
     #expect(late[late.count * 99 / 100] <= .milliseconds(1))
@@ -82,11 +82,11 @@ struct TrackTests {
     let (shown, heard) = (bench.shown.count, bench.heard.count)
     try bench.wake(start + .milliseconds(510))
     #expect(bench.shown.count - shown == 1)
-    let picture = try #require(bench.shown.last).time
-    #expect(picture == 360_000)
+    let videoFrame = try #require(bench.shown.last).time
+    #expect(videoFrame == 360_000)
     #expect(bench.heard.count - heard == 21)
-    let sound = try #require(bench.heard.last).time
-    #expect(sound == 360_000)
+    let audio = try #require(bench.heard.last).time
+    #expect(audio == 360_000)
     let next = try #require(bench.deadline)
     #expect(next == start + .milliseconds(520))
   }
@@ -99,19 +99,19 @@ struct TrackTests {
     let woken = start + .seconds(3_600)
     try bench.play(from: woken, until: woken + .seconds(1)) { .zero }
     #expect(bench.shown.count - shown <= 31 && bench.heard.count - heard <= 51)
-    #expect(bench.pictures.leftOut == 0 && bench.sound.leftOut == 0)
+    #expect(bench.videoFrames.leftOut == 0 && bench.audio.leftOut == 0)
     for entry in bench.shown.dropFirst(shown) + bench.heard.dropFirst(heard) {
       let late = (entry.at - start) - FileTime.duration(entry.time)
       #expect(late >= .zero && late < .milliseconds(1))
     }
     // The distance of both tracks is what it was: picture 3 is 20 ms behind sound piece 4.
-    let picture = try #require(bench.shown.dropFirst(shown).first).time - 3 * 24_000
-    let sound = try #require(bench.heard.dropFirst(heard).first).time - 5 * 14_400
-    #expect(picture == sound)
+    let videoFrame = try #require(bench.shown.dropFirst(shown).first).time - 3 * 24_000
+    let audio = try #require(bench.heard.dropFirst(heard).first).time - 5 * 14_400
+    #expect(videoFrame == audio)
   }
 
   @Test("a camera whose pictures come far apart does not take that for a sleep")
-  func slowPictures() throws {
+  func slowVideoFrames() throws {
     var time = CameraTime()
     time.begin(now: start)
     for second in stride(from: 0, through: 600, by: 10) {
@@ -121,18 +121,18 @@ struct TrackTests {
   }
 
   @Test("sound that a disk kept for longer than is caught up is left out, and the rest is in its place")
-  func starvedSound() throws {
+  func starvedAudio() throws {
     var bench = try Bench()
     try bench.wake(start)
     // The pictures' thread goes on looking, so the clock goes on.
     for tick in 1...150 { _ = bench.time.look(now: start + .milliseconds(tick * 33), awaited: Int64(tick) * 23_760) }
-    let now = bench.time.look(now: start + .seconds(5), awaited: bench.sound.deadline)
+    let now = bench.time.look(now: start + .seconds(5), awaited: bench.audio.deadline)
     #expect(now == 3_600_000)
     var pieces: [Int64] = []
-    while let due = try bench.sound.take(now: now) { pieces.append(due.time) }
+    while let due = try bench.audio.take(now: now) { pieces.append(due.time) }
     #expect(pieces.count == 101)
     let first = try #require(pieces.first)
     #expect(first == 2_160_000)
-    #expect(bench.sound.leftOut == 149)
+    #expect(bench.audio.leftOut == 149)
   }
 }

@@ -36,15 +36,15 @@ struct UndecodableTests {
   @Test("are counted with the time of the first, round after round, and the picture before stands still")
   func counted() throws {
     let path = try film(damaged: [4, 5, 9])
-    let checked = try #require(try InputFile.check(path, rate: nil).pictures)
+    let checked = try #require(try InputFile.check(path, rate: nil).videoFrames)
     let input = try checked.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
-    var pictures: [[UInt8]] = []
+    var videoFrames: [[UInt8]] = []
     while try input.peek() != nil {
       try input.advance()
-      pictures.append(try input.picture().bytes)
+      videoFrames.append(try input.videoFrame().bytes)
     }
-    #expect(pictures.count == 20)
-    let stands = pictures[5] == pictures[3] && pictures[6] != pictures[5]
+    #expect(videoFrames.count == 20)
+    let stands = videoFrames[5] == videoFrames[3] && videoFrames[6] != videoFrames[5]
     #expect(stands)
     #expect(input.undecodable.count == 3)
     #expect(input.undecodable.first?.time == Int64(288_000))
@@ -55,7 +55,7 @@ struct UndecodableTests {
   }
 
   @Test("of sound are counted as well, and silence takes their place")
-  func sound() throws {
+  func audio() throws {
     // Sound in WebM has no check sum, so a packet can be made wrong.
     let path = try scratch.make("good.webm", "-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "libvorbis", "-ac", "1")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -64,7 +64,7 @@ struct UndecodableTests {
     // A packet of Vorbis that holds sound begins with a bit that is 0 (Vorbis I, 4.3.1).
     for packet in packets[10..<13] { bytes[packet] |= 1 }
     let damaged = try scratch.write(bytes, as: "damaged.webm")
-    let checked = try #require(try InputFile.check(damaged, rate: nil).sound)
+    let checked = try #require(try InputFile.check(damaged, rate: nil).audio)
     let input = try checked.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     let samples = try input.read(48_000).samples
     #expect(input.undecodable.count == 3)
@@ -92,7 +92,7 @@ struct UndecodableTests {
   @Test("the first is told at once with its file, time and reason, and all at the end, whatever number they are")
   func notice() {
     let book = LogBook()
-    var notice = LeftOutNotice(.video, of: "a.ivf", logger: book.logger)
+    var notice = UndecodableReport(.video, of: "a.ivf", logger: book.logger)
     var leftOut = Undecodable()
     notice.look(at: leftOut)
     notice.end(with: leftOut)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The live video encoder")
 struct LiveVideoEncoderTests {
-  private static let vga = PictureSize(width: 640, height: 480)
+  private static let vga = VideoSize(width: 640, height: 480)
   private let origin = ContinuousClock.now
 
   /// What came out of an encoder.
@@ -17,38 +17,39 @@ struct LiveVideoEncoderTests {
     var time: Int
     var bits: Int
     var isKeyframe: Bool
-    var size: PictureSize
+    var size: VideoSize
     var divisor: Int
   }
 
-  private static func noise(_ size: PictureSize, depth: UInt64) -> [Picture] {
+  private static func noise(_ size: VideoSize, depth: UInt64) -> [VideoFrame] {
     var generator = SeededGenerator(seed: 9)
     return (0..<8).map { _ in
-      var picture = Picture(size: size, luma: 120)
-      for index in picture.luma.indices { picture.luma[index] = UInt8(56 + generator.next() % depth) }
-      return picture
+      var videoFrame = VideoFrame(size: size, luma: 120)
+      for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(56 + generator.next() % depth) }
+      return videoFrame
     }
   }
 
   /// Plays at 30 pictures a second and decodes everything again.
   private func play(
-    _ encoder: LiveVideoEncoder, pictures: Int, target: (_ milliseconds: Int) -> Int, request: (_ picture: Int) -> Bool,
-    picture: (Int) -> Picture
+    _ encoder: LiveVideoEncoder, videoFrames: Int, target: (_ milliseconds: Int) -> Int,
+    request: (_ videoFrame: Int) -> Bool,
+    videoFrame: (Int) -> VideoFrame
   ) throws -> [Sent] {
     let decoder = try VP8Decoder()
     var sent: [Sent] = []
     var decoded = 0
-    for number in 0..<pictures {
+    for number in 0..<videoFrames {
       let milliseconds = number * 100 / 3
       let now = origin + .nanoseconds(number * 1_000_000_000 / 30)
       encoder.follow(bitrate: target(milliseconds), now: now)
       if request(number) { encoder.requestKeyframe(now: now) }
-      guard let frame = try encoder.encode(picture(number), time: Int64(number) * 3_000, now: now) else { continue }
-      if try decoder.decode(frame.payload) == encoder.rung.size { decoded += 1 }
+      guard let frame = try encoder.encode(videoFrame(number), time: Int64(number) * 3_000, now: now) else { continue }
+      if try decoder.decode(frame.payload) == encoder.qualityLevel.size { decoded += 1 }
       sent.append(
         Sent(
           time: milliseconds, bits: frame.payload.readableBytes * 8, isKeyframe: frame.isKeyframe,
-          size: encoder.rung.size, divisor: encoder.rung.divisor))
+          size: encoder.qualityLevel.size, divisor: encoder.qualityLevel.divisor))
     }
     #expect(decoded == sent.count)
     return sent
@@ -71,13 +72,13 @@ struct LiveVideoEncoderTests {
     var settings = LiveVideoEncoder.Settings(size: Self.vga, framesPerSecond: 30)
     settings.sizeChange = .seconds(2)
     let sent = try play(
-      try LiveVideoEncoder(settings), pictures: 300, target: { _ in 2_000_000 }, request: { $0 % 97 == 96 }
+      try LiveVideoEncoder(settings), videoFrames: 300, target: { _ in 2_000_000 }, request: { $0 % 97 == 96 }
     ) {
-      painter.picture(frame: UInt32($0), time: UInt64($0) * 100 / 3)
+      painter.videoFrame(frame: UInt32($0), time: UInt64($0) * 100 / 3)
     }
-    let half = PictureSize(width: 320, height: 240)
-    for picture in sent {
-      #expect(picture.size == (picture.time / 2_000 % 2 == 0 ? Self.vga : half), "at \(picture.time) ms")
+    let half = VideoSize(width: 320, height: 240)
+    for videoFrame in sent {
+      #expect(videoFrame.size == (videoFrame.time / 2_000 % 2 == 0 ? Self.vga : half), "at \(videoFrame.time) ms")
     }
     let changes = zip(sent, sent.dropFirst()).filter { $0.size != $1.size }.map(\.1)
     #expect(changes.map(\.isKeyframe) == [true, true, true, true])
@@ -90,9 +91,9 @@ struct LiveVideoEncoderTests {
     let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
     let targets = [2_000_000, 300_000, 100_000, 2_000_000]
     let sent = try play(
-      encoder, pictures: 4 * 8 * 30, target: { targets[min(3, $0 / 8_000)] }, request: { $0 % 150 == 100 }
+      encoder, videoFrames: 4 * 8 * 30, target: { targets[min(3, $0 / 8_000)] }, request: { $0 % 150 == 100 }
     ) {
-      painter.picture(frame: UInt32($0), time: UInt64($0) * 100 / 3)
+      painter.videoFrame(frame: UInt32($0), time: UInt64($0) * 100 / 3)
     }
     for (index, target) in targets.enumerated() {
       let stretch = index * 8_000 + 1_000..<(index + 1) * 8_000
@@ -117,12 +118,12 @@ struct LiveVideoEncoderTests {
 
   @Test("pictures full of detail become fewer and smaller, hold the line, and grow again slowly")
   func noiseFollows() throws {
-    let size = PictureSize(width: 320, height: 240)
+    let size = VideoSize(width: 320, height: 240)
     let noise = Self.noise(size, depth: 64)
     let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
     let targets = [2_000_000, 300_000, 100_000, 2_000_000]
     let sent = try play(
-      encoder, pictures: 4 * 12 * 30, target: { targets[min(3, $0 / 12_000)] }, request: { $0 == 700 }
+      encoder, videoFrames: 4 * 12 * 30, target: { targets[min(3, $0 / 12_000)] }, request: { $0 == 700 }
     ) {
       noise[$0 % noise.count]
     }
@@ -145,9 +146,9 @@ struct LiveVideoEncoderTests {
   func startsOver() throws {
     let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
     let noise = Self.noise(Self.vga, depth: 140)
-    _ = try play(encoder, pictures: 150, target: { _ in 100_000 }, request: { _ in false }) { noise[$0 % 8] }
-    #expect(encoder.rung.size.width <= 240 && encoder.rung.divisor == 2)
-    encoder.startOver(now: origin + .seconds(5))
+    _ = try play(encoder, videoFrames: 150, target: { _ in 100_000 }, request: { _ in false }) { noise[$0 % 8] }
+    #expect(encoder.qualityLevel.size.width <= 240 && encoder.qualityLevel.divisor == 2)
+    encoder.reset(now: origin + .seconds(5))
     var first: EncodedFrame?
     for number in 150..<170 where first == nil {
       let now = origin + .nanoseconds(number * 1_000_000_000 / 30)
@@ -155,24 +156,24 @@ struct LiveVideoEncoderTests {
       if frame?.size == Self.vga { first = frame }
     }
     #expect(first?.isKeyframe == true)
-    #expect(encoder.rung == QualityLadder.Rung(divisor: 1, size: Self.vga))
+    #expect(encoder.qualityLevel == QualityLadder.QualityLevel(divisor: 1, size: Self.vga))
   }
 
   @Test("a keyframe comes within 100 ms of a request, and never two within 500 ms")
   func keyframes() throws {
-    let size = PictureSize(width: 160, height: 120)
+    let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
     let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
     var generator = SeededGenerator(seed: 6)
     var asked: [Int] = []
     // Quiet, then at random, then ten requests a second.
-    let sent = try play(encoder, pictures: 1_200, target: { _ in 200_000 }) { number in
+    let sent = try play(encoder, videoFrames: 1_200, target: { _ in 200_000 }) { number in
       let asks =
         number > 800 ? number % 3 == 0 : number > 100 && Int.random(in: 0..<40, using: &generator) == 0
       if asks { asked.append(number * 100 / 3) }
       return asks
-    } picture: {
-      painter.picture(frame: UInt32($0), time: UInt64($0) * 33)
+    } videoFrame: {
+      painter.videoFrame(frame: UInt32($0), time: UInt64($0) * 33)
     }
     let keyframes = sent.filter(\.isKeyframe).map(\.time)
     let distances = zip(keyframes, keyframes.dropFirst()).map { $1 - $0 }
@@ -193,12 +194,12 @@ struct LiveVideoEncoderTests {
 
   @Test("of a source with one picture in two seconds, the standing picture is encoded again")
   func slowSource() throws {
-    let size = PictureSize(width: 160, height: 120)
+    let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
     let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 0.5))
     #expect(encoder.deadline == nil)
     let first = try #require(
-      try encoder.encode(painter.picture(frame: 0, time: 0), time: 0, now: origin))
+      try encoder.encode(painter.videoFrame(frame: 0, time: 0), time: 0, now: origin))
     #expect(first.isKeyframe)
     #expect(first.size == size)
     encoder.requestKeyframe(now: origin + .milliseconds(900))
@@ -211,16 +212,16 @@ struct LiveVideoEncoderTests {
     let nothing = try encoder.encodeAgain(time: 86_000, now: deadline + .seconds(1))
     #expect(nothing == nil)
     let next = try #require(
-      try encoder.encode(painter.picture(frame: 1, time: 2_000), time: 180_000, now: origin + .seconds(2)))
+      try encoder.encode(painter.videoFrame(frame: 1, time: 2_000), time: 180_000, now: origin + .seconds(2)))
     #expect(!next.isKeyframe)
   }
 
   @Test("10,000 frames keep to the bitrate without drift")
   func longRun() throws {
-    let size = PictureSize(width: 96, height: 72)
+    let size = VideoSize(width: 96, height: 72)
     let noise = Self.noise(size, depth: 16)
     let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
-    let sent = try play(encoder, pictures: 10_000, target: { _ in 150_000 }, request: { $0 % 1_000 == 0 }) {
+    let sent = try play(encoder, videoFrames: 10_000, target: { _ in 150_000 }, request: { $0 % 1_000 == 0 }) {
       noise[$0 * 5 % noise.count]
     }
     let parts = (0..<11).map { bitrate(sent, $0 * 30_000 + 3_000..<($0 + 1) * 30_000) }
@@ -232,9 +233,9 @@ struct LiveVideoEncoderTests {
 
   @Test("a still picture costs next to nothing, and odd sizes and figures do no harm")
   func stillAndOdd() throws {
-    let still = Picture(size: PictureSize(width: 161, height: 91), luma: 90)
+    let still = VideoFrame(size: VideoSize(width: 161, height: 91), luma: 90)
     let encoder = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: 30))
-    let sent = try play(encoder, pictures: 300, target: { _ in 1_000_000 }, request: { _ in false }) { _ in still }
+    let sent = try play(encoder, videoFrames: 300, target: { _ in 1_000_000 }, request: { _ in false }) { _ in still }
     #expect(sent.count == 300)
     #expect(bitrate(sent, 1_000..<10_000) < 10_000)
     for framesPerSecond in [-1.0, 0, 1e9] {
@@ -245,8 +246,8 @@ struct LiveVideoEncoderTests {
       odd.follow(bitrate: 0, now: origin)
       _ = try odd.encode(still, time: .max, now: origin + .seconds(1))
     }
-    #expect(throws: CodecFailure.self) {
-      try LiveVideoEncoder(.init(size: PictureSize(width: 1, height: 20_000), framesPerSecond: 30))
+    #expect(throws: CodecError.self) {
+      try LiveVideoEncoder(.init(size: VideoSize(width: 1, height: 20_000), framesPerSecond: 30))
     }
   }
 }

@@ -7,38 +7,39 @@ import Testing
 @Suite("The ladder of quality")
 struct QualityLadderTests {
   private let origin = ContinuousClock.now
-  private static let vga = PictureSize(width: 640, height: 480)
+  private static let vga = VideoSize(width: 640, height: 480)
 
   /// Lets pictures be encoded for some seconds at a quantizer.
   private func run(
     _ ladder: inout QualityLadder, from start: Int, seconds: Int, bitrate: Int = 1_000_000, omitted: Int = 0,
-    quantizer: (QualityLadder.Rung) -> Int
+    quantizer: (QualityLadder.QualityLevel) -> Int
   ) {
-    for picture in start * 30..<(start + seconds) * 30 where picture % ladder.rung.divisor == 0 {
-      let now = origin + .milliseconds(picture * 100 / 3)
-      if picture / ladder.rung.divisor % 10 < omitted {
+    for videoFrame in start * 30..<(start + seconds) * 30 where videoFrame % ladder.qualityLevel.divisor == 0 {
+      let now = origin + .milliseconds(videoFrame * 100 / 3)
+      if videoFrame / ladder.qualityLevel.divisor % 10 < omitted {
         ladder.leftOut(bitrate: bitrate, now: now)
       } else {
-        ladder.encoded(quantizer: quantizer(ladder.rung), bitrate: bitrate, now: now)
+        ladder.encoded(quantizer: quantizer(ladder.qualityLevel), bitrate: bitrate, now: now)
       }
     }
   }
 
   @Test("the rungs lead from half the pictures to a quarter of the size")
-  func rungs() {
-    let rungs = QualityLadder(size: Self.vga, framesPerSecond: 30).rungs
-    #expect(rungs.map(\.divisor) == [1, 2, 2, 2, 2, 2])
-    #expect(rungs.map(\.size.description) == ["640x480", "640x480", "480x360", "320x240", "240x180", "160x120"])
+  func qualityLevels() {
+    let qualityLevels = QualityLadder(size: Self.vga, framesPerSecond: 30).qualityLevels
+    #expect(qualityLevels.map(\.divisor) == [1, 2, 2, 2, 2, 2])
+    #expect(
+      qualityLevels.map(\.size.description) == ["640x480", "640x480", "480x360", "320x240", "240x180", "160x120"])
   }
 
   @Test("few or small pictures are not made fewer or smaller")
   func shortLadders() {
-    let slow = QualityLadder(size: Self.vga, framesPerSecond: 10).rungs
+    let slow = QualityLadder(size: Self.vga, framesPerSecond: 10).qualityLevels
     #expect(slow.allSatisfy { $0.divisor == 1 })
     #expect(slow.count == 5)
-    #expect(QualityLadder(size: PictureSize(width: 160, height: 90), framesPerSecond: 5).rungs.count == 1)
-    #expect(QualityLadder(size: PictureSize(width: 2, height: 2), framesPerSecond: 0).rungs.count == 1)
-    let odd = QualityLadder(size: PictureSize(width: 1_001, height: 751), framesPerSecond: 30).rungs.dropFirst(2)
+    #expect(QualityLadder(size: VideoSize(width: 160, height: 90), framesPerSecond: 5).qualityLevels.count == 1)
+    #expect(QualityLadder(size: VideoSize(width: 2, height: 2), framesPerSecond: 0).qualityLevels.count == 1)
+    let odd = QualityLadder(size: VideoSize(width: 1_001, height: 751), framesPerSecond: 30).qualityLevels.dropFirst(2)
     #expect(odd.allSatisfy { $0.size.width % 2 == 0 && $0.size.height % 2 == 0 })
   }
 
@@ -100,7 +101,7 @@ struct QualityLadderTests {
 
   @Test("a hopeless bitrate leads down at once, and not up again")
   func hopeless() {
-    var ladder = QualityLadder(size: PictureSize(width: 1_920, height: 1_080), framesPerSecond: 30)
+    var ladder = QualityLadder(size: VideoSize(width: 1_920, height: 1_080), framesPerSecond: 30)
     ladder.follow(bitrate: 50_000, now: origin)
     #expect(ladder.index >= 3)
     let index = ladder.index

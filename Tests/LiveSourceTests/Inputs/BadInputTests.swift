@@ -15,9 +15,9 @@ struct BadInputTests {
     scratch = try Scratch()
   }
 
-  func y4m(_ header: String, pictures: Int = 1, bytes: Int = 64 * 48 * 3 / 2) -> [UInt8] {
+  func y4m(_ header: String, videoFrames: Int = 1, bytes: Int = 64 * 48 * 3 / 2) -> [UInt8] {
     Array("YUV4MPEG2 \(header)\n".utf8)
-      + (0..<pictures).flatMap { _ in Array("FRAME\n".utf8) + [UInt8](repeating: 90, count: bytes) }
+      + (0..<videoFrames).flatMap { _ in Array("FRAME\n".utf8) + [UInt8](repeating: 90, count: bytes) }
   }
 
   func refused(_ bytes: [UInt8], as name: String = "a.y4m") throws -> String? {
@@ -65,7 +65,7 @@ struct BadInputTests {
 
   @Test("a Y4M file that is cut off is played as far as it is whole, or refused when no picture is")
   func truncatedY4M() throws {
-    let whole = y4m("W64 H48 F30:1", pictures: 3)
+    let whole = y4m("W64 H48 F30:1", videoFrames: 3)
     let camera = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(whole.dropLast(10)), as: "b.y4m")), owner: someone))
     #expect(camera.remarks == ["It is cut off; what is whole is played."])
@@ -104,7 +104,7 @@ struct BadInputTests {
   func options() throws {
     let path = try scratch.write(y4m("W64 H48 F30:1"), as: "a.y4m")
     func sentence(_ width: Int, _ height: Int) -> String? {
-      refusal(path, size: PictureSize(width: width, height: height))
+      refusal(path, size: VideoSize(width: width, height: height))
     }
     #expect(sentence(641, 480) == "The size 641x480 is not possible: both sides must be even.")
     #expect(sentence(0, 480) == "The size 0x480 is not possible: a side must be 16 to 4096 pixels.")
@@ -148,7 +148,7 @@ struct BadInputTests {
   }
 
   @Test("a PNG that claims to be huge, or is cut off, or damaged")
-  func pictures() throws {
+  func videoFrames() throws {
     let path = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc=s=64x48", "-frames:v", "1")
     let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     var bomb = good
@@ -164,8 +164,8 @@ struct BadInputTests {
   }
 
   @Test("raw pictures without a size, from a pipe that ends, from a folder's worth of nothing")
-  func rawPictures() throws {
-    func sentence(_ bytes: [UInt8], size: PictureSize?) throws -> String? {
+  func rawVideoFrames() throws {
+    func sentence(_ bytes: [UInt8], size: VideoSize?) throws -> String? {
       let path = try scratch.write(bytes, as: "raw")
       let descriptor = Glibc.open(path, O_RDONLY)
       defer { close(descriptor) }
@@ -178,7 +178,7 @@ struct BadInputTests {
         return error.description
       }
     }
-    let size = PictureSize(width: 64, height: 48)
+    let size = VideoSize(width: 64, height: 48)
     #expect(
       try sentence([], size: nil)
         == "Standard input cannot be played: raw pictures come from it, and their size must be given (--size).")
@@ -256,18 +256,18 @@ struct BadInputTests {
         bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
       } else {
         // Headers are where damage matters.
-        let reach = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
+        let connectionSettings = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
         for _ in 0..<Int.random(in: 1...6, using: &generator) {
-          bytes[Int.random(in: 0..<reach, using: &generator)] = .random(in: 0...255, using: &generator)
+          bytes[Int.random(in: 0..<connectionSettings, using: &generator)] = .random(in: 0...255, using: &generator)
         }
       }
       let path = try scratch.write(bytes, as: "fuzz-\(name)")
       guard let found = try? InputFile.check(path, rate: nil) else { continue }
       played += 1
       // What was found good can be read to its end, twice, at most refused on the way.
-      _ = try? found.pictures?.all(limit: 20)
-      if let sound = found.sound {
-        let input = try sound.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
+      _ = try? found.videoFrames?.all(limit: 20)
+      if let audio = found.audio {
+        let input = try audio.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
         for _ in 0..<20 where (try? input.read(960).count) == 0 { try? input.rewind() }
       }
     }

@@ -4,33 +4,33 @@ import Media
 
 @testable import LiveSource
 
-extension CheckedPictures {
+extension CheckedVideo {
   /// All pictures of one round, with their times.
-  func all(limit: Int = 10_000) throws -> [(time: Int64, picture: Picture)] {
+  func all(limit: Int = 10_000) throws -> [(time: Int64, videoFrame: VideoFrame)] {
     let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
-    var pictures: [(Int64, Picture)] = []
-    while pictures.count < limit, let time = try input.peek() {
+    var videoFrames: [(Int64, VideoFrame)] = []
+    while videoFrames.count < limit, let time = try input.peek() {
       try input.advance()
-      pictures.append((time, try input.picture()))
+      videoFrames.append((time, try input.videoFrame()))
     }
-    return pictures
+    return videoFrames
   }
 }
 
-extension CheckedSound {
+extension CheckedAudio {
   /// All samples of one round.
   func all() throws -> [Float] {
     let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var samples: [Float] = []
     while true {
-      let sound = try input.read(1_000)
-      samples += sound.samples
-      if sound.count < 1_000 { return samples }
+      let audio = try input.read(1_000)
+      samples += audio.samples
+      if audio.count < 1_000 { return samples }
     }
   }
 }
 
-extension Picture {
+extension VideoFrame {
   /// All bytes, plane by plane.
   var bytes: [UInt8] { luma + blue + red }
 }

@@ -52,7 +52,7 @@ let someone = ParticipantID("me")
 
 /// Why something is not opened; nil when it is.
 func refusal(
-  _ path: String, size: PictureSize? = nil, fps: Double? = nil, audio: String? = nil, live: Bool = true
+  _ path: String, size: VideoSize? = nil, fps: Double? = nil, audio: String? = nil, live: Bool = true
 ) -> String? {
   do {
     _ = try LiveCamera.open(

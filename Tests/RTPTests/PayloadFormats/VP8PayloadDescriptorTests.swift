@@ -61,10 +61,10 @@ struct VP8PayloadDescriptorTests {
       var packet = try RTPPacket(parsing: Fixture.bytes("rtp/\(name).bin", in: .module))
       return (try VP8PayloadDescriptor(parsing: &packet.payload), packet.payload)
     }
-    let (start, picture) = try read("vp8-keyframe-start")
+    let (start, videoFrame) = try read("vp8-keyframe-start")
     #expect(start.startsFrame)
     #expect(start.pictureID == .init(0x25DC))
-    #expect(try VP8FrameHeader(parsing: picture).isKeyframe)
+    #expect(try VP8FrameHeader(parsing: videoFrame).isKeyframe)
     let (middle, _) = try read("vp8-keyframe-middle")
     #expect(!middle.startsPartition)
     #expect(middle.pictureID == start.pictureID)

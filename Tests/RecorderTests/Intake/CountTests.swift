@@ -23,7 +23,7 @@ struct CountTests {
   }
 
   private func entry(_ all: [TrackStatistics]) throws -> RecordingManifest.Track {
-    let intake = FrameIntake(hold: .zero, verification: nil)
+    let intake = FramePipeline(hold: .zero, verification: nil)
     for counts in all { intake.receive(.statistics(.audio, counts), now: Script.beginning) }
     intake.receive(
       .frame(

@@ -18,8 +18,8 @@ struct GapTests {
   private func video(
     _ seconds: Double, missing: Range<Int> = 0..<0, gaps: [Int: MediaGap] = [:]
   ) throws -> RecordingManifest.Track {
-    let intake = FrameIntake(hold: .zero, verification: nil)
-    let pieces = try TestMedia.pictures(1, keyframeEvery: 1)
+    let intake = FramePipeline(hold: .zero, verification: nil)
+    let pieces = try TestMedia.videoFrames(1, keyframeEvery: 1)
     for index in 0..<Int(seconds * 30) where !missing.contains(index) {
       let arrival = Script.beginning + .seconds(Double(index) / 30)
       intake.receive(
@@ -59,7 +59,7 @@ struct GapTests {
   }
 
   @Test("a gap right before the last picture does not make the recording longer")
-  func lastPicture() throws {
+  func lastVideoFrame() throws {
     let track = try video(4, missing: 30..<119, gaps: [119: MediaGap(.muted)])
     #expect(track.duration == 4)
   }
@@ -90,7 +90,7 @@ struct GapTests {
 
   @Test("silence that the sender left out is told from a pause, though nobody named either")
   func discontinuous() throws {
-    let intake = FrameIntake(hold: .zero, verification: VerificationPool(threads: 0))
+    let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
     let tone = try TestMedia.tone(4)
     for (index, piece) in tone.enumerated() {
       var payload = piece.payload
@@ -118,8 +118,8 @@ struct GapTests {
 
   @Test("what the gate refuses is a gap of what depended on it")
   func refused() throws {
-    let intake = FrameIntake(hold: .zero, verification: VerificationPool(threads: 0))
-    var pieces = try TestMedia.pictures(3, keyframeEvery: 30)
+    let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
+    var pieces = try TestMedia.videoFrames(3, keyframeEvery: 30)
     pieces[30].payload = VideoGateTests.keyframe(width: 4_112, height: 16)
     for (index, piece) in pieces.enumerated() {
       let arrival = Script.beginning + .seconds(Double(index) / 30)

@@ -12,8 +12,8 @@ struct IntakeCostTests {
   func cost() throws {
     let seconds = 300
     let tone = try TestMedia.tone(1)
-    let pictures = try TestMedia.pictures(1)
-    let intake = FrameIntake(hold: .seconds(3), verification: nil)
+    let videoFrames = try TestMedia.videoFrames(1)
+    let intake = FramePipeline(hold: .seconds(3), verification: nil)
     var placed = 0
     let owner = ParticipantID("anna")
     let spent = ProcessorTime.measure {
@@ -33,7 +33,8 @@ struct IntakeCostTests {
           intake.receive(
             .frame(
               EncodedFrame(
-                owner: owner, codec: .vp8, time: time, payload: pictures[index].payload, isKeyframe: false, arrival: at)
+                owner: owner, codec: .vp8, time: time, payload: videoFrames[index].payload, isKeyframe: false,
+                arrival: at)
             ),
             now: at)
           placed += intake.release(now: at).count

@@ -7,13 +7,13 @@ import Testing
 /// Pictures that cost more to decode than a call has time for.
 @Suite("What verification may cost")
 struct VerificationBudgetTests {
-  private let start = Moment.now
+  private let start = MonotonicInstant.now
 
   @Test("1920x1080 at 30 pictures a second is verified without an end, also with a change of size every second")
   func ordinary() {
     var budget = VerificationBudget()
     for index in 0..<30 * 60 {
-      let size = PictureSize(width: index / 30 % 2 == 0 ? 1_920 : 1_280, height: index / 30 % 2 == 0 ? 1_080 : 720)
+      let size = VideoSize(width: index / 30 % 2 == 0 ? 1_920 : 1_280, height: index / 30 % 2 == 0 ? 1_080 : 720)
       let isAffordable = budget.spend(on: size, now: start + .milliseconds(index * 1_000 / 30))
       #expect(isAffordable)
     }
@@ -23,7 +23,7 @@ struct VerificationBudgetTests {
   func hostile() {
     var budget = VerificationBudget()
     let verified = (0..<1_000).count { index in
-      let size = PictureSize(width: index % 2 == 0 ? 4_096 : 4_080, height: 4_096)
+      let size = VideoSize(width: index % 2 == 0 ? 4_096 : 4_080, height: 4_096)
       return budget.spend(on: size, now: start + .milliseconds(index * 10))
     }
     print("measured: of 1,000 pictures of 4096x4096 in 10 s, \(verified) are verified")
@@ -34,7 +34,7 @@ struct VerificationBudgetTests {
   func small() {
     var budget = VerificationBudget()
     let verified = (0..<100_000).count { index in
-      budget.spend(on: PictureSize(width: 16, height: 16), now: start + .microseconds(index * 100))
+      budget.spend(on: VideoSize(width: 16, height: 16), now: start + .microseconds(index * 100))
     }
     print("measured: of 100,000 pictures of 16x16 in 10 s, \(verified) are verified")
     #expect((10_000...42_000).contains(verified))
@@ -42,16 +42,16 @@ struct VerificationBudgetTests {
 
   @Test("what builds on a picture that was not verified is not verified either, and the next affordable keyframe is")
   func chain() throws {
-    let check = FrameCheck(VerificationPool(threads: 0))
+    let check = FrameVerifier(VerificationPool(threads: 0))
     func unverified() -> UInt64 { check.counts.unverified[.video] ?? 0 }
-    let small = try TestMedia.pictures(1, size: PictureSize(width: 64, height: 48), keyframeEvery: 30)
+    let small = try TestMedia.videoFrames(1, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
     // A keyframe's head and little else: enough to make libvpx allocate 4096x4096.
     func large(_ width: Int, at seconds: Double) -> EncodedFrame {
       let bytes: [UInt8] = [0x10, 0x00, 0x00, 0x9D, 0x01, 0x2A, UInt8(width & 0xFF), UInt8(width >> 8), 0x00, 0x10]
       return EncodedFrame(
         owner: ParticipantID("a"), codec: .vp8, time: MediaTime(ticks: 0, rate: 90_000),
         payload: ByteBuffer(bytes: bytes),
-        isKeyframe: true, size: PictureSize(width: width, height: 4_096), arrival: start + .seconds(seconds))
+        isKeyframe: true, size: VideoSize(width: width, height: 4_096), arrival: start + .seconds(seconds))
     }
     for index in 0..<200 { check.examine(large(index % 2 == 0 ? 4_096 : 4_080, at: Double(index) / 100), now: start) }
     #expect(unverified() > 150)
@@ -63,7 +63,7 @@ struct VerificationBudgetTests {
     #expect(unverified() == before + 1)
     frame.payload = small[0].payload
     frame.isKeyframe = true
-    frame.size = PictureSize(width: 64, height: 48)
+    frame.size = VideoSize(width: 64, height: 48)
     frame.arrived = start + .seconds(3)
     check.examine(frame, now: start)
     #expect(unverified() == before + 1 && check.isIdle)

@@ -25,7 +25,7 @@ struct VideoGateTests {
   func largest(width: UInt16, height: UInt16) {
     var gate = VideoGate()
     let passed = gate.admit(frame(Self.keyframe(width: width, height: height)))
-    #expect(passed?.size == PictureSize(width: Int(width), height: Int(height)))
+    #expect(passed?.size == VideoSize(width: Int(width), height: Int(height)))
   }
 
   @Test(

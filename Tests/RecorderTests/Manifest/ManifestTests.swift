@@ -10,7 +10,7 @@ struct ManifestTests {
   private func short(_ owner: String, video: Bool = false) throws -> Script {
     var script = Script(owner)
     script.add(try TestMedia.tone(1), codec: .opus)
-    if video { script.add(try TestMedia.pictures(1), codec: .vp8) }
+    if video { script.add(try TestMedia.videoFrames(1), codec: .vp8) }
     return script
   }
 
@@ -122,7 +122,7 @@ struct ManifestTests {
   func firstKeyframe() async throws {
     let folder = TestFolder()
     var script = Script()
-    script.add(Array(try TestMedia.pictures(4).dropFirst(30)), codec: .vp8)
+    script.add(Array(try TestMedia.videoFrames(4).dropFirst(30)), codec: .vp8)
     let summary = try #require(try await folder.record(script).first)
     let video = try #require(summary.track(.video))
     #expect(video.refused == 30 && video.frames == 60 && video.keyframes == 1)
@@ -133,7 +133,7 @@ struct ManifestTests {
   @Test("damaged frames are counted as decode errors when verification is on, and only then", arguments: [true, false])
   func decodeErrors(verifies: Bool) async throws {
     let folder = TestFolder()
-    var pieces = try TestMedia.pictures(2)
+    var pieces = try TestMedia.videoFrames(2)
     for index in [20, 25] { pieces[index].payload.moveWriterIndex(to: pieces[index].payload.readerIndex + 4) }
     var script = Script()
     script.add(pieces, codec: .vp8)
@@ -147,12 +147,12 @@ struct ManifestTests {
   @Test("a picture of 16383x16383 and Opus of no bytes are refused, and the rest goes on")
   func absurdFrames() async throws {
     let folder = TestFolder()
-    var pictures = try TestMedia.pictures(4)
-    pictures[10].payload = .init(bytes: [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F, 0, 0, 0, 0])
+    var videoFrames = try TestMedia.videoFrames(4)
+    videoFrames[10].payload = .init(bytes: [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F, 0, 0, 0, 0])
     var tone = try TestMedia.tone(4)
     tone[10].payload.clear()
     var script = Script()
-    script.add(pictures, codec: .vp8)
+    script.add(videoFrames, codec: .vp8)
     script.add(tone, codec: .opus)
     let summary = try #require(try await folder.record(script).first)
     // From the refused keyframe to the next one nothing can be decoded.
@@ -219,10 +219,10 @@ struct ManifestTests {
   @Test("a recorder that looks at the clock itself writes within a second of real time")
   func realTime() async throws {
     let folder = TestFolder()
-    var configuration = Recorder.Configuration(folder: folder.path, room: "100")
+    var configuration = RoomRecorder.Configuration(folder: folder.path, room: "100")
     configuration.hold = .zero
-    let recorder = try Recorder(configuration)
-    let now = Moment.now
+    let recorder = try RoomRecorder(configuration)
+    let now = MonotonicInstant.now
     recorder.begin(ParticipantID("anna"), now: now, wallClock: TestFolder.wallClock)
     for piece in try TestMedia.tone(0.2) {
       let frame = EncodedFrame(
@@ -236,6 +236,6 @@ struct ManifestTests {
       size = (try? folder.bytes("anna.ogg").count) ?? 0
     }
     #expect(size >= 200)
-    await recorder.finish(now: Moment.now)
+    await recorder.finish(now: MonotonicInstant.now)
   }
 }

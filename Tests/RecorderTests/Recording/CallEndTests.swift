@@ -8,7 +8,9 @@ import Testing
 @Suite("The end of a call, in its sound file")
 struct CallEndTests {
   /// Records a call and ends it so many seconds after its beginning; the Ogg's length in seconds, by ffprobe.
-  private static func oggLength(_ script: Script, endedAt end: Double, reason: LeaveReason) async throws -> Double {
+  private static func oggLength(_ script: Script, endedAt end: Double, reason: RecordingEndReason) async throws
+    -> Double
+  {
     let folder = TestFolder()
     let recorder = try folder.recorder()
     recorder.begin(script.owner, name: nil, now: Script.beginning, wallClock: TestFolder.wallClock)
@@ -23,34 +25,35 @@ struct CallEndTests {
     return try reader.probe().format.seconds
   }
 
-  private static func sound(_ seconds: Double) throws -> Script {
+  private static func audio(_ seconds: Double) throws -> Script {
     var script = Script("anna")
     script.add(try TestMedia.tone(seconds), codec: .opus)
     return script
   }
 
   @Test("sound that stops before the pictures is filled up to where they end")
-  func picturesGoOn() async throws {
-    var script = try Self.sound(2)
-    script.add(try TestMedia.pictures(5), codec: .vp8)
+  func videoFramesGoOn() async throws {
+    var script = try Self.audio(2)
+    script.add(try TestMedia.videoFrames(5), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    for reason in LeaveReason.allCases {
+    for reason in RecordingEndReason.allCases {
       let length = try await Self.oggLength(script, endedAt: 5.01, reason: reason)
       #expect(abs(length - 5) < 0.05, "\(reason)")
     }
   }
 
   @Test(
-    "a call that ends in a pause of a sender of silence lasts until its end", arguments: [LeaveReason.left, .stopped])
-  func pause(_ reason: LeaveReason) async throws {
-    let length = try await Self.oggLength(Self.sound(2), endedAt: 2.36, reason: reason)
+    "a call that ends in a pause of a sender of silence lasts until its end",
+    arguments: [RecordingEndReason.left, .stopped])
+  func pause(_ reason: RecordingEndReason) async throws {
+    let length = try await Self.oggLength(Self.audio(2), endedAt: 2.36, reason: reason)
     #expect(abs(length - 2.35) < 0.02)
   }
 
   @Test("a sender report after the last packet shows that the call still went on")
   func report() async throws {
-    var script = try Self.sound(2)
+    var script = try Self.audio(2)
     script.addReports(.opus, at: [0.5, 5])
     let length = try await Self.oggLength(script, endedAt: 5.5, reason: .left)
     #expect(abs(length - 5.49) < 0.02)
@@ -58,15 +61,15 @@ struct CallEndTests {
 
   @Test("whoever was not heard of for a while was in the call until their last packet")
   func lost() async throws {
-    for (reason, end) in [(LeaveReason.connectionLost, 2.3), (.failed, 2.3), (.left, 4), (.stopped, 30)] {
-      let length = try await Self.oggLength(Self.sound(2), endedAt: end, reason: reason)
+    for (reason, end) in [(RecordingEndReason.connectionLost, 2.3), (.failed, 2.3), (.left, 4), (.stopped, 30)] {
+      let length = try await Self.oggLength(Self.audio(2), endedAt: end, reason: reason)
       #expect(abs(length - 1.99) < 0.02, "\(reason)")
     }
   }
 
   @Test("sound that goes on to the end is not made longer by what a packet takes to come")
   func noPause() async throws {
-    let length = try await Self.oggLength(Self.sound(2), endedAt: 2.04, reason: .left)
+    let length = try await Self.oggLength(Self.audio(2), endedAt: 2.04, reason: .left)
     #expect(abs(length - 2) < 0.001)
   }
 }

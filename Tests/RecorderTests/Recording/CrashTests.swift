@@ -13,11 +13,11 @@ struct CrashTests {
   private static func call() throws -> Script {
     var script = Script()
     script.add(try TestMedia.tone(10), codec: .opus)
-    let small = PictureSize(width: 64, height: 48)
-    script.add(try TestMedia.pictures(3, size: small, keyframeEvery: 40), codec: .vp8)
-    let larger = PictureSize(width: 96, height: 64)
+    let small = VideoSize(width: 64, height: 48)
+    script.add(try TestMedia.videoFrames(3, size: small, keyframeEvery: 40), codec: .vp8)
+    let larger = VideoSize(width: 96, height: 64)
     script.add(
-      try TestMedia.pictures(5, size: larger, keyframeEvery: 50), codec: .vp8, begin: 5, base: 1_000_000 + 450_000)
+      try TestMedia.videoFrames(5, size: larger, keyframeEvery: 50), codec: .vp8, begin: 5, base: 1_000_000 + 450_000)
     script.addReports(.opus, at: [0.5, 5.5])
     script.addReports(.vp8, at: [0.7, 5.7])
     return script
@@ -115,11 +115,11 @@ struct CrashTests {
   }
 
   /// Plays a script with the disk's time at that of each event, and a look at the clock every 100 ms.
-  private func record(_ script: Script, to recorder: Recorder, on disk: ScriptedDisk) async {
+  private func record(_ script: Script, to recorder: RoomRecorder, on disk: ScriptedDisk) async {
     var clock = Script.beginning
     for entry in script.inOrder {
-      while clock + Recorder.tick < entry.at {
-        clock += Recorder.tick
+      while clock + RoomRecorder.tick < entry.at {
+        clock += RoomRecorder.tick
         disk.time = clock
         await recorder.advance(now: clock)
       }
@@ -143,9 +143,9 @@ struct CrashTests {
     let what: Comment = "cut \(number) at \(cut.seconds) s"
     let names = folder.names.filter { !$0.hasSuffix(".json") }
     if folder.names.contains("anna.json"), try !RecordingManifest(parsing: folder.bytes("anna.json")).finished {
-      let reports = Recorder.repair("\(mended.path)/anna.json")
+      let reports = RoomRecorder.repair("\(mended.path)/anna.json")
       #expect(reports.allSatisfy(\.isWhole) || names.isEmpty, "\(what): \(reports)")
-      #expect(Recorder.unfinished(in: mended.path).isEmpty)
+      #expect(RoomRecorder.unfinished(in: mended.path).isEmpty)
       #expect(try RecordingManifest(parsing: mended.bytes("anna.json")).repaired == true)
     }
     let opinions = try Opinions(

@@ -26,9 +26,9 @@ struct FullMemoryTests {
     let missing = sent.count - written.count
     #expect(dropped > 30 && dropped == missing)
     // One hole, and after it a keyframe.
-    let pictures = blocks.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.isKeyframe)
+    let videoFrames = blocks.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.isKeyframe)
     let hole = try #require(zip(written, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset)
-    let isKeyframe = pictures[hole]
+    let isKeyframe = videoFrames[hole]
     #expect(isKeyframe)
     expectSame(Array(written[hole...]) == Array(sent.suffix(written.count - hole)))
     #expect(manifest.disk?.packetsDropped == 0 && manifest.disk?.stalls == 1)
@@ -70,7 +70,7 @@ struct FullMemoryTests {
   }
 
   @Test("sound is left out only when even the part that is kept for it is full")
-  func fullOfSound() async throws {
+  func fullOfAudio() async throws {
     let limit = 96 << 10
     let call = FaultyCall(
       script: try SmallCall.script(12), disk: ScriptedDisk(), folder: TestFolder(), memoryLimit: limit)
@@ -105,9 +105,9 @@ struct FullMemoryTests {
     #expect(!manifest.finished && manifest.files.allSatisfy { !$0.complete })
     let files = disk.files
     // Whatever is in no file is counted.
-    let pictures = script.payloads(.vp8).count - BlockReader(files["anna.webm"] ?? []).payloads(.vp8).count
+    let videoFrames = script.payloads(.vp8).count - BlockReader(files["anna.webm"] ?? []).payloads(.vp8).count
     let lost = Int(manifest.disk?.picturesDropped ?? 0)
-    #expect(lost > 20 && lost == pictures)
+    #expect(lost > 20 && lost == videoFrames)
     let problems = await recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .lost], "\(problems)")
@@ -116,8 +116,8 @@ struct FullMemoryTests {
     let ogg = try OggCount(files["anna.ogg"] ?? [])
     #expect(ogg.packets + Int(manifest.disk?.packetsDropped ?? 0) == script.payloads(.opus).count)
     #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).finished == false)
-    #expect(Recorder.unfinished(in: folder.path) == ["anna.json"])
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json"])
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.map(\.isWhole) == [true, true, true])
     for name in ["anna.webm", "anna.ogg"] {
       let reader = Reader(path: "\(folder.path)/\(name)")

@@ -73,7 +73,7 @@ struct FullToTheEndTests {
     #expect(sentence.contains("did not take the last \(longest) s of it"), "\(sentence)")
 
     if fault == .full { try expectClosed(manifest, in: folder) }
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.count { $0.isWhole } == reports.count)
     let repaired = try RecordingManifest(parsing: folder.bytes("anna.json"))
     #expect(repaired.finished && repaired.duration < 2.1)
@@ -86,7 +86,7 @@ struct FullToTheEndTests {
   private func expectClosed(_ manifest: RecordingManifest, in folder: TestFolder) throws {
     for file in manifest.files {
       let path = "\(folder.path)/\(file.name)"
-      for report in Recorder.repair(path) {
+      for report in RoomRecorder.repair(path) {
         guard case .whole = report.outcome else { Issue.record("\(report)"); continue }
       }
       let reader = Reader(path: path)
@@ -108,9 +108,9 @@ struct FullToTheEndTests {
     guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
     let script = try SmallCall.script(6)
     let folder = TestFolder()
-    var configuration = Recorder.Configuration(folder: "\(disk.path)/out", room: "100")
+    var configuration = RoomRecorder.Configuration(folder: "\(disk.path)/out", room: "100")
     configuration.looksAtClock = false
-    let recorder = try Recorder(configuration)
+    let recorder = try RoomRecorder(configuration)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: 2)
     _ = try ExternalTool.run("dd", ["if=/dev/zero", "of=\(disk.path)/filler", "bs=4096"])
@@ -138,9 +138,9 @@ struct FullToTheEndTests {
     disk.failures = [.write: ENOSPC]
     let end = await folder.play([script], to: recorder, from: 2)
     recorder.end(script.owner, reason: .left, now: end)
-    for tick in 1...50 { await recorder.advance(now: end + Recorder.tick * tick) }
+    for tick in 1...50 { await recorder.advance(now: end + RoomRecorder.tick * tick) }
     disk.failures = [:]
-    for tick in 51...70 { await recorder.advance(now: end + Recorder.tick * tick) }
+    for tick in 51...70 { await recorder.advance(now: end + RoomRecorder.tick * tick) }
     await recorder.finish(now: end + .seconds(8))
     try FaultyCall(script: script, disk: disk, folder: folder).expectWhole()
     var all: [RecordingSummary] = []
@@ -199,7 +199,7 @@ struct FullToTheEndTests {
     #expect((manifest.disk?.duration ?? 0) > 1)
     disk.failures = [:]
     let last = await folder.play([script], to: recorder, from: 11.5)
-    for tick in 1...12 { await recorder.advance(now: last + Recorder.tick * tick) }
+    for tick in 1...12 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     let whole = try #require(await recorder.finish(now: last + .seconds(2)).first)
     #expect(whole.track(.video)?.frames == 360 && whole.track(.video)?.unwritten == 0)
   }
@@ -207,30 +207,30 @@ struct FullToTheEndTests {
 
 /// What is in the files of a folder, read by other means than the recorder's.
 struct Written {
-  let pictures: Int
+  let videoFrames: Int
   let keyframes: Int
   let packets: Int
-  let lastPicture: Double
-  let soundEnd: Double
+  let lastVideoFrame: Double
+  let audioEnd: Double
 
   init(in folder: TestFolder, base: String = "anna") throws {
     let blocks = BlockReader(try folder.bytes("\(base).webm")).blocks.filter { $0.track == WebMHeader.videoNumber }
-    pictures = blocks.count
+    videoFrames = blocks.count
     keyframes = blocks.count(where: \.isKeyframe)
-    lastPicture = Double(blocks.last?.time ?? 0) / 1_000
+    lastVideoFrame = Double(blocks.last?.time ?? 0) / 1_000
     packets = try OggCount(folder.bytes("\(base).ogg")).packets
-    soundEnd = try Reader(path: "\(folder.path)/\(base).ogg").packets("audio").last.map { $0.time + 0.02 } ?? 0
+    audioEnd = try Reader(path: "\(folder.path)/\(base).ogg").packets("audio").last.map { $0.time + 0.02 } ?? 0
   }
 
   /// Expects a track's entry to tell of these files.
   func expectToBe(_ track: RecordingManifest.Track, sourceLocation: SourceLocation = #_sourceLocation) {
     if track.kind == "video" {
-      #expect(track.frames == UInt64(pictures), sourceLocation: sourceLocation)
+      #expect(track.frames == UInt64(videoFrames), sourceLocation: sourceLocation)
       #expect(track.keyframes == UInt64(keyframes), sourceLocation: sourceLocation)
-      #expect(abs(track.end - lastPicture) < 0.06, "\(track.end) \(lastPicture)", sourceLocation: sourceLocation)
+      #expect(abs(track.end - lastVideoFrame) < 0.06, "\(track.end) \(lastVideoFrame)", sourceLocation: sourceLocation)
     } else {
       #expect(track.frames == UInt64(packets), sourceLocation: sourceLocation)
-      #expect(abs(track.end - soundEnd) < 0.04, "\(track.end) \(soundEnd)", sourceLocation: sourceLocation)
+      #expect(abs(track.end - audioEnd) < 0.04, "\(track.end) \(audioEnd)", sourceLocation: sourceLocation)
     }
   }
 }

@@ -12,7 +12,7 @@ struct HangingDiskTests {
   private struct Hang {
     let folder: TestFolder
     let disk: ScriptedDisk
-    let recorder: Recorder
+    let recorder: RoomRecorder
     let caught: Task<Void, Never>
   }
 
@@ -33,7 +33,7 @@ struct HangingDiskTests {
 
   private func events(
     of script: Script, from begin: Double, until end: Double
-  ) -> [(at: Moment, event: MediaEvent)] {
+  ) -> [(at: MonotonicInstant, event: MediaEvent)] {
     script.inOrder.filter { $0.at > Script.beginning + .seconds(begin) && $0.at <= Script.beginning + .seconds(end) }
   }
 
@@ -41,10 +41,10 @@ struct HangingDiskTests {
   func hanging() async throws {
     let script = try SmallCall.script(14)
     let hang = try await catchIt(script, at: 1)
-    let before = Moment.now
+    let before = MonotonicInstant.now
     let during = events(of: script, from: 1, until: 11)
     for entry in during { hang.recorder.receive(entry.event, of: script.owner, now: entry.at) }
-    let each = (Moment.now - before) / during.count
+    let each = (MonotonicInstant.now - before) / during.count
     #expect(hang.recorder.status().map(\.participant) == [script.owner])
     hang.disk.isHanging = false
     await hang.caught.value
@@ -98,9 +98,9 @@ struct HangingDiskTests {
     for entry in events(of: script, from: 1, until: 2) {
       hang.recorder.receive(entry.event, of: script.owner, now: entry.at)
     }
-    let before = Moment.now
+    let before = MonotonicInstant.now
     let summaries = await hang.recorder.finish(now: Script.beginning + .seconds(2), within: .milliseconds(200))
-    let taken = Moment.now - before
+    let taken = MonotonicInstant.now - before
     hang.disk.isHanging = false
     #expect(taken < .seconds(20))
     #expect(summaries.isEmpty)

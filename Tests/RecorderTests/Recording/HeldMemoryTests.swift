@@ -11,7 +11,7 @@ struct HeldMemoryTests {
   /// Pictures of noise at so many bits a second.
   private func flood(_ owner: String, bitrate: Int, seconds: Double) throws -> Script {
     let frames = Int(seconds * 30)
-    var keyframe = try #require(try TestMedia.pictures(0.1).first?.payload)
+    var keyframe = try #require(try TestMedia.videoFrames(0.1).first?.payload)
     let padding = max(0, bitrate / 8 / 30 - keyframe.readableBytes)
     keyframe.writeRepeatingByte(0, count: padding)
     var script = Script(owner)
@@ -27,7 +27,7 @@ struct HeldMemoryTests {
     let floods = try (0..<8).map { try flood("flood \($0)", bitrate: 40_000_000, seconds: 5) }
     var honest = Script("anna")
     honest.add(try TestMedia.tone(5), codec: .opus)
-    honest.add(try TestMedia.pictures(5), codec: .vp8)
+    honest.add(try TestMedia.videoFrames(5), codec: .vp8)
     honest.addReports(.opus, at: [2.5])
     honest.addReports(.vp8, at: [2.6])
     let all = floods + [honest]

@@ -21,7 +21,7 @@ struct ManifestFileTests {
   @Test(
     "has room for 3 KiB more when the disk is full, and is a JSON text all the time", arguments: [100, 3_000, 9_000])
   func room(length: Int) throws {
-    let folder = try Folder(path: "out", disk: disk)
+    let folder = try RecordingDirectory(path: "out", disk: disk)
     var file = try ManifestFile("anna.json", in: folder, text: text(length))
     disk.capacity = disk.files.values.reduce(0) { $0 + $1.count }
     for more in [1_000, 3_000, 0] {
@@ -30,7 +30,7 @@ struct ManifestFileTests {
       let bytes = disk.files["anna.json"] ?? []
       #expect((try? JSONDecoder().decode([String: String].self, from: Data(bytes)))?["text"]?.count == length + more)
     }
-    #expect(throws: Recorder.DiskError.self) { try file.replace(text(length + 9_000), isLast: false) }
+    #expect(throws: RoomRecorder.StorageError.self) { try file.replace(text(length + 9_000), isLast: false) }
     #expect(content == String(buffer: text(length)))
     disk.capacity = .max
     try file.replace(text(length + 9_000), isLast: true)
@@ -40,10 +40,10 @@ struct ManifestFileTests {
 
   @Test("stays as it is when nothing can be written")
   func broken() throws {
-    let folder = try Folder(path: "out", disk: disk)
+    let folder = try RecordingDirectory(path: "out", disk: disk)
     var file = try ManifestFile("anna.json", in: folder, text: text(100))
     disk.failures = [.write: EIO]
-    #expect(throws: Recorder.DiskError.self) { try file.replace(text(200), isLast: true) }
+    #expect(throws: RoomRecorder.StorageError.self) { try file.replace(text(200), isLast: true) }
     #expect(content == String(buffer: text(100)))
   }
 }

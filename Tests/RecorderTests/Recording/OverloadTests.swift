@@ -42,7 +42,7 @@ struct OverloadTests {
   @Test("a disk is why frames wait while it fails, in a slow call, and for a while after one")
   func monitor() {
     let monitor = DiskMonitor()
-    let start = Moment.now
+    let start = MonotonicInstant.now
     func isCause(_ seconds: Double) -> Bool { monitor.isCause(at: start + .seconds(seconds)) }
     #expect(!isCause(0))
     monitor.callBegan(at: start)
@@ -62,7 +62,7 @@ struct OverloadTests {
     "a disk is why frames wait, too, when short calls take most of the time", arguments: [(0.9, true), (0.5, false)])
   func shortCalls(share: Double, isCause: Bool) {
     let monitor = DiskMonitor()
-    let start = Moment.now
+    let start = MonotonicInstant.now
     for number in 0..<80 {
       let begin = start + .milliseconds(100 * number)
       monitor.callBegan(at: begin)

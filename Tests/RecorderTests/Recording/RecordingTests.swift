@@ -12,7 +12,7 @@ struct RecordingTests {
   static func call(_ seconds: Double) throws -> Script {
     var script = Script("anna")
     script.add(try TestMedia.tone(seconds), codec: .opus)
-    script.add(try TestMedia.pictures(seconds), codec: .vp8, base: 7_000_000_000)
+    script.add(try TestMedia.videoFrames(seconds), codec: .vp8, base: 7_000_000_000)
     script.addReports(.opus, at: [0.5, 5.5])
     script.addReports(.vp8, at: [0.7, 1.7, 2.7, 3.7], base: 7_000_000_000)
     return script
@@ -56,7 +56,7 @@ struct RecordingTests {
     let recorder = try folder.recorder()
     var script = Script("anna")
     script.add(try TestMedia.tone(1), codec: .opus)
-    script.add(try TestMedia.pictures(1), codec: .vp8)
+    script.add(try TestMedia.videoFrames(1), codec: .vp8)
     script.addReports(.opus, at: [0.01])
     script.addReports(.vp8, at: [0.02])
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
@@ -117,7 +117,7 @@ struct RecordingTests {
     let (audioBegin, videoBegin) = (max(0, -seconds), max(0, seconds))
     script.add(try TestMedia.tone(4), codec: .opus, begin: audioBegin) { _ in 0.02 }
     // Video takes longer on its way, which must not show.
-    script.add(try TestMedia.pictures(4), codec: .vp8, begin: videoBegin) { _ in 0.12 }
+    script.add(try TestMedia.videoFrames(4), codec: .vp8, begin: videoBegin) { _ in 0.12 }
     script.addReports(.opus, at: [2], begin: audioBegin)
     script.addReports(.vp8, at: [2.2], begin: videoBegin)
     let summary = try #require(try await folder.record(script).first)
@@ -131,7 +131,7 @@ struct RecordingTests {
   }
 
   @Test("sound alone leaves an Ogg and no WebM")
-  func soundAlone() async throws {
+  func audioOnly() async throws {
     let folder = TestFolder()
     var script = Script()
     script.add(try TestMedia.tone(4, channels: 2), codec: .opus)
@@ -143,10 +143,10 @@ struct RecordingTests {
   }
 
   @Test("a picture alone leaves a WebM and no Ogg")
-  func pictureAlone() async throws {
+  func videoOnly() async throws {
     let folder = TestFolder()
     var script = Script()
-    script.add(try TestMedia.pictures(4), codec: .vp8)
+    script.add(try TestMedia.videoFrames(4), codec: .vp8)
     _ = try await folder.record(script)
     #expect(folder.names == ["anna.json", "anna.webm"])
     let reader = Reader(path: "\(folder.path)/anna.webm")
@@ -160,7 +160,7 @@ struct RecordingTests {
     let folder = TestFolder()
     var script = Script()
     script.add(try TestMedia.tone(9), codec: .opus)
-    script.add(try TestMedia.pictures(4), codec: .vp8, begin: 5)
+    script.add(try TestMedia.videoFrames(4), codec: .vp8, begin: 5)
     script.addReports(.opus, at: [1, 6])
     script.addReports(.vp8, at: [5.5, 6.5, 7.5], begin: 5)
     let summary = try #require(try await folder.record(script).first)
@@ -178,7 +178,7 @@ struct RecordingTests {
   func lateMicrophone() async throws {
     let folder = TestFolder()
     var script = Script()
-    script.add(try TestMedia.pictures(8), codec: .vp8)
+    script.add(try TestMedia.videoFrames(8), codec: .vp8)
     script.add(try TestMedia.tone(3), codec: .opus, begin: 5)
     script.addReports(.vp8, at: [1, 5.5, 6.5])
     script.addReports(.opus, at: [6], begin: 5)
@@ -192,12 +192,12 @@ struct RecordingTests {
   }
 
   @Test("a picture that grows is described by the largest size, and listed")
-  func growingPicture() async throws {
+  func growingVideoFrame() async throws {
     let folder = TestFolder()
     var script = Script()
-    script.add(try TestMedia.pictures(2), codec: .vp8)
-    let larger = PictureSize(width: 320, height: 180)
-    script.add(try TestMedia.pictures(2, size: larger), codec: .vp8, begin: 2, base: 1_000_000 + 180_000)
+    script.add(try TestMedia.videoFrames(2), codec: .vp8)
+    let larger = VideoSize(width: 320, height: 180)
+    script.add(try TestMedia.videoFrames(2, size: larger), codec: .vp8, begin: 2, base: 1_000_000 + 180_000)
     let summary = try #require(try await folder.record(script).first)
     let reader = Reader(path: "\(folder.path)/anna.webm")
     #expect(try reader.complaints() == "")
@@ -215,7 +215,7 @@ struct RecordingTests {
     var script = Script()
     let tone = try TestMedia.tone(8)
     script.add(tone.filter { $0.ticks < 2 * 48_000 || $0.ticks >= 5 * 48_000 }, codec: .opus)
-    script.add(try TestMedia.pictures(8), codec: .vp8)
+    script.add(try TestMedia.videoFrames(8), codec: .vp8)
     _ = try await folder.record(script)
     let ogg = Reader(path: "\(folder.path)/anna.ogg")
     let about = try ogg.opusinfo()

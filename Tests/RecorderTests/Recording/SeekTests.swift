@@ -32,11 +32,11 @@ struct SeekTests {
     let folder = TestFolder()
     var script = Script()
     script.add(try TestMedia.tone(6.02), codec: .opus)
-    let sizes = [(64, 48), (96, 64), (48, 96)].map { PictureSize(width: $0, height: $1) }
+    let sizes = [(64, 48), (96, 64), (48, 96)].map { VideoSize(width: $0, height: $1) }
     for (index, size) in sizes.enumerated() {
       let begin = 2 * index
       script.add(
-        try TestMedia.pictures(2, size: size, keyframeEvery: 25), codec: .vp8, begin: Double(begin),
+        try TestMedia.videoFrames(2, size: size, keyframeEvery: 25), codec: .vp8, begin: Double(begin),
         base: 1_000_000 + Int64(begin) * 90_000)
     }
     script.addReports(.opus, at: [0.5])
@@ -49,17 +49,17 @@ struct SeekTests {
     let stream = try reader.probe().streams[0]
     #expect(stream.width == 96 && stream.height == 96)
     let listed = manifest.tracks.first { $0.kind == "video" }?.sizes?.map {
-      PictureSize(width: $0.width, height: $0.height)
+      VideoSize(width: $0.width, height: $0.height)
     }
     #expect(listed == sizes)
   }
 
   /// A call whose pictures of 2 s to 3 s arrive all at once, so long after 3 s.
-  private func recovered(after seconds: Double, isTold: Bool) throws -> Script {
+  private func recovered(after seconds: Double, isReported: Bool) throws -> Script {
     var script = Script()
     script.add(try TestMedia.tone(9), codec: .opus)
     script.add(
-      try TestMedia.pictures(9, size: PictureSize(width: 64, height: 48), keyframeEvery: 75), codec: .vp8
+      try TestMedia.videoFrames(9, size: VideoSize(width: 64, height: 48), keyframeEvery: 75), codec: .vp8
     ) { index in
       // Decoding order is kept: what comes after the hole waits for it as well.
       let captured = Double(index) / 30
@@ -67,7 +67,7 @@ struct SeekTests {
     }
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    if isTold { script.add(.recovering(.video), at: 2.1) }
+    if isReported { script.add(.recovering(.video), at: 2.1) }
     return script
   }
 
@@ -76,7 +76,7 @@ struct SeekTests {
   )
   func inOrder() async throws {
     let folder = TestFolder()
-    let script = try recovered(after: 1.8, isTold: true)
+    let script = try recovered(after: 1.8, isReported: true)
     _ = try await folder.record(script)
     let bytes = try folder.bytes("anna.webm")
     let reader = BlockReader(bytes)
@@ -97,14 +97,14 @@ struct SeekTests {
     arguments: [0.8, 1.8])
   func tooLate(seconds: Double) async throws {
     let folder = TestFolder()
-    let script = try recovered(after: seconds, isTold: false)
+    let script = try recovered(after: seconds, isReported: false)
     _ = try await folder.record(script)
     let reader = BlockReader(try folder.bytes("anna.webm"))
     let clusterTimes = reader.clusters.map(\.time)
     #expect(clusterTimes == clusterTimes.sorted())
     for codec in Codec.allCases { expectSame(reader.payloads(codec) == script.payloads(codec)) }
-    let pictures = reader.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.time)
-    let off = pictures.enumerated().map { abs($1 - Int64(($0 * 1_000 + 15) / 30)) }.max() ?? .max
+    let videoFrames = reader.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.time)
+    let off = videoFrames.enumerated().map { abs($1 - Int64(($0 * 1_000 + 15) / 30)) }.max() ?? .max
     #expect(off <= 40)
     #expect(try Reader(path: "\(folder.path)/anna.webm").complaints("-enc_time_base", "-1") == "")
   }

@@ -84,7 +84,7 @@ struct SegmentTests {
   @Test(
     "sound that comes long after the keyframe beside it goes to the files that it belongs to",
     arguments: [(3, 3, 2.6), (1, 7, 1.9)])
-  func lateSound(segment: Int, files: Int, from begin: Double) async throws {
+  func lateAudio(segment: Int, files: Int, from begin: Double) async throws {
     let folder = TestFolder()
     var script = Script()
     // Held up on its way, and then all at once.
@@ -93,7 +93,7 @@ struct SegmentTests {
       return (begin..<3.4).contains(time) ? 3.4 - time + 0.0001 * Double(index - 90) : 0.01
     }
     script.add(try TestMedia.tone(7), codec: .opus, delay: delay)
-    script.add(try TestMedia.pictures(7, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+    script.add(try TestMedia.videoFrames(7, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(segment)))
@@ -105,13 +105,13 @@ struct SegmentTests {
   }
 
   @Test("while the camera is off and the microphone mostly silent, the files of a segment begin together")
-  func seldomSound() async throws {
+  func seldomAudio() async throws {
     let folder = TestFolder()
     var script = Script()
     // From 2 s on a packet in 400 ms, as a sender of silence sends them.
-    let sound = try TestMedia.tone(14).enumerated().filter { $0.offset < 100 || $0.offset.isMultiple(of: 20) }
-    script.add(sound.map(\.element), codec: .opus)
-    script.add(try TestMedia.pictures(2, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+    let audio = try TestMedia.tone(14).enumerated().filter { $0.offset < 100 || $0.offset.isMultiple(of: 20) }
+    script.add(audio.map(\.element), codec: .opus)
+    script.add(try TestMedia.videoFrames(2, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
@@ -155,7 +155,7 @@ struct SegmentTests {
     let folder = TestFolder()
     var script = Script()
     script.add(
-      try TestMedia.pictures(10, size: PictureSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
+      try TestMedia.videoFrames(10, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
     let (_, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
     #expect(line.files.count == 4)
     expectNoSeam(line, of: script)
@@ -166,12 +166,12 @@ struct SegmentTests {
     "while the camera is off, the next files begin with sound, and pictures that depend on earlier ones stay with them")
   func cameraOff() async throws {
     let folder = TestFolder()
-    let size = PictureSize(width: 64, height: 48)
-    let pictures = try TestMedia.pictures(12, size: size, keyframeEvery: 300)
+    let size = VideoSize(width: 64, height: 48)
+    let videoFrames = try TestMedia.videoFrames(12, size: size, keyframeEvery: 300)
     var script = Script()
     script.add(try TestMedia.tone(12), codec: .opus)
     // Off from 2 s to 6 s; what follows depends on what came before, until the keyframe at 10 s.
-    script.add(pictures.filter { $0.ticks < 180_000 || $0.ticks >= 540_000 }, codec: .vp8)
+    script.add(videoFrames.filter { $0.ticks < 180_000 || $0.ticks >= 540_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
@@ -207,11 +207,11 @@ struct SegmentTests {
     arguments: [SegmentLimit(duration: .seconds(6)), SegmentLimit(bytes: 40_000)])
   func cameraBack(limit: SegmentLimit) async throws {
     let folder = TestFolder()
-    let pictures = try TestMedia.pictures(11.4, size: PictureSize(width: 64, height: 48), keyframeEvery: 330)
+    let videoFrames = try TestMedia.videoFrames(11.4, size: VideoSize(width: 64, height: 48), keyframeEvery: 330)
     var script = Script()
     script.add(try TestMedia.tone(11.4), codec: .opus)
     // A still picture from 3 s to 9.5 s; the keyframe comes at 11 s.
-    script.add(pictures.filter { $0.ticks < 270_000 || $0.ticks >= 855_000 }, codec: .vp8)
+    script.add(videoFrames.filter { $0.ticks < 270_000 || $0.ticks >= 855_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     let recorder = try folder.recorder(segment: limit)

@@ -31,10 +31,10 @@ struct SmallDiskTests {
     guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
     let script = try SmallCall.script(10)
     let folder = TestFolder()
-    var configuration = Recorder.Configuration(folder: "\(disk.path)/out", room: "100")
+    var configuration = RoomRecorder.Configuration(folder: "\(disk.path)/out", room: "100")
     configuration.looksAtClock = false
     configuration.segment = SegmentLimit(duration: .seconds(4))
-    let recorder = try Recorder(configuration)
+    let recorder = try RoomRecorder(configuration)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: 2)
     // Somebody else takes all the room.
@@ -47,7 +47,7 @@ struct SmallDiskTests {
     }
     try FileManager.default.removeItem(atPath: filler)
     let last = await folder.play([script], to: recorder, from: 6)
-    for tick in 1...12 { await recorder.advance(now: last + Recorder.tick * tick) }
+    for tick in 1...12 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     let manifest = try #require(await recorder.finish(now: last + .seconds(2)).first).manifest
     #expect(manifest.finished && manifest.disk?.stalls == 1 && manifest.disk?.picturesDropped == 0)
     var written: [Codec: [[UInt8]]] = [:]

@@ -7,7 +7,7 @@ import Testing
 struct StallTimeTests {
   private let start = Script.beginning
 
-  private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
+  private func at(_ seconds: Double) -> MonotonicInstant { start + .seconds(seconds) }
 
   @Test("a moment in which several things failed counts once")
   func once() {

@@ -20,10 +20,10 @@ struct WireNameTests {
   func names() async throws {
     let outer = TestFolder()
     let folder = "\(outer.path)/a/b"
-    var configuration = Recorder.Configuration(folder: folder, room: "100")
+    var configuration = RoomRecorder.Configuration(folder: folder, room: "100")
     configuration.looksAtClock = false
     configuration.hold = .zero
-    let recorder = try Recorder(configuration)
+    let recorder = try RoomRecorder(configuration)
     let tone = try TestMedia.tone(0.2)
     for name in Self.names + Self.names.prefix(3).map({ $0 + "\u{0}" }) {
       var script = Script(name)

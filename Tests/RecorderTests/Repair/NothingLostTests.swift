@@ -43,11 +43,14 @@ struct NothingLostTests {
     let all = ByteBuffer(bytes: bytes)
     var places: [Int] = []
     var place = cluster
-    guard let head = EBMLHead(parsing: try #require(all.getSlice(at: place, length: all.readableBytes - place))) else {
+    guard
+      let head = EBMLElementHeader(parsing: try #require(all.getSlice(at: place, length: all.readableBytes - place)))
+    else {
       return []
     }
     place += head.length
-    while let rest = all.getSlice(at: place, length: all.readableBytes - place), let head = EBMLHead(parsing: rest),
+    while let rest = all.getSlice(at: place, length: all.readableBytes - place),
+      let head = EBMLElementHeader(parsing: rest),
       let size = head.size, place + head.length + Int(size) <= bytes.count
     {
       if head.is(.simpleBlock) { places.append(place) }
@@ -70,7 +73,7 @@ struct NothingLostTests {
     var damaged: [String: [UInt8]] = [:]
     for flag in [0x40, 0x20, 0x10, 0x04, 0x02] as [UInt8] {
       var bytes = cut
-      let head = try #require(EBMLHead(parsing: ByteBuffer(bytes: bytes[middle...])))
+      let head = try #require(EBMLElementHeader(parsing: ByteBuffer(bytes: bytes[middle...])))
       bytes[middle + head.length + 3] |= flag
       damaged["flag \(flag)"] = bytes
     }
@@ -98,7 +101,7 @@ struct NothingLostTests {
     let whole = try #require(try await Unfinished.files(after: 4)["anna.webm"])
     let last = try Self.lastCluster(of: whole)
     let before = try Self.lastCluster(of: Array(whole[..<last]))
-    let head = try #require(EBMLHead(parsing: ByteBuffer(bytes: whole[before...])))
+    let head = try #require(EBMLElementHeader(parsing: ByteBuffer(bytes: whole[before...])))
     let size = try #require(head.size)
     try #require(before + head.length + Int(size) == last)
     var bytes = whole

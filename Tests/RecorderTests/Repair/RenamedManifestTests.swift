@@ -27,7 +27,7 @@ struct RenamedManifestTests {
     let folder = try await unfinished()
     try rename("anna.json", "Alice.json", in: folder)
     let before = try manifest("Alice.json", in: folder)
-    let reports = Recorder.repair("\(folder.path)/Alice.json")
+    let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(
       reports.map(\.path) == (before.files.map(\.name) + ["Alice.json"]).map { "\(folder.path)/\($0)" })
     #expect(reports.map(\.isWhole) == [true, true, true])
@@ -36,7 +36,7 @@ struct RenamedManifestTests {
     #expect(
       after.files.map(\.name) == before.files.map(\.name) && after.files.map(\.start) == before.files.map(\.start))
     #expect(after.files.allSatisfy { $0.complete && $0.duration > 3 })
-    #expect(Recorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
   }
 
   @Test("a segment that was begun after the manifest was written is found by its segments' name")
@@ -47,7 +47,7 @@ struct RenamedManifestTests {
     manifest.files.removeAll { $0.name.contains("0003") }
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.json")
     try folder.store(["Alice.json": Array(try manifest.json.readableBytesView)])
-    let reports = Recorder.repair("\(folder.path)/Alice.json")
+    let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(reports.count == all.count + 1 && reports.allSatisfy(\.isWhole))
     let after = try self.manifest("Alice.json", in: folder)
     #expect(after.files.map(\.name).sorted() == all && Set(after.files.map(\.segment)) == [1, 2, 3])
@@ -61,7 +61,7 @@ struct RenamedManifestTests {
     let bytes = Array(try manifest.json.readableBytesView)
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.json")
     try folder.store(["Alice.json": bytes])
-    let reports = Recorder.repair("\(folder.path)/Alice.json")
+    let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(
       reports.map(\.description) == [
         "“\(folder.path)/Alice.json” lists no file, and has been renamed, so that nobody can tell which are its files. "
@@ -71,7 +71,7 @@ struct RenamedManifestTests {
     #expect(isSame)
     // Under its own name it finds them.
     try rename("Alice.json", "anna.json", in: folder)
-    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
   }
 
   @Test("a listed name that leads elsewhere is refused with a sentence, and its entry stays as it was")
@@ -82,7 +82,7 @@ struct RenamedManifestTests {
     manifest.files[1].start = 1.25
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.map(\.isWhole) == [true, false])
     #expect(
       reports.last?.description
@@ -103,7 +103,7 @@ struct RenamedManifestTests {
       for more in additions {
         try folder.store([name: whole + more])
         #expect(
-          Recorder.repair("\(folder.path)/\(name)").map(\.description) == [
+          RoomRecorder.repair("\(folder.path)/\(name)").map(\.description) == [
             "“\(folder.path)/\(name)” holds more behind the end of its recording. It was left alone."
           ])
         let isSame = try folder.bytes(name) == whole + more

@@ -34,7 +34,7 @@ struct RepairCutTests {
         for code in [MemoryFile.killed, ENOSPC, EIO] {
           let file = MemoryFile(bytes)
           file.failure = (step, .random(in: 0...600, using: &generator), code)
-          #expect(throws: Recorder.DiskError.self) { try file.repair() }
+          #expect(throws: RoomRecorder.StorageError.self) { try file.repair() }
           count += 1
           // All frames are there and nothing says that they are not.
           let isSame = try frames(file.bytes) == expected || self.isCut(bytes, file.bytes)
@@ -73,7 +73,7 @@ struct RepairCutTests {
       let bytes = try #require(try await Unfinished.files()[name])
       let file = MemoryFile(bytes)
       file.readFailure = EIO
-      #expect(throws: Recorder.DiskError.self) { try file.repair() }
+      #expect(throws: RoomRecorder.StorageError.self) { try file.repair() }
       let isSame = file.bytes == bytes
       #expect(isSame && file.steps == 0)
     }

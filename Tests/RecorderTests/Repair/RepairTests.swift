@@ -20,7 +20,7 @@ struct RepairTests {
     let folder = try await unfinished()
     let before = BlockReader(try folder.bytes("anna.webm"))
     let old = try OggCount(folder.bytes("anna.ogg")).packets
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.map(\.isWhole) == [true, true, true])
 
     let reader = Reader(path: "\(folder.path)/anna.webm")
@@ -33,9 +33,9 @@ struct RepairTests {
     #expect(about.components(separatedBy: "+ Cue point").count - 1 == keyframes.count)
     #expect(keyframes.count >= 3)
     #expect(!about.lowercased().contains("error") && !about.lowercased().contains("invalid"))
-    let lastSound = after.blocks.last { $0.track == WebMHeader.audioNumber }?.time ?? 0
-    let lastPicture = after.blocks.last { $0.track == WebMHeader.videoNumber }?.time ?? 0
-    let end = Double(max(lastSound + 20, lastPicture + 34)) / 1_000
+    let lastAudio = after.blocks.last { $0.track == WebMHeader.audioNumber }?.time ?? 0
+    let lastVideoFrame = after.blocks.last { $0.track == WebMHeader.videoNumber }?.time ?? 0
+    let end = Double(max(lastAudio + 20, lastVideoFrame + 34)) / 1_000
     #expect(abs(try reader.probe().format.seconds - end) < 0.003)
     for keyframe in keyframes { try expectSeek(to: keyframe, in: reader) }
 
@@ -48,7 +48,7 @@ struct RepairTests {
     let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
     #expect(manifest.finished && manifest.repaired == true && manifest.files.allSatisfy(\.complete))
     #expect(abs((manifest.files.first { $0.kind == "webm" }?.duration ?? 0) - end) < 0.003)
-    #expect(Recorder.unfinished(in: folder.path).isEmpty)
+    #expect(RoomRecorder.unfinished(in: folder.path).isEmpty)
   }
 
   /// Expects ffmpeg to give a keyframe when it is told to go to its time.
@@ -70,15 +70,15 @@ struct RepairTests {
   func again() async throws {
     let folder = try await unfinished()
     let all = ["anna.webm", "anna.ogg"]
-    _ = Recorder.repair("\(folder.path)/anna.json")
+    _ = RoomRecorder.repair("\(folder.path)/anna.json")
     let before = try all.map(folder.bytes)
     for name in all {
-      let reports = Recorder.repair("\(folder.path)/\(name)")
+      let reports = RoomRecorder.repair("\(folder.path)/\(name)")
       #expect(reports.map(\.outcome) == [.whole])
       #expect(reports.map(\.description) == ["“\(folder.path)/\(name)” was complete already."])
     }
-    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.outcome) == [.whole])
-    #expect(Recorder.repair(folder.path).isEmpty)
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair(folder.path).isEmpty)
     let isSame = try before == all.map(folder.bytes)
     #expect(isSame)
   }
@@ -93,15 +93,15 @@ struct RepairTests {
     let before = try folder.bytes("anna.webm")
     for name in ["anna.webm", "anna.ogg", "anna.json"] {
       #expect(
-        Recorder.repair("\(folder.path)/\(name)").map(\.description) == [
+        RoomRecorder.repair("\(folder.path)/\(name)").map(\.description) == [
           "“\(folder.path)/\(name)” is being recorded at this moment. It was left alone."
         ])
     }
-    #expect(Recorder.unfinished(in: folder.path).isEmpty && Recorder.repair(folder.path).isEmpty)
+    #expect(RoomRecorder.unfinished(in: folder.path).isEmpty && RoomRecorder.repair(folder.path).isEmpty)
     let isSame = try folder.bytes("anna.webm") == before
     #expect(isSame)
     await recorder.finish(now: Script.beginning + .seconds(3))
-    #expect(Recorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
   }
 
   @Test("takes files one by one, and the manifest says so when the last of them is whole")
@@ -113,10 +113,10 @@ struct RepairTests {
         "anna.0001.ogg", "anna.0001.webm", "anna.0002.ogg", "anna.0002.webm", "anna.0003.ogg", "anna.0003.webm",
       ])
     for name in names.dropLast() {
-      #expect(Recorder.repair("\(folder.path)/\(name)").map(\.isWhole) == [true])
+      #expect(RoomRecorder.repair("\(folder.path)/\(name)").map(\.isWhole) == [true])
     }
-    #expect(Recorder.unfinished(in: folder.path) == ["anna.json"])
-    #expect(Recorder.repair("\(folder.path)/anna.0003.webm").map(\.isWhole) == [true, true])
+    #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json"])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.0003.webm").map(\.isWhole) == [true, true])
     let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
     #expect(manifest.finished && manifest.files.map(\.name).sorted() == names)
     #expect(abs(manifest.duration - 7) < 1)
@@ -133,8 +133,8 @@ struct RepairTests {
       "bert.json": Array(manifest.replacingOccurrences(of: "anna", with: "bert").utf8), ".bert.json.0123abcd.part": [1],
       ".anna.webm.0123abcd.part": [2], ".carl.json.0123abcd.part": [3], "notes.json": Array("{}".utf8),
     ])
-    #expect(Recorder.unfinished(in: folder.path) == ["anna.json", "bert.json"])
-    let reports = Recorder.repair("\(folder.path)/")
+    #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json", "bert.json"])
+    let reports = RoomRecorder.repair("\(folder.path)/")
     #expect(reports.count == 6 && reports.allSatisfy(\.isWhole))
     #expect(
       folder.names == [
@@ -162,7 +162,7 @@ struct RepairTests {
     ]
     for (name, sentence) in expected {
       let before = name == "pipe.ogg" ? [] : (try? folder.bytes(name)) ?? []
-      let reports = Recorder.repair("\(folder.path)/\(name)")
+      let reports = RoomRecorder.repair("\(folder.path)/\(name)")
       #expect(reports.map(\.description) == ["“\(folder.path)/\(name)” \(sentence)"])
       let after = name == "pipe.ogg" ? [] : (try? folder.bytes(name)) ?? []
       #expect(before.count == after.count)
@@ -181,7 +181,7 @@ struct RepairTests {
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/anna.ogg", withDestinationPath: "\(outside.path)/anna.webm")
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.filter(\.isWhole).map(\.path) == ["\(folder.path)/anna.webm"])
     #expect(reports.contains { $0.description.contains("anna.ogg") && !$0.isWhole })
     let isUntouched = try outside.bytes("anna.webm") == before
@@ -192,9 +192,9 @@ struct RepairTests {
   func deleted() async throws {
     let folder = try await unfinished()
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
-    let reports = Recorder.repair("\(folder.path)/anna.json")
+    let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.map(\.isWhole) == [true, false, true])
     #expect(reports[1].description == "“\(folder.path)/anna.ogg” is not there.")
-    #expect(Recorder.unfinished(in: folder.path).isEmpty)
+    #expect(RoomRecorder.unfinished(in: folder.path).isEmpty)
   }
 }

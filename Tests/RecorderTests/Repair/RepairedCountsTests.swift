@@ -62,7 +62,7 @@ struct RepairedCountsTests {
   func anyFault(fault: Fault) async throws {
     let (folder, script) = try await killed(at: 13, fault: fault, from: 6)
     let before = try manifest(in: folder)
-    #expect(Recorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
     let after = try manifest(in: folder)
     let written = try Written(in: folder)
     for track in after.tracks { written.expectToBe(track) }
@@ -85,7 +85,7 @@ struct RepairedCountsTests {
     let (folder, _) = try await killed(at: 13.5, fault: .media, from: 8, back: 11.5)
     let before = try manifest(in: folder)
     #expect(before.tracks.allSatisfy { $0.unwritten > 1 })
-    _ = Recorder.repair(folder.path)
+    _ = RoomRecorder.repair(folder.path)
     let after = try manifest(in: folder)
     let written = try Written(in: folder)
     for track in after.tracks {
@@ -102,7 +102,7 @@ struct RepairedCountsTests {
     // As if the system had gone down, and not only the program.
     let whole = try folder.bytes("anna.webm")
     try folder.store(["anna.webm": Array(whole.prefix(whole.count / 2))])
-    _ = Recorder.repair(folder.path)
+    _ = RoomRecorder.repair(folder.path)
     let manifest = try manifest(in: folder)
     let track = try #require(manifest.tracks.first { $0.kind == "video" })
     try Written(in: folder).expectToBe(track)
@@ -121,7 +121,7 @@ struct RepairedCountsTests {
     var manifest = try manifest(in: folder)
     manifest.tracks = []
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
-    _ = Recorder.repair(folder.path)
+    _ = RoomRecorder.repair(folder.path)
     let after = try self.manifest(in: folder)
     #expect(after.tracks.map(\.kind) == ["audio", "video"] && after.tracks.map(\.codec) == ["opus", "vp8"])
     let written = try Written(in: folder)
@@ -138,10 +138,10 @@ struct RepairedCountsTests {
     let recorder = try folder.recorder(disk: disk)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     let last = await folder.play([script], to: recorder)
-    for tick in 1...40 { await recorder.advance(now: last + Recorder.tick * tick) }
+    for tick in 1...40 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     try folder.store(disk.files)
     await recorder.finish(now: last + .seconds(4))
-    _ = Recorder.repair(folder.path)
+    _ = RoomRecorder.repair(folder.path)
     #expect(try OggCount(folder.bytes("anna.ogg")).packets > 105)
     #expect(try manifest(in: folder).tracks.map(\.frames) == [100])
   }
@@ -165,7 +165,7 @@ struct RepairedCountsTests {
       ]
     }
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
-    #expect(Recorder.repair(folder.path).count == 3)
+    #expect(RoomRecorder.repair(folder.path).count == 3)
     #expect(try self.manifest(in: folder).finished)
   }
 }

@@ -18,12 +18,12 @@ struct StorageTests {
       ("😀", "_"), (" a ", "_a_"), ("a:b*c?", "a_b_c_"),
     ])
   func names(text: String, name: String) {
-    #expect(SafeName(of: text).description == name)
+    #expect(SafeFileName(of: text).description == name)
   }
 
   @Test("a name of 4 KiB is cut at a whole character", arguments: ["x", "é", "张"])
   func longName(letter: String) {
-    let name = SafeName(of: String(repeating: letter, count: 4_096)).description
+    let name = SafeFileName(of: String(repeating: letter, count: 4_096)).description
     #expect(name.utf8.count <= 100 && name.utf8.count > 96)
     #expect(name.allSatisfy { String($0) == letter })
   }
@@ -31,7 +31,7 @@ struct StorageTests {
   @Test("files and new folders are for their owner alone")
   func permissions() throws {
     let temporary = TestFolder()
-    let folder = try Folder(path: "\(temporary.path)/a/b")
+    let folder = try RecordingDirectory(path: "\(temporary.path)/a/b")
     _ = try folder.create("x", containing: content)
     let manager = FileManager.default
     let file = try manager.attributesOfItem(atPath: "\(temporary.path)/a/b/x")[.posixPermissions] as? Int
@@ -43,13 +43,13 @@ struct StorageTests {
   @Test("an existing file or link is never opened")
   func exclusive() throws {
     let temporary = TestFolder()
-    let folder = try Folder(path: temporary.path)
+    let folder = try RecordingDirectory(path: temporary.path)
     _ = try folder.create("x", containing: content)
     try FileManager.default.createSymbolicLink(
       atPath: "\(temporary.path)/link", withDestinationPath: "\(temporary.path)/elsewhere")
     for name in ["x", "link"] {
       #expect(folder.contains(name))
-      #expect(throws: Recorder.DiskError.self) { try folder.create(name, containing: content) }
+      #expect(throws: RoomRecorder.StorageError.self) { try folder.create(name, containing: content) }
     }
     #expect(!FileManager.default.fileExists(atPath: "\(temporary.path)/elsewhere"))
   }
@@ -57,7 +57,7 @@ struct StorageTests {
   @Test("files are made in the folder that was opened, though its path leads elsewhere now")
   func movedFolder() throws {
     let temporary = TestFolder()
-    let folder = try Folder(path: "\(temporary.path)/a")
+    let folder = try RecordingDirectory(path: "\(temporary.path)/a")
     try FileManager.default.moveItem(atPath: "\(temporary.path)/a", toPath: "\(temporary.path)/b")
     _ = try folder.create("x", containing: content)
     #expect(FileManager.default.fileExists(atPath: "\(temporary.path)/b/x"))
@@ -66,7 +66,7 @@ struct StorageTests {
   @Test("replacing leaves the new content and no draft")
   func replacing() throws {
     let temporary = TestFolder()
-    let folder = try Folder(path: temporary.path)
+    let folder = try RecordingDirectory(path: temporary.path)
     _ = try folder.create("x", containing: content)
     try folder.replace("x", with: ByteBuffer(string: "one"), durably: false)
     try folder.replace("x", with: ByteBuffer(string: "two"), durably: true)
@@ -77,7 +77,7 @@ struct StorageTests {
   @Test("a full disk is an error with a sentence, and the file's size stays")
   func fullDisk() throws {
     let file = OutputFile(descriptor: open("/dev/full", O_WRONLY), name: "full", path: "/dev/full")
-    let error = #expect(throws: Recorder.DiskError.self) {
+    let error = #expect(throws: RoomRecorder.StorageError.self) {
       try file.write(FileWrite(offset: 0, bytes: ByteBuffer(string: "x")))
     }
     #expect(error?.description == "Cannot write to “/dev/full”: No space left on device (error 28).")
@@ -87,8 +87,8 @@ struct StorageTests {
   @Test(
     "a folder that cannot be made is refused at once, with a sentence", arguments: ["/dev/null/x", "/proc/nothing/x"])
   func impossibleFolder(path: String) {
-    let error = #expect(throws: Recorder.DiskError.self) {
-      _ = try Recorder(Recorder.Configuration(folder: path, room: "1"))
+    let error = #expect(throws: RoomRecorder.StorageError.self) {
+      _ = try RoomRecorder(RoomRecorder.Configuration(folder: path, room: "1"))
     }
     #expect(error?.description.hasPrefix("Cannot create the folder “/") == true)
   }

@@ -15,7 +15,7 @@ struct FaultyCall {
   func record(
     from begin: Double, until end: Double, change: (ScriptedDisk) -> Void, back: (ScriptedDisk) -> Void,
     between: () async throws -> Void = {}
-  ) async throws -> (RecordingManifest, Recorder) {
+  ) async throws -> (RecordingManifest, RoomRecorder) {
     let recorder = try folder.recorder(segment: segment, memoryLimit: memoryLimit, disk: disk)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: begin)
@@ -25,7 +25,7 @@ struct FaultyCall {
     back(disk)
     let last = await folder.play([script], to: recorder, from: end)
     // What failed last is tried again within a second.
-    for tick in 1...12 { await recorder.advance(now: last + Recorder.tick * tick) }
+    for tick in 1...12 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     let summaries = await recorder.finish(now: last + .seconds(2))
     return (try #require(summaries.first).manifest, recorder)
   }

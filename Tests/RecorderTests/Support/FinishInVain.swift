@@ -4,7 +4,7 @@ import Synchronization
 @testable import Recorder
 
 /// Ends all recordings and lets time pass until the disk is given up, 48 s later.
-func finishInVain(_ recorder: Recorder, at end: Moment) async throws -> [RecordingSummary] {
+func finishInVain(_ recorder: RoomRecorder, at end: MonotonicInstant) async throws -> [RecordingSummary] {
   let isOver = Mutex(false)
   let finishing = Task {
     defer { isOver.withLock { $0 = true } }
@@ -12,7 +12,7 @@ func finishInVain(_ recorder: Recorder, at end: Moment) async throws -> [Recordi
   }
   var clock = end
   while !isOver.withLock({ $0 }) {
-    clock += Recorder.tick
+    clock += RoomRecorder.tick
     await recorder.advance(now: clock)
     if clock > end + .seconds(48) { try await Task.sleep(for: .milliseconds(1)) }
   }

@@ -27,21 +27,21 @@ final class MemoryFile: RepairTarget {
     size = Int64(bytes.count)
   }
 
-  func read(at offset: Int64, count: Int) throws(Recorder.DiskError) -> ByteBuffer {
-    if let readFailure { throw Recorder.DiskError("read", "memory", code: readFailure) }
+  func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer {
+    if let readFailure { throw RoomRecorder.StorageError("read", "memory", code: readFailure) }
     guard offset >= 0, offset < size else { return ByteBuffer() }
     reads += 1
     return content.getSlice(at: Int(offset), length: min(count, bytes.count - Int(offset))) ?? ByteBuffer()
   }
 
-  func truncate(to size: Int64) throws(Recorder.DiskError) {
+  func truncate(to size: Int64) throws(RoomRecorder.StorageError) {
     _ = try step()
     bytes = Array(bytes.prefix(Int(size)))
   }
 
-  func write(_ write: FileWrite) throws(Recorder.DiskError) {
+  func write(_ write: FileWrite) throws(RoomRecorder.StorageError) {
     var content = Array(write.bytes.readableBytesView)
-    var failed: Recorder.DiskError?
+    var failed: RoomRecorder.StorageError?
     do { try step() } catch {
       guard let failure, steps == failure.step + 1 else { throw error }
       content = Array(content.prefix(failure.torn))
@@ -55,18 +55,18 @@ final class MemoryFile: RepairTarget {
     if let failed { throw failed }
   }
 
-  func sync() throws(Recorder.DiskError) { try step() }
+  func sync() throws(RoomRecorder.StorageError) { try step() }
 
-  private func step() throws(Recorder.DiskError) {
+  private func step() throws(RoomRecorder.StorageError) {
     defer { steps += 1 }
     guard let failure else { return }
     if steps == failure.step || steps > failure.step && failure.code == Self.killed {
-      throw Recorder.DiskError("write to", "memory", code: failure.code)
+      throw RoomRecorder.StorageError("write to", "memory", code: failure.code)
     }
   }
 
   /// What a repair finds out about it.
-  func examine() throws(Recorder.DiskError) -> RepairFinding {
+  func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
     bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
   }
 
@@ -74,7 +74,7 @@ final class MemoryFile: RepairTarget {
   ///
   /// - Returns: whether it is whole then.
   @discardableResult
-  func repair() throws(Recorder.DiskError) -> Bool {
+  func repair() throws(RoomRecorder.StorageError) -> Bool {
     switch try examine() {
     case .whole: return true
     case .refused: return false

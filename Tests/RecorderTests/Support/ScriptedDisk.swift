@@ -6,7 +6,7 @@ import Synchronization
 
 /// A file system in memory that does what a test says: runs full, fails, writes less than it was given, hangs. It keeps a log
 /// of every change with the time of the test, so that the files can be had as they were at any moment.
-final class ScriptedDisk: Disk {
+final class ScriptedDisk: FileSystem {
   /// A change that can survive the program.
   enum Change: Sendable {
     case create(String, inode: Int)
@@ -18,7 +18,7 @@ final class ScriptedDisk: Disk {
   }
 
   struct Entry: Sendable {
-    let time: Moment
+    let time: MonotonicInstant
     let change: Change
   }
 
@@ -103,7 +103,7 @@ final class ScriptedDisk: Disk {
 
   // MARK: What a test says and sees
 
-  var time: Moment {
+  var time: MonotonicInstant {
     get { state.withLock { $0.time } }
     set { state.withLock { $0.time = newValue } }
   }
@@ -154,7 +154,7 @@ final class ScriptedDisk: Disk {
 
   // MARK: Disk
 
-  func openFolder(_ path: String) throws(Recorder.DiskError) -> Handle { 1 }
+  func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle { 1 }
 
   func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
     try change(.create) { (state: inout State) throws(SystemError) in

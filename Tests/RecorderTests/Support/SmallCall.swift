@@ -13,7 +13,7 @@ enum SmallCall {
     var script = Script(owner)
     script.add(try TestMedia.tone(seconds), codec: .opus)
     script.add(
-      try TestMedia.pictures(seconds, size: PictureSize(width: 64, height: 48), keyframeEvery: distance), codec: .vp8)
+      try TestMedia.videoFrames(seconds, size: VideoSize(width: 64, height: 48), keyframeEvery: distance), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     return script
@@ -38,7 +38,7 @@ extension TestFolder {
   }
 }
 
-extension Recorder {
+extension RoomRecorder {
   /// All that was told until `finish`.
   func allProblems() async -> [Problem] {
     var all: [Problem] = []

@@ -29,21 +29,21 @@ final class TestFolder {
 
   func recorder(
     hold: Duration = .seconds(3), verifies: Bool = true, segment: SegmentLimit? = nil, memoryLimit: Int? = nil,
-    disk: any Disk = RealDisk()
-  ) throws -> Recorder {
-    var configuration = Recorder.Configuration(folder: path, room: "100")
+    disk: any FileSystem = POSIXFileSystem()
+  ) throws -> RoomRecorder {
+    var configuration = RoomRecorder.Configuration(folder: path, room: "100")
     configuration.hold = hold
     configuration.verifies = verifies
     configuration.segment = segment
     configuration.memoryLimit = memoryLimit ?? configuration.memoryLimit
     configuration.looksAtClock = false
-    return try Recorder(configuration, disk: disk)
+    return try RoomRecorder(configuration, disk: disk)
   }
 
   /// Plays scripts to a recorder, all at once and faster than time, and ends them one after the other.
   func record(
     _ scripts: Script..., names: [String?] = [], hold: Duration = .seconds(3), verifies: Bool = true,
-    segment: SegmentLimit? = nil, reason: LeaveReason = .left
+    segment: SegmentLimit? = nil, reason: RecordingEndReason = .left
   ) async throws -> [RecordingSummary] {
     let recorder = try recorder(hold: hold, verifies: verifies, segment: segment)
     for (index, script) in scripts.enumerated() {
@@ -67,16 +67,16 @@ final class TestFolder {
   /// - Returns: when the last event came.
   @discardableResult
   func play(
-    _ scripts: [Script], to recorder: Recorder, from begin: Double = 0, until end: Double? = nil
-  ) async -> Moment {
+    _ scripts: [Script], to recorder: RoomRecorder, from begin: Double = 0, until end: Double? = nil
+  ) async -> MonotonicInstant {
     var all = scripts.flatMap { script in script.inOrder.map { (owner: script.owner, at: $0.at, event: $0.event) } }
     all.removeAll { $0.at < Script.beginning + .seconds(begin) }
     if let end { all.removeAll { $0.at > Script.beginning + .seconds(end) } }
     let last = end.map { Script.beginning + .seconds($0) } ?? all.map(\.at).max() ?? Script.beginning
     var clock = Script.beginning + .seconds(begin)
-    func look(until moment: Moment) async {
-      while clock + Recorder.tick < moment {
-        clock += Recorder.tick
+    func look(until moment: MonotonicInstant) async {
+      while clock + RoomRecorder.tick < moment {
+        clock += RoomRecorder.tick
         await recorder.advance(now: clock)
       }
     }

@@ -11,43 +11,43 @@ enum TestMedia {
     var ticks: Int64
     var payload: ByteBuffer
     var isKeyframe = true
-    var size: PictureSize?
+    var size: VideoSize?
   }
 
-  private struct PictureKind: Hashable {
-    var size: PictureSize
+  private struct VideoFrameKind: Hashable {
+    var size: VideoSize
     var keyframeDistance: Int
   }
 
-  private static let knownPictures = GrowingSequences<PictureKind, Piece?>()
+  private static let knownVideoFrames = GrowingSequences<VideoFrameKind, Piece?>()
   private static let knownTones = GrowingSequences<Int, Piece>()
 
   /// A diagonal pattern that moves, at 30 frames a second.
-  static func pictures(
-    _ seconds: Double, size: PictureSize = PictureSize(width: 160, height: 120), keyframeEvery distance: Int = 60
+  static func videoFrames(
+    _ seconds: Double, size: VideoSize = VideoSize(width: 160, height: 120), keyframeEvery distance: Int = 60
   ) throws -> [Piece] {
-    let kind = PictureKind(size: size, keyframeDistance: distance)
-    let pictures = try knownPictures[
+    let kind = VideoFrameKind(size: size, keyframeDistance: distance)
+    let videoFrames = try knownVideoFrames[
       kind,
       {
         var settings = VP8Encoder.Settings(size: size)
         settings.bitrate = 200_000
         let encoder = try VP8Encoder(settings)
         return { index in
-          var picture = Picture(size: size)
+          var videoFrame = VideoFrame(size: size)
           for y in 0..<size.height {
             for x in 0..<size.width {
-              picture.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 2) % 160)
+              videoFrame.luma[y * size.width + x] = UInt8(truncatingIfNeeded: 40 + (x + y + index * 2) % 160)
             }
           }
           let ticks = Int64(index) * 3_000
-          let output = try encoder.encode(picture, time: ticks, keyframe: index.isMultiple(of: distance))
+          let output = try encoder.encode(videoFrame, time: ticks, keyframe: index.isMultiple(of: distance))
           return output.map {
             Piece(ticks: ticks, payload: $0.payload, isKeyframe: $0.isKeyframe, size: $0.isKeyframe ? size : nil)
           }
         }
       }]
-    return try pictures.prefix(Int(seconds * 30)).compactMap(\.self)
+    return try videoFrames.prefix(Int(seconds * 30)).compactMap(\.self)
   }
 
   /// A tone of 440 Hz in packets of 20 ms.
@@ -64,7 +64,7 @@ enum TestMedia {
           let samples = (index * 960..<(index + 1) * 960).flatMap { sample in
             [Float](repeating: Float(0.4 * sin(2 * Double.pi * 440 * Double(sample) / 48_000)), count: channels)
           }
-          let payload = try encoder.encode(Sound(samples: samples, channels: channels))
+          let payload = try encoder.encode(AudioSamples(samples: samples, channels: channels))
           return Piece(ticks: Int64(index) * 960, payload: payload)
         }
       }]
@@ -75,10 +75,10 @@ enum TestMedia {
 /// A participant's media as events with arrivals, made step by step.
 struct Script {
   /// Anything will do; tests never read the clock.
-  static let beginning = Moment.now
+  static let beginning = MonotonicInstant.now
 
   let owner: ParticipantID
-  private(set) var events: [(at: Moment, event: MediaEvent)] = []
+  private(set) var events: [(at: MonotonicInstant, event: MediaEvent)] = []
 
   init(_ owner: String = "anna") {
     self.owner = ParticipantID(owner)
@@ -134,7 +134,7 @@ struct Script {
   }
 
   /// The events in the order of their arrival; those of one track that arrive together stay in decoding order.
-  var inOrder: [(at: Moment, event: MediaEvent)] {
+  var inOrder: [(at: MonotonicInstant, event: MediaEvent)] {
     events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 }

@@ -58,7 +58,7 @@ struct AbsurdClockTests {
 
   /// - Parameter from: when the clock becomes absurd.
   private func minute(_ kind: MediaKind, _ clock: AbsurdClock, from: Double = 0, jitter: Double = 0.02) -> Minute {
-    var track = kind == .audio ? SimulatedSender.Track.sound(reports: nil) : .picture(reports: nil)
+    var track = kind == .audio ? SimulatedSender.Track.audio(reports: nil) : .videoFrame(reports: nil)
     track.clock = clock.clock(rate: Double(track.codec.clockRate), from: from)
     var sender = SimulatedSender(tracks: [track])
     sender.jitter = jitter
@@ -113,7 +113,7 @@ struct AbsurdClockTests {
     /// Each frame is up to 500 ms late by itself.
     case jitter
     /// For 8 s a line carries half of what is sent, and keeps up to 2 s; then all of it comes.
-    case fullLine
+    case fullPath
     /// The sender sends nothing for 20 s.
     case pause
     /// Nothing comes for 10 s, and what was sent meanwhile is lost.
@@ -125,7 +125,7 @@ struct AbsurdClockTests {
       switch self {
       case .burst: (20..<23).contains(captured) ? 23 - captured : 0.02
       case .burstAtStart: captured < 2.5 ? 2.5 - captured : 0.02
-      case .fullLine: (20..<24).contains(captured) ? 0.02 + (captured - 20) / 2 : 0.02
+      case .fullPath: (20..<24).contains(captured) ? 0.02 + (captured - 20) / 2 : 0.02
       case .detour: captured < 30 ? 0.02 : 0.52
       case .jitter, .pause, .outage: 0.02
       }
@@ -134,7 +134,7 @@ struct AbsurdClockTests {
 
   @Test("what a bad network does is never taken for a bad clock", arguments: Trouble.allCases, MediaKind.allCases)
   func innocent(trouble: Trouble, kind: MediaKind) {
-    var track = kind == .audio ? SimulatedSender.Track.sound(reports: nil) : .picture(reports: nil)
+    var track = kind == .audio ? SimulatedSender.Track.audio(reports: nil) : .videoFrame(reports: nil)
     track.delay = trouble.delay
     switch trouble {
     case .pause: track.isSent = { !(20..<40).contains($0) }
@@ -174,11 +174,11 @@ struct AbsurdClockTests {
     "sound whose clock stands still in a pause lies behind the pause, and takes no picture with it",
     arguments: [0.8, 3, 4.5, 20], [true, false])
   func stopped(pause: Double, reports: Bool) {
-    var sound = SimulatedSender.Track.sound(reports: reports ? 5 : nil)
-    let right = sound.clock
-    sound.clock = { captured, number in right(captured < 15 ? captured : max(15, captured - pause), number) }
-    sound.isSent = { !(15..<(15 + pause)).contains($0) }
-    var sender = SimulatedSender(tracks: [sound, .picture(reports: reports ? 1 : nil)])
+    var audio = SimulatedSender.Track.audio(reports: reports ? 5 : nil)
+    let right = audio.clock
+    audio.clock = { captured, number in right(captured < 15 ? captured : max(15, captured - pause), number) }
+    audio.isSent = { !(15..<(15 + pause)).contains($0) }
+    var sender = SimulatedSender(tracks: [audio, .videoFrame(reports: reports ? 1 : nil)])
     sender.jitter = 0.02
     var worst = [Codec.opus: 0.0, .vp8: 0.0]
     _ = sender.run(60) { codec, placed in
@@ -193,7 +193,7 @@ struct AbsurdClockTests {
 
   @Test("a clock that counts past the end of 32 or 64 bits goes on", arguments: [Int64(UInt32.max), .max])
   func wrap(end: Int64) {
-    var track = SimulatedSender.Track.picture(reports: nil)
+    var track = SimulatedSender.Track.videoFrame(reports: nil)
     track.clock = { captured, _ in end &- 90_000 * 30 &+ Int64((captured * 90_000).rounded()) }
     var sender = SimulatedSender(tracks: [track])
     var worst = 0.0
@@ -203,10 +203,10 @@ struct AbsurdClockTests {
 
   @Test("a clock that is good again is believed again, and reports count again")
   func believedAgain() {
-    var track = SimulatedSender.Track.picture()
+    var track = SimulatedSender.Track.videoFrame()
     let right = track.clock
     track.clock = { captured, number in captured < 20 ? 0 : right(captured, number) }
-    var sender = SimulatedSender(tracks: [.sound(), track])
+    var sender = SimulatedSender(tracks: [.audio(), track])
     sender.jitter = 0.02
     var last: [Codec: Double] = [:]
     var worst = 0.0
@@ -216,15 +216,15 @@ struct AbsurdClockTests {
       worst = max(worst, abs(first - second))
     }
     #expect(worst < 0.001)
-    #expect(timeline.video.line.isBelieved)
+    #expect(timeline.video.line.isTrusted)
     #expect(timeline.alignment.source == .senderReports)
   }
 
   @Test("a sound clock of 90 kHz beside a good picture leaves them in step")
-  func wrongSoundGoodPicture() {
-    var sound = SimulatedSender.Track.sound()
-    sound.clock = AbsurdClock.ninetyKilohertz.clock(rate: 48_000, from: 0)
-    var sender = SimulatedSender(tracks: [sound, .picture()])
+  func wrongAudioGoodVideoFrame() {
+    var audio = SimulatedSender.Track.audio()
+    audio.clock = AbsurdClock.ninetyKilohertz.clock(rate: 48_000, from: 0)
+    var sender = SimulatedSender(tracks: [audio, .videoFrame()])
     sender.jitter = 0.02
     var last: [Codec: Double] = [:]
     var worst = 0.0

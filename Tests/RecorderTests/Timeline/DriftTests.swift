@@ -20,10 +20,11 @@ struct DriftTests {
   ///   - sound: the speed of the sound's clock; the recording's time goes by it.
   ///   - wallClock: the speed of the clock in the reports.
   ///   - reports: whether there are any, each off by up to 5 ms.
-  private func hour(sound: Double, picture: Double, wallClock: Double, reports: Bool, jitter: Double = 0.04) -> Hour {
+  private func hour(audio: Double, videoFrame: Double, wallClock: Double, reports: Bool, jitter: Double = 0.04) -> Hour
+  {
     var sender = SimulatedSender(tracks: [
-      .sound(speed: sound, spacing: 0.06, reports: reports ? 5 : nil),
-      .picture(speed: picture, spacing: 0.1, reports: reports ? 1 : nil),
+      .audio(speed: audio, spacing: 0.06, reports: reports ? 5 : nil),
+      .videoFrame(speed: videoFrame, spacing: 0.1, reports: reports ? 1 : nil),
     ])
     sender.jitter = jitter
     sender.wallClockSpeed = wallClock
@@ -31,7 +32,7 @@ struct DriftTests {
     var hour = Hour()
     var apart: [Codec: Double] = [:]
     let timeline = sender.run(3_600) { codec, placed in
-      apart[codec] = placed.position - placed.captured * sound
+      apart[codec] = placed.position - placed.captured * audio
       hour.length = max(hour.length, placed.position)
       guard let first = apart[.opus], let second = apart[.vp8] else { return }
       hour.atEnd = abs(first - second) * 1_000
@@ -44,7 +45,7 @@ struct DriftTests {
 
   @Test("a sender whose clocks all run 200 ppm fast or slow stays in step", arguments: [1.000_2, 0.999_8])
   func allClocks(speed: Double) {
-    let hour = hour(sound: speed, picture: speed, wallClock: speed, reports: true)
+    let hour = hour(audio: speed, videoFrame: speed, wallClock: speed, reports: true)
     print("measured: all clocks \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
     #expect(hour.worst < 40 && hour.breaks == 0)
     #expect(abs(hour.length - 3_600) < 3.6)
@@ -52,8 +53,8 @@ struct DriftTests {
   }
 
   @Test("sound whose clock runs 200 ppm against the picture's stays in step", arguments: [1.000_2, 0.999_8])
-  func soundAlone(speed: Double) {
-    let hour = hour(sound: speed, picture: 1, wallClock: 1, reports: true)
+  func audioOnly(speed: Double) {
+    let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: true)
     print("measured: sound \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
     #expect(hour.worst < 40 && hour.breaks == 0)
     #expect(abs(hour.length - 3_600) < 3.6)
@@ -61,7 +62,7 @@ struct DriftTests {
 
   @Test("without reports the arrivals keep them in step, with the error stated", arguments: [1.000_2, 0.999_8])
   func withoutReports(speed: Double) {
-    let hour = hour(sound: speed, picture: 1, wallClock: 1, reports: false)
+    let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: false)
     let stated = hour.alignment.error / .milliseconds(1)
     print(
       "measured: sound \(ppm(speed)), no reports: worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart, \(round(stated)) ms stated"

@@ -9,22 +9,22 @@ import Testing
 struct LateTrackTests {
   /// What a run showed: how far the picture was from the sound captured with it, by the time of capture, in milliseconds.
   private func apart(_ tracks: [SimulatedSender.Track], seconds: Double = 30, jitter: Double = 0)
-    -> (errors: [(captured: Double, error: Double)], timeline: Timeline)
+    -> (errors: [(captured: Double, error: Double)], timeline: RecordingTimeline)
   {
     var sender = SimulatedSender(tracks: tracks)
     sender.jitter = jitter
-    var sound = 0.0
+    var audio = 0.0
     var errors: [(captured: Double, error: Double)] = []
     let timeline = sender.run(seconds) { codec, placed in
       let error = (placed.position - placed.captured) * 1_000
-      if codec == .opus { sound = error } else { errors.append((placed.captured, error - sound)) }
+      if codec == .opus { audio = error } else { errors.append((placed.captured, error - audio)) }
     }
     return (errors, timeline)
   }
 
   @Test("the running track waits for a late one no longer than 400 ms, and the late one no longer than that")
   func lateHold() {
-    var timeline = Timeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(hold: .seconds(3))
     var released: [Codec: Double] = [:]
     var longest: [Codec: Double] = [:]
     for index in 0..<1_000 {
@@ -49,7 +49,7 @@ struct LateTrackTests {
 
   @Test("of a running track, what came before the late one is never kept back for it")
   func neverHeld() {
-    var timeline = Timeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, 0), now: moment(0))
     #expect(timeline.release(now: moment(3)).count == 1)
     timeline.add(frame(.opus, 6), now: moment(6))
@@ -62,7 +62,7 @@ struct LateTrackTests {
 
   @Test("a second track that begins within the first 3 s waits no longer than the first one")
   func sharedHold() {
-    var timeline = Timeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, 0), now: moment(0))
     timeline.add(frame(.vp8, 2.8), now: moment(2.8))
     #expect(timeline.release(now: moment(2.99)).isEmpty)
@@ -72,11 +72,11 @@ struct LateTrackTests {
 
   @Test("reports that are there end the wait of a late track at once")
   func reportsAtOnce() {
-    let sound = SimulatedSender.Track.sound()
-    var picture = SimulatedSender.Track.picture()
-    picture.begin = 10
-    picture.delay = { _ in 0.3 }
-    let result = apart([sound, picture])
+    let audio = SimulatedSender.Track.audio()
+    var videoFrame = SimulatedSender.Track.videoFrame()
+    videoFrame.begin = 10
+    videoFrame.delay = { _ in 0.3 }
+    let result = apart([audio, videoFrame])
     // The sender's first report comes 300 ms after the track's first frame is captured.
     #expect(result.errors.allSatisfy { abs($0.error) < 1 })
     #expect(result.timeline.alignment.source == .senderReports)
@@ -86,13 +86,13 @@ struct LateTrackTests {
     "what arrivals placed wrongly is put right within seconds of the first report",
     arguments: [0.08, 0.15, 0.3, 0.6, 2.0])
   func correction(delay: Double) throws {
-    let sound = SimulatedSender.Track.sound()
-    var picture = SimulatedSender.Track.picture(reports: nil)
-    picture.begin = 10
+    let audio = SimulatedSender.Track.audio()
+    var videoFrame = SimulatedSender.Track.videoFrame(reports: nil)
+    videoFrame.begin = 10
     // Arrivals cannot know that the picture takes longer.
-    picture.delay = { _ in 0.02 + delay }
-    picture.reports = 1
-    var sender = SimulatedSender(tracks: [sound, picture])
+    videoFrame.delay = { _ in 0.02 + delay }
+    videoFrame.reports = 1
+    var sender = SimulatedSender(tracks: [audio, videoFrame])
     sender.firstReport = delay + 1.5
     var last = 0.0
     var errors: [(captured: Double, error: Double)] = []
@@ -121,23 +121,23 @@ struct LateTrackTests {
 
   @Test("a late track of a sender without reports is placed by its arrivals, with the error stated", arguments: 1...5)
   func withoutReports(seed: UInt64) throws {
-    var picture = SimulatedSender.Track.picture(reports: nil)
-    picture.begin = 12
-    var sender = SimulatedSender(tracks: [.sound(reports: nil), picture])
+    var videoFrame = SimulatedSender.Track.videoFrame(reports: nil)
+    videoFrame.begin = 12
+    var sender = SimulatedSender(tracks: [.audio(reports: nil), videoFrame])
     sender.jitter = 0.06
     sender.generator = SeededGenerator(seed: seed)
-    var sound = 0.0
+    var audio = 0.0
     var worst = 0.0
     let timeline = sender.run(30) { codec, placed in
       let error = (placed.position - placed.captured) * 1_000
-      if codec == .opus { sound = error } else { worst = max(worst, abs(error - sound)) }
+      if codec == .opus { audio = error } else { worst = max(worst, abs(error - audio)) }
     }
     #expect(worst < 40)
     #expect(timeline.alignment.source == .arrivals)
     #expect(timeline.alignment.error / .milliseconds(1) >= worst)
   }
 
-  private func moment(_ seconds: Double) -> Moment { SimulatedSender.moment(seconds) }
+  private func moment(_ seconds: Double) -> MonotonicInstant { SimulatedSender.moment(seconds) }
 
   private func frame(_ codec: Codec, _ seconds: Double) -> EncodedFrame {
     EncodedFrame(

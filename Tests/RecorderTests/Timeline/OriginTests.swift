@@ -9,9 +9,9 @@ import Testing
 struct OriginTests {
   /// How a participant came to be recorded.
   enum Arrival: String, CaseIterable, Sendable {
-    case soundFirst, pictureFirst, together, soundAlone, pictureAlone
+    case audioFirst, videoFrameFirst, together, audioOnly, videoOnly
     /// The first pictures are those since the last keyframe, and come all at once.
-    case oldPictures
+    case oldVideoFrames
     /// The first frame of either track is late by 200 ms.
     case lateFirst
     case withoutReports
@@ -19,25 +19,25 @@ struct OriginTests {
     case lateCamera
 
     func tracks(joined: Double) -> [SimulatedSender.Track] {
-      var sound = SimulatedSender.Track.sound(speed: 1.000_1)
-      var picture = SimulatedSender.Track.picture(speed: 1.000_1)
-      (sound.begin, picture.begin) = (joined, joined)
-      (sound.delay, picture.delay) = ({ _ in 0.001 }, { _ in 0.001 })
+      var audio = SimulatedSender.Track.audio(speed: 1.000_1)
+      var videoFrame = SimulatedSender.Track.videoFrame(speed: 1.000_1)
+      (audio.begin, videoFrame.begin) = (joined, joined)
+      (audio.delay, videoFrame.delay) = ({ _ in 0.001 }, { _ in 0.001 })
       switch self {
-      case .soundFirst: picture.begin += 0.73
-      case .pictureFirst: sound.begin += 1.1
+      case .audioFirst: videoFrame.begin += 0.73
+      case .videoFrameFirst: audio.begin += 1.1
       case .together: break
-      case .soundAlone: return [sound]
-      case .pictureAlone: return [picture]
-      case .oldPictures:
-        picture.begin -= 0.4
-        picture.delay = { max(0.001, joined - $0) }
+      case .audioOnly: return [audio]
+      case .videoOnly: return [videoFrame]
+      case .oldVideoFrames:
+        videoFrame.begin -= 0.4
+        videoFrame.delay = { max(0.001, joined - $0) }
       case .lateFirst:
-        (sound.delay, picture.delay) = ({ $0 < joined + 0.01 ? 0.2 : 0.001 }, { $0 < joined + 0.01 ? 0.2 : 0.001 })
-      case .withoutReports: (sound.reports, picture.reports) = (nil, nil)
-      case .lateCamera: picture.begin += 6
+        (audio.delay, videoFrame.delay) = ({ $0 < joined + 0.01 ? 0.2 : 0.001 }, { $0 < joined + 0.01 ? 0.2 : 0.001 })
+      case .withoutReports: (audio.reports, videoFrame.reports) = (nil, nil)
+      case .lateCamera: videoFrame.begin += 6
       }
-      return [sound, picture]
+      return [audio, videoFrame]
     }
   }
 
@@ -88,8 +88,8 @@ struct OriginTests {
 
   @Test("the beginning becomes more exact for 10 s, and then stays")
   func settles() {
-    var timeline = Timeline(hold: .zero)
-    func add(_ seconds: Double, delay: Double) -> Moment? {
+    var timeline = RecordingTimeline(hold: .zero)
+    func add(_ seconds: Double, delay: Double) -> MonotonicInstant? {
       let arrival = SimulatedSender.moment(seconds + delay)
       timeline.add(
         EncodedFrame(

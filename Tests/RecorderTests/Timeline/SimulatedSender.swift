@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// True time is the recorder's own clock. Each of the sender's clocks may run at a speed of its own.
 struct SimulatedSender {
-  static let beginning = Moment.now
+  static let beginning = MonotonicInstant.now
 
   /// What a track's media clock shows in ticks, of a frame captured at a true time; the second value is its number.
   typealias MediaClock = (Double, Int) -> Int64
@@ -27,11 +27,11 @@ struct SimulatedSender {
     /// Whether a frame that is captured at a time is sent.
     var isSent: (Double) -> Bool = { _ in true }
 
-    static func sound(speed: Double = 1, spacing: Double = 0.02, reports: Double? = 5) -> Track {
+    static func audio(speed: Double = 1, spacing: Double = 0.02, reports: Double? = 5) -> Track {
       Track(codec: .opus, spacing: spacing, clock: SimulatedSender.clock(48_000 * speed), reports: reports)
     }
 
-    static func picture(speed: Double = 1, spacing: Double = 1 / 30, reports: Double? = 1) -> Track {
+    static func videoFrame(speed: Double = 1, spacing: Double = 1 / 30, reports: Double? = 1) -> Track {
       Track(codec: .vp8, spacing: spacing, clock: SimulatedSender.clock(90_000 * speed), reports: reports)
     }
   }
@@ -59,13 +59,13 @@ struct SimulatedSender {
     { captured, _ in base &+ Int64((captured * rate).rounded()) }
   }
 
-  static func moment(_ seconds: Double) -> Moment {
+  static func moment(_ seconds: Double) -> MonotonicInstant {
     beginning + .nanoseconds(Int64(seconds * 1e9))
   }
 
   /// Runs for a time, with a look every 100 ms, and calls back with every frame that comes out, in order.
-  mutating func run(_ seconds: Double, _ see: (Codec, Placed) -> Void) -> Timeline {
-    var timeline = Timeline(hold: hold)
+  mutating func run(_ seconds: Double, _ see: (Codec, Placed) -> Void) -> RecordingTimeline {
+    var timeline = RecordingTimeline(hold: hold)
     var numbers = [Int](repeating: 0, count: tracks.count)
     var nextReports = tracks.map { $0.begin + firstReport }
     var lastArrivals = [Double](repeating: 0, count: tracks.count)
@@ -100,14 +100,14 @@ struct SimulatedSender {
     for placed in timeline.release(now: Self.moment(look), everything: true) { tell(placed) }
     return timeline
 
-    func tell(_ placed: PlacedFrame) {
+    func tell(_ placed: TimestampedFrame) {
       var payload = placed.frame.payload
       let captured = Double(bitPattern: payload.readInteger(as: UInt64.self) ?? 0)
       see(placed.frame.codec, Placed(captured: captured, position: placed.position / .seconds(1)))
     }
   }
 
-  private func add(_ event: MediaEvent, at arrival: Double, to timeline: inout Timeline) {
+  private func add(_ event: MediaEvent, at arrival: Double, to timeline: inout RecordingTimeline) {
     switch event {
     case .frame(let frame):
       let spacing = tracks.first { $0.codec == frame.codec }?.spacing ?? 0

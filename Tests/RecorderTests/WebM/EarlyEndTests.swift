@@ -7,7 +7,7 @@ import Testing
 @Suite("A WebM that ends where the disk is full")
 struct EarlyEndTests {
   /// Keyframes, a second apart, each with a size of its own.
-  private func file(_ sizes: [PictureSize]) -> (writer: WebMWriter, ends: [Int64]) {
+  private func file(_ sizes: [VideoSize]) -> (writer: WebMWriter, ends: [Int64]) {
     var writer = WebMWriter(video: nil, audio: nil, date: 0)
     _ = writer.start()
     var ends: [Int64] = []
@@ -22,12 +22,12 @@ struct EarlyEndTests {
     return (writer, ends)
   }
 
-  private static let small = PictureSize(width: 640, height: 480)
-  private static let large = PictureSize(width: 1_280, height: 720)
+  private static let small = VideoSize(width: 640, height: 480)
+  private static let large = VideoSize(width: 1_280, height: 720)
 
   @Test(
     "its header tells of what is on the disk, whatever came later", arguments: [(1, small), (2, small), (3, large)])
-  func header(clusters: Int, size: PictureSize) throws {
+  func header(clusters: Int, size: VideoSize) throws {
     var (writer, ends) = file([Self.small, Self.small, Self.large])
     #expect(ends.count == 3)
     let writes = writer.finish(at: ends[clusters - 1], duration: Int64(clusters) * 1_000, withCues: true)

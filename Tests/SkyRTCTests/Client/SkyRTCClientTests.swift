@@ -86,11 +86,11 @@ struct SkyRTCClientTests {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
       var options = quick
       options.trust = .file(Certificate.path)
-      let believing = try client(address.webSocketURL, options: options)
-      var events = believing.events.makeAsyncIterator()
-      try await believing.connect()
+      let trusting = try client(address.webSocketURL, options: options)
+      var events = trusting.events.makeAsyncIterator()
+      try await trusting.connect()
       guard case .joined? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
-      await believing.close()
+      await trusting.close()
       let other = try client(address.webSocketURL, options: quick)
       await #expect {
         try await other.connect()
@@ -202,7 +202,7 @@ struct SkyRTCClientTests {
   }
 
   @Test("whatever a server sends, the events that mean something come through")
-  func misbehaviour() async throws {
+  func faultBehaviour() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
       for text in ["", "null", "[]", "{", "{}", #"{"eventName":"_peers"}"#, #"{"eventName":"_new_peer","data":7}"#] {

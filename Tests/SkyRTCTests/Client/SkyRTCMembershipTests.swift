@@ -59,18 +59,18 @@ struct SkyRTCMembershipTests {
     var membership = welcomed()
     #expect(membership.received(.signal(.mark("x"), from: "z")) == .ignored(.stranger("z")))
     _ = membership.received(.left("b"))
-    let late = PeerSignal.candidate(.init(candidate: "candidate:1"))
+    let late = RelayedMessage.candidate(.init(candidate: "candidate:1"))
     #expect(membership.received(.signal(late, from: "b")) == .ignored(.stranger("b")))
   }
 
   @Test("offers, answers and candidates of members become events, an empty candidate too")
   func signals() {
     var membership = welcomed()
-    let offer = PeerSignal.offer(.init(type: "offer", sdp: "o"))
+    let offer = RelayedMessage.offer(.init(type: "offer", sdp: "o"))
     #expect(membership.received(.signal(offer, from: "b")) == .event(.message(.offer("o"), from: "b")))
-    let answer = PeerSignal.answer(.init(type: "answer", sdp: "s"))
+    let answer = RelayedMessage.answer(.init(type: "answer", sdp: "s"))
     #expect(membership.received(.signal(answer, from: "b")) == .event(.message(.answer("s"), from: "b")))
-    let end = PeerSignal.candidate(.init(candidate: "", mLineIndex: 0))
+    let end = RelayedMessage.candidate(.init(candidate: "", mLineIndex: 0))
     #expect(
       membership.received(.signal(end, from: "b"))
         == .event(.message(.candidate(.init(candidate: "", mLineIndex: 0)), from: "b")))
@@ -79,7 +79,7 @@ struct SkyRTCMembershipTests {
   @Test("an answer that carries an offer is ignored")
   func offerAsAnswer() {
     var membership = welcomed()
-    let answer = PeerSignal.answer(.init(type: "offer", sdp: "o"))
+    let answer = RelayedMessage.answer(.init(type: "offer", sdp: "o"))
     #expect(membership.received(.signal(answer, from: "b")) == .ignored(.offerAsAnswer("b")))
   }
 }

@@ -45,7 +45,7 @@ struct RoomsTests {
   func relay() throws {
     var rooms = Rooms()
     for (id, room) in [("a", "1"), ("b", "1"), ("c", "2")] { _ = try rooms.join(id, room: room) }
-    let signal = PeerSignal.mark("x")
+    let signal = RelayedMessage.mark("x")
     #expect(rooms.relay(signal, from: "a", to: "b") == .init(to: "b", notice: .signal(signal, from: "a")))
     #expect(rooms.relay(signal, from: "a", to: "c") == nil)
     #expect(rooms.relay(signal, from: "c", to: "a") == nil)

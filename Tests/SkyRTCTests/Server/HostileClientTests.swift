@@ -64,13 +64,13 @@ struct HostileClientTests {
     let objects = #"{"eventName":"x","data":[\#(Array(repeating: "{}", count: 85_000).joined(separator: ","))]}"#
     #expect(objects.utf8.count > 250_000)
     let took = ProcessorTime.least(within: .milliseconds(20)) {
-      #expect(throws: SignallingError.self) { try SkyRTCRequest(parsing: objects) }
+      #expect(throws: SignallingError.self) { try ClientMessage(parsing: objects) }
     }
     print("measured: 85,000 empty objects are refused in \(took)")
     #expect(took < .milliseconds(20))
     let strings =
       #"{"eventName":"__offer","data":{"socketId":"a","sdp":"\#(String(repeating: "{[,\\\"", count: 20_000))"}}"#
-    guard case .signal(.offer, to: "a") = try SkyRTCRequest(parsing: strings) else {
+    guard case .signal(.offer, to: "a") = try ClientMessage(parsing: strings) else {
       Issue.record("what is in a string does not count")
       return
     }

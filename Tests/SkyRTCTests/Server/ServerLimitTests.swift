@@ -50,7 +50,7 @@ struct ServerLimitTests {
       let (first, firstID) = try await Participant.joined("1", at: address)
       let (second, secondID) = try await Participant.joined("1", at: address)
       _ = try await first.next()
-      let empty = SkyRTCRequest.signal(.mark(""), to: firstID).text.utf8.count
+      let empty = ClientMessage.signal(.mark(""), to: firstID).text.utf8.count
       let sdp = String(repeating: "x", count: 256 * 1024 - empty)
       second.send(.signal(.mark(sdp), to: firstID))
       #expect(try await first.next() == .signal(.mark(sdp), from: secondID))
@@ -70,7 +70,7 @@ struct ServerLimitTests {
     limits.maximumRooms = 2
     limits.maximumUsersPerRoom = 2
     try await withServer(limits: limits) { server, address in
-      func refusal(_ room: String) async throws -> WebSocketEnding {
+      func refusal(_ room: String) async throws -> WebSocketCloseReason {
         let participant = try await Participant.connect(to: address)
         participant.send(.join(room: room, former: nil))
         return await participant.socket.ended()
@@ -167,7 +167,7 @@ struct ServerLimitTests {
       let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
       // What the kernel has room for.
       let sdp = String(repeating: "x", count: 10_000)
-      for _ in 0..<2_000 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      for _ in 0..<2_000 { try await first.socket.send(text: ClientMessage.signal(.mark(sdp), to: slowID).text) }
       // Each change of the room is told to the one who reads nothing.
       var changes = 0
       while await server.participants(in: "1").contains(slowID), changes < 100_000 {
@@ -192,7 +192,7 @@ struct ServerLimitTests {
       let (first, firstID) = try await Participant.joined("1", at: address)
       let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
       let sdp = String(repeating: "x", count: 200_000)
-      for _ in 0..<100 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      for _ in 0..<100 { try await first.socket.send(text: ClientMessage.signal(.mark(sdp), to: slowID).text) }
       let (second, secondID) = try await Participant.joined("1", at: address)
       first.send(.signal(.mark("all was handled"), to: secondID))
       while try await second.nextText()?.contains("all was handled") == false {}
@@ -220,7 +220,7 @@ struct ServerLimitTests {
       let (first, _) = try await Participant.joined("1", at: address)
       let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
       let sdp = String(repeating: "x", count: 200_000)
-      for _ in 0..<100 { try await first.socket.send(text: SkyRTCRequest.signal(.mark(sdp), to: slowID).text) }
+      for _ in 0..<100 { try await first.socket.send(text: ClientMessage.signal(.mark(sdp), to: slowID).text) }
       slow.send([0x88, 0x80, 0, 0, 0, 0])
       #expect(try await first.next() == .left(slowID))
       // There is room for another connection as soon as this one is closed.

@@ -30,7 +30,7 @@ final class Participant {
 
   enum Surprise: Error { case noWelcome, binary }
 
-  func send(_ request: SkyRTCRequest) { socket.send(.text(request.text)) }
+  func send(_ request: ClientMessage) { socket.send(.text(request.text)) }
 
   func send(text: String) { socket.send(.text(text)) }
 
@@ -44,8 +44,8 @@ final class Participant {
   }
 
   /// The next message, without the secret of a welcome.
-  func next() async throws -> SkyRTCNotice? {
-    let notice = try await nextText().map { try SkyRTCNotice(parsing: $0) }
+  func next() async throws -> ServerMessage? {
+    let notice = try await nextText().map { try ServerMessage(parsing: $0) }
     guard case .peers(let you, let others, let secret) = notice else { return notice }
     self.secret = secret
     return .peers(you: you, others: others)
@@ -77,7 +77,7 @@ func withServer(
   await server.shutdown()
 }
 
-extension PeerSignal {
+extension RelayedMessage {
   /// A signal that is easy to tell from others.
-  static func mark(_ text: String) -> PeerSignal { .offer(SignalledDescription(type: "offer", sdp: text)) }
+  static func mark(_ text: String) -> RelayedMessage { .offer(SignalledDescription(type: "offer", sdp: text)) }
 }

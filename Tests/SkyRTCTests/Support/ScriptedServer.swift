@@ -15,7 +15,7 @@ final class ScriptedServer: Sendable {
 
     func send(_ text: String) { handler.send(.text(text)) }
     func send(binary text: String) { handler.send(.binary(ByteBuffer(string: text))) }
-    func send(_ notice: SkyRTCNotice) { send(notice.text) }
+    func send(_ notice: ServerMessage) { send(notice.text) }
     func close(code: UInt16 = 1000, reason: String = "") { handler.close(code: code, reason: reason) }
     /// Ends the connection without a word.
     func cut() { handler.channel?.close(mode: .all, promise: nil) }

@@ -17,7 +17,7 @@ import Testing
       track.gaps = [.init(reason: "diskStalled", start: 1.613, duration: unwritten, packets: 0, frames: 103)]
     }
     manifest.tracks = [track]
-    let error = obstacle.map { Recorder.DiskError("write to", "out/anna.webm", code: $0) }
+    let error = obstacle.map { RoomRecorder.StorageError("write to", "out/anna.webm", code: $0) }
     return RecordingReport(
       RecordingSummary(
         participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, obstacle: error)

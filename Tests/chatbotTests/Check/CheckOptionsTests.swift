@@ -23,7 +23,7 @@ struct CheckOptionsTests {
     let options = try CheckOptions.parse([])
     let plan = try options.plan()
     #expect(plan.camera?.input == .pattern)
-    #expect(plan.reach.server == Reach.defaultServer)
+    #expect(plan.connectionSettings.server == ConnectionSettings.defaultServer)
     #expect(!plan.mayStartServer)
     #expect(options.peers == 1)
     #expect(options.wait.milliseconds == 30_000)
@@ -132,7 +132,7 @@ struct CheckOptionsTests {
     let duration = chatbotTests.refusal(of: CallOptions.self, "--record", "o", "--duration", "-1s")
     #expect(duration?.contains("A length of time is not below zero, as -1s is.") == true)
     let publishers = chatbotTests.refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
-    #expect(publishers == "--publishers is 1 to \(LoadOptions.mostPublishers), not -1.")
+    #expect(publishers == "--publishers is 1 to \(LoadOptions.maximumPublishers), not -1.")
   }
 
   @Test("a mistake that is found only when the command runs is told with the command's own usage")
@@ -150,7 +150,7 @@ struct CheckOptionsTests {
 
   @Test("every way to misbehave is listed with what a good app does")
   func acts() {
-    for act in Fault.allCases { #expect(ActList.text.contains("\(act.rawValue)\n    \(act.title)")) }
+    for act in Fault.allCases { #expect(FaultList.text.contains("\(act.rawValue)\n    \(act.title)")) }
     #expect(MeasurementList.text.contains("video.freeze.longest"))
   }
 }

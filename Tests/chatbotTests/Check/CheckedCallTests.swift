@@ -13,7 +13,7 @@ extension RealTime {
   @Suite("a call that somebody looks on at")
   struct CheckedCallTests {
     /// Looks on for a while, and notes how it ended.
-    private final class Onlooker: CallObserver {
+    private final class RecordingObserver: CallObserver {
       let time: Duration
       let ending = Mutex<String?>(nil)
       let sent = Mutex(0)
@@ -26,7 +26,7 @@ extension RealTime {
       func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
         self.ending.withLock { $0 = "\(ending)" }
       }
-      func watch(_ peer: BotPeer) async { try? await Task.sleep(for: time) }
+      func watch(_ peer: Peer) async { try? await Task.sleep(for: time) }
     }
 
     @Test("goes on to its end although the file that it plays once has ended", .timeLimit(.minutes(1)))
@@ -36,17 +36,17 @@ extension RealTime {
       let log = console.logger("test", level: .error)
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
       defer { try? FileManager.default.removeItem(at: file) }
-      var film = MadeUpPeer()
+      var film = SyntheticPeer()
       film.seconds = 0.5
       try Data(IVF.bytes(of: film)).write(to: file)
 
       let other = try await SelfCheck(console: console, log: log).start()
-      var reach = Reach(server: other.server)
-      reach.room = SelfCheck.room
-      reach.bindAddress = "127.0.0.1"
-      var plan = CallPlan(reach)
+      var connectionSettings = ConnectionSettings(server: other.server)
+      connectionSettings.room = SelfCheck.room
+      connectionSettings.bindAddress = "127.0.0.1"
+      var plan = CallPlan(connectionSettings)
       plan.camera = LiveCamera.Options(input: .file(file.path), loops: false, owner: ParticipantID("camera"))
-      let onlooker = Onlooker(for: .seconds(4))
+      let onlooker = RecordingObserver(for: .seconds(4))
       _ = try await Call(plan: plan, console: console, log: log, observer: onlooker).run(interruption: .never)
       await other.end()
       #expect(onlooker.sent.withLock { $0 } > 3, "the file was played")

@@ -16,7 +16,7 @@ struct JudgeQueueTests {
   }
 
   /// A picture of 100 bytes whose time is its number.
-  private func picture(
+  private func videoFrame(
     _ number: Int, of peer: ParticipantID = anna, isKeyframe: Bool = false, at seconds: Double = 0
   ) -> JudgeQueue.Job {
     let frame = EncodedFrame(
@@ -29,7 +29,7 @@ struct JudgeQueueTests {
   private func number(_ job: JudgeQueue.Job?) -> Int? {
     switch job {
     case .event(.frame(let frame), _, _): Int(frame.time.ticks)
-    case .event(.leftOut(let pictures), _, _): -pictures.count
+    case .event(.leftOut(let videoFrames), _, _): -videoFrames.count
     default: nil
     }
   }
@@ -45,7 +45,7 @@ struct JudgeQueueTests {
   @Test("all that has room is taken whole and in order")
   func order() {
     var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
-    for number in 0..<3_000 { #expect(queue.add(picture(number, isKeyframe: number == 0), now: instant(0)) == nil) }
+    for number in 0..<3_000 { #expect(queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) == nil) }
     #expect(queue.bytes == 300_000)
     let taken = numbers(&queue)
     #expect(taken == Array(0..<3_000))
@@ -53,7 +53,7 @@ struct JudgeQueueTests {
   }
 
   /// A packet of 20 ms without sound.
-  private func sound(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
+  private func audio(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
     let frame = EncodedFrame(
       owner: Self.anna, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
       payload: ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), isKeyframe: true, arrival: instant(seconds))
@@ -61,15 +61,15 @@ struct JudgeQueueTests {
   }
 
   @Test("sound in time is taken whole, and of sound that is more than time has passed only what there was time for")
-  func soundInTime() {
+  func audioInTime() {
     var queue = JudgeQueue()
-    for number in 0..<3_000 { _ = queue.add(sound(number, ticks: 960, at: Double(number) / 50), now: instant(0)) }
+    for number in 0..<3_000 { _ = queue.add(audio(number, ticks: 960, at: Double(number) / 50), now: instant(0)) }
     #expect(numbers(&queue).count == 3_000)
     // Ten times as many as there is time for, and others whose timestamps leave holes of a second.
     for ticks in [960, 48_000] as [Int64] {
       var flooded = JudgeQueue()
       for number in 0..<5_000 {
-        _ = flooded.add(sound(number, ticks: ticks, at: Double(number) / 500), now: instant(0))
+        _ = flooded.add(audio(number, ticks: ticks, at: Double(number) / 500), now: instant(0))
       }
       let taken = numbers(&flooded).count
       print("measured: of 5,000 packets in 10 s, \(ticks) ticks apart, \(taken) are taken")
@@ -81,15 +81,15 @@ struct JudgeQueueTests {
   func bytes() {
     var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))
     // The fifth makes it fuller than it is to be, so the sixth is the first that is left out, and only that is told.
-    let told = (0..<8).map { queue.add(picture($0, isKeyframe: $0 == 0), now: instant(0)) }
+    let told = (0..<8).map { queue.add(videoFrame($0, isKeyframe: $0 == 0), now: instant(0)) }
     #expect(told == [nil, nil, nil, nil, nil, Self.anna, nil, nil])
     #expect(queue.bytes == 500)
     // A keyframe that finds it full is left out, too, and so is any other picture when there is room.
-    _ = queue.add(picture(8, isKeyframe: true), now: instant(0))
+    _ = queue.add(videoFrame(8, isKeyframe: true), now: instant(0))
     #expect((0..<3).map { _ in number(queue.next()) } == [0, 1, 2])
-    _ = queue.add(picture(9), now: instant(0))
-    _ = queue.add(picture(10, isKeyframe: true), now: instant(0))
-    _ = queue.add(picture(11), now: instant(0))
+    _ = queue.add(videoFrame(9), now: instant(0))
+    _ = queue.add(videoFrame(10, isKeyframe: true), now: instant(0))
+    _ = queue.add(videoFrame(11), now: instant(0))
     let taken = numbers(&queue)
     #expect(taken == [3, 4, -5, 10, 11])
   }
@@ -97,21 +97,21 @@ struct JudgeQueueTests {
   @Test("when the first has waited too long, pictures are left out, however few wait")
   func time() {
     var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
-    _ = queue.add(picture(0, isKeyframe: true), now: instant(0))
-    _ = queue.add(picture(1), now: instant(2))
-    _ = queue.add(picture(2, at: 2.1), now: instant(2.1))
+    _ = queue.add(videoFrame(0, isKeyframe: true), now: instant(0))
+    _ = queue.add(videoFrame(1), now: instant(2))
+    _ = queue.add(videoFrame(2, at: 2.1), now: instant(2.1))
     #expect(number(queue.next()) == 0)
     // What waits now has waited for half as long as it may.
-    _ = queue.add(picture(3, isKeyframe: true, at: 3.2), now: instant(3.2))
+    _ = queue.add(videoFrame(3, isKeyframe: true, at: 3.2), now: instant(3.2))
     #expect(number(queue.next()) == 1)
     #expect(queue.wantedKeyframes(now: instant(3.3)) == [Self.anna])
-    _ = queue.add(picture(4, isKeyframe: true, at: 3.3), now: instant(3.3))
-    guard case .event(.leftOut(let pictures), Self.anna, _)? = queue.next() else {
+    _ = queue.add(videoFrame(4, isKeyframe: true, at: 3.3), now: instant(3.3))
+    guard case .event(.leftOut(let videoFrames), Self.anna, _)? = queue.next() else {
       Issue.record("Nothing is told of what was left out.")
       return
     }
-    #expect(pictures.count == 2 && pictures.keyframes == 1 && pictures.bytes == 200)
-    #expect(pictures.first == instant(2.1) && pictures.last == instant(3.2))
+    #expect(videoFrames.count == 2 && videoFrames.keyframes == 1 && videoFrames.bytes == 200)
+    #expect(videoFrames.first == instant(2.1) && videoFrames.last == instant(3.2))
     #expect(number(queue.next()) == 4)
     #expect(queue.wantedKeyframes(now: instant(3.3)).isEmpty)
   }
@@ -119,16 +119,16 @@ struct JudgeQueueTests {
   @Test("one peer's pictures are left out by themselves, sound never, and what was left out at the end is told then")
   func others() {
     var queue = JudgeQueue(.init(bytes: 200, time: .seconds(2)))
-    for number in 0..<3 { _ = queue.add(picture(number, isKeyframe: number == 0), now: instant(0)) }
-    _ = queue.add(picture(3), now: instant(0))
-    let sound = EncodedFrame(
+    for number in 0..<3 { _ = queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) }
+    _ = queue.add(videoFrame(3), now: instant(0))
+    let audio = EncodedFrame(
       owner: Self.anna, codec: .opus, time: MediaTime(ticks: 0, rate: 48_000),
       payload: ByteBuffer(repeating: 0, count: 100), isKeyframe: true, arrival: instant(0))
-    _ = queue.add(.event(.frame(sound), Self.anna, instant(0)), now: instant(0))
+    _ = queue.add(.event(.frame(audio), Self.anna, instant(0)), now: instant(0))
     #expect(queue.bytes == 400)
     for _ in 0..<3 { _ = queue.next() }
     // There is room again: who was not left out goes on at once.
-    _ = queue.add(picture(70, of: Self.bert), now: instant(0))
+    _ = queue.add(videoFrame(70, of: Self.bert), now: instant(0))
     _ = queue.add(.over(instant(1)), now: instant(1))
     var jobs: [JudgeQueue.Job] = []
     while let job = queue.next() { jobs.append(job) }
@@ -154,7 +154,7 @@ struct JudgeQueueTests {
       func take(_ job: JudgeQueue.Job) {
         guard case .event(let event, let peer, _) = job else { return }
         switch event {
-        case .leftOut(let pictures): leftOut += pictures.count
+        case .leftOut(let videoFrames): leftOut += videoFrames.count
         case .frame(let frame):
           let number = Int(frame.time.ticks)
           seen += 1
@@ -169,14 +169,14 @@ struct JudgeQueueTests {
         let isKeyframe = number < 2 || Int.random(in: 0..<12, using: &random) == 0
         if isKeyframe { keyframes.insert(number) }
         let now = Double(number) * 0.01
-        _ = queue.add(picture(number, of: peer, isKeyframe: isKeyframe, at: now), now: instant(now))
+        _ = queue.add(videoFrame(number, of: peer, isKeyframe: isKeyframe, at: now), now: instant(now))
         sent += 1
         most = max(most, queue.bytes)
         for _ in 0..<Int.random(in: 0...2, using: &random) {
           if let job = queue.next() { take(job) }
         }
       }
-      queue.tellAllLeftOut(now: instant(6))
+      queue.reportAllSkipped(now: instant(6))
       while let job = queue.next() { take(job) }
       #expect(broken == 0)
       #expect(seen + leftOut == sent)

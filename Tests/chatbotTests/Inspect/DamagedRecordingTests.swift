@@ -47,7 +47,7 @@ import Testing
 
   @Test func theOthersAreJudgedWhenOneCannotBeRead() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2))
     try folder.store([], as: "broken.webm")
     let outcome = try folder.inspect()
     #expect(outcome.report.peers.map(\.id) == ["anna"])
@@ -57,7 +57,7 @@ import Testing
 
   @Test func anUnfinishedRecordingIsJudgedAsFarAsItGoes() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 4))
+    try await folder.record(SyntheticPeer(seconds: 4))
     // As a killed program leaves it: no end, no duration, and a manifest that was not brought up to date.
     let film = try folder.bytes("anna.webm")
     try folder.store(Array(film.prefix(film.count * 3 / 4)), as: "anna.webm")
@@ -78,9 +78,9 @@ import Testing
     #expect(peer.video?.freezes.worst?.reason == "untilEnd")
   }
 
-  @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheSound() async throws {
+  @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheAudio() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 6))
+    try await folder.record(SyntheticPeer(seconds: 6))
     // The files end after half of the call, and the manifest says how long it went on.
     for name in ["anna.webm", "anna.ogg"] {
       let whole = try folder.bytes(name)
@@ -89,7 +89,7 @@ import Testing
     try folder.edit("anna.json") {
       $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
     }
-    #expect(Recorder.repair(folder.path).map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair(folder.path).map(\.isWhole) == [true, true, true])
     let rules = ["video.freeze.longest <= 1s", "audio.gap.longest <= 1s", "video.frames >= 1"]
     let report = try folder.inspect(nil, "--expect", rules[0], "--expect", rules[1], "--expect", rules[2]).report
     #expect(report.failedRules == Array(rules.prefix(2)))
@@ -103,7 +103,7 @@ import Testing
 
   @Test func aSegmentThatTheManifestDoesNotKnowYetGoesOnBehindTheLastOne() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 5), segment: SegmentLimit(duration: .seconds(2)))
+    try await folder.record(SyntheticPeer(seconds: 5), segment: SegmentLimit(duration: .seconds(2)))
     let last = try #require(folder.names.last { $0.hasSuffix(".webm") })
     try folder.edit("anna.json") { text in
       var manifest = try? RecordingManifest(parsing: Array(text.utf8))
@@ -122,7 +122,7 @@ import Testing
 
   @Test func aManifestLeadsToNoFileElsewhere() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2))
     try folder.copy(RecordedFolder.sample, as: "secret.webm")
     try FileManager.default.createDirectory(atPath: folder.file("sub"), withIntermediateDirectories: false)
     try FileManager.default.copyItem(atPath: folder.file("anna.json"), toPath: folder.file("sub/anna.json"))
@@ -136,7 +136,7 @@ import Testing
 
   @Test func absurdManifestsAndFilesNeverTrap() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 1, lostPictures: 0.4..<0.6, lostSound: 0.3..<0.5))
+    try await folder.record(SyntheticPeer(seconds: 1, lostVideoFrames: 0.4..<0.6, lostAudio: 0.3..<0.5))
     let manifest = try folder.bytes("anna.json")
     let film = try folder.bytes("anna.webm")
     let absurd = ["-1", "1e308", "-1e308", "9223372036854775807", "18446744073709551615", "0.0005", "null"]

@@ -3,11 +3,11 @@ import NIOCore
 
 /// Makes the simplest of all video files, as libvpx's tools write it.
 enum IVF {
-  static func bytes(of peer: MadeUpPeer) throws -> [UInt8] {
+  static func bytes(of peer: SyntheticPeer) throws -> [UInt8] {
     var file = ByteBuffer(string: "DKIF")
     for value in [0, 32] as [UInt16] { file.writeInteger(value, endianness: .little) }
     file.writeString("VP80")
-    for value in [MadeUpPeer.size.width, MadeUpPeer.size.height] {
+    for value in [SyntheticPeer.size.width, SyntheticPeer.size.height] {
       file.writeInteger(UInt16(value), endianness: .little)
     }
     for value in [90_000, 1, 0, 0] as [UInt32] { file.writeInteger(value, endianness: .little) }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct InspectionOutputTests {
   @Test func everyOutputIsWrittenAndThePagePlaysTheRecording() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2))
     try FileManager.default.createDirectory(atPath: folder.file("pages"), withIntermediateDirectories: false)
     let report = try folder.inspect(
       nil, "--json", folder.file("pages/r.json"), "--junit", folder.file("pages/r.xml"), "--html",
@@ -32,7 +32,7 @@ import Testing
   @Test func aLargeFileIsLinkedToFromWhereThePageLies() throws {
     let folder = try RecordedFolder()
     try FileManager.default.createDirectory(atPath: folder.file("pages"), withIntermediateDirectories: false)
-    try folder.store([UInt8](repeating: 0, count: HTMLReport.largestEmbedded + 1), as: "long.webm")
+    try folder.store([UInt8](repeating: 0, count: HTMLReport.maximumEmbedded + 1), as: "long.webm")
     try folder.copy(RecordedFolder.sample, as: "short.webm")
     var report = try folder.inspect([folder.file("short.webm")]).report
     report.peers[0].recordings.append(folder.file("long.webm"))
@@ -50,11 +50,11 @@ import Testing
 
   @Test func anEarlierReportIsComparedWith() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 4))
+    try await folder.record(SyntheticPeer(seconds: 4))
     let better = folder.file("better.txt")
     _ = try folder.inspect([folder.file("anna.json")], "--json", better)
     let other = try RecordedFolder()
-    try await other.record(MadeUpPeer(seconds: 4, lostPictures: 1..<2.5))
+    try await other.record(SyntheticPeer(seconds: 4, lostVideoFrames: 1..<2.5))
     let comparison = try #require(try other.inspect(nil, "--baseline", better).report.comparison)
     #expect(comparison.newFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
     #expect(comparison.worse.contains { $0.measurement == "video.freeze.longest" })
@@ -62,7 +62,7 @@ import Testing
 
   @Test func expectedPeersAreARuleOfTheProgramsOwn() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2))
     let one = try folder.inspect(nil, peers: 1).report
     let two = try folder.inspect(nil, peers: 2).report
     #expect(one.failedRules == [])
@@ -79,7 +79,7 @@ import Testing
 
   @Test func nothingIsWrittenOverWhatIsInspected() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 1))
+    try await folder.record(SyntheticPeer(seconds: 1))
     for (option, name) in [("--json", "anna.json"), ("--html", "anna.webm"), ("--junit", "anna.ogg")] {
       let before = try folder.bytes(name)
       do {
@@ -96,7 +96,7 @@ import Testing
 
   @Test func theVerdictHasBeenToldWhenAReportCannotBeWritten() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 1))
+    try await folder.record(SyntheticPeer(seconds: 1))
     let screen = try Screen()
     let inspection = Inspection(
       files: [folder.path], peers: nil, rules: try RuleOptions.parse(["--json", "/dev/full"]),

@@ -66,7 +66,7 @@ import Testing
   private func units(_ seconds: Double) -> Int64 { Int64((seconds * 720_000).rounded()) }
 
   @Test func aGapIsFoundByTheFrameBehindIt() {
-    var gaps = RecordedGaps([
+    var gaps = GapIndex([
       gap("lost", 1, 0.5, packets: 3), gap("waitingForKeyframe", 1.5, 1, packets: 1), gap("recoveredLate", 4, 0.2),
       gap("nonsense", 5, 1), gap("dtx", .infinity, 1), gap("muted", 6, -1), gap("senderPaused", 1e300, 1e300),
     ])
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func aTimeIsInsideAGapOrNot() {
-    var gaps = RecordedGaps([gap("lost", 1, 0.5), gap("dtx", 2, 1), gap("recoveredLate", 3.5, 5)])
+    var gaps = GapIndex([gap("lost", 1, 0.5), gap("dtx", 2, 1), gap("recoveredLate", 3.5, 5)])
     #expect(gaps.around(units(0.9)) == nil)
     #expect(gaps.around(units(1)) == .lost)
     #expect(gaps.around(units(1.48)) == .lost)

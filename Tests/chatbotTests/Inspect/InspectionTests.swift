@@ -31,7 +31,7 @@ import Testing
 
   @Test func aGoodRecordingHoldsAllRules() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer())
+    try await folder.record(SyntheticPeer())
     let outcome = try folder.inspect()
     let peer = try #require(outcome.report.peer("anna"))
     #expect(outcome.report.failedRules == [])
@@ -48,9 +48,9 @@ import Testing
     #expect(outcome.problems.isEmpty && outcome.remarks.isEmpty)
   }
 
-  @Test func lostPicturesAreAFreezeWithItsReason() async throws {
+  @Test func lostVideoFramesAreAFreezeWithItsReason() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(lostPictures: 2..<4))
+    try await folder.record(SyntheticPeer(lostVideoFrames: 2..<4))
     let report = try folder.inspect().report
     #expect(report.failedRules == ["video.freeze.longest <= 1s"])
     let freeze = try #require(report.peers.first?.video?.freezes.worst)
@@ -69,9 +69,9 @@ import Testing
     #expect(foreign.peers.first?.video?.freezes.worst?.reason == "senderPaused")
   }
 
-  @Test func blackPicturesAndSilenceAreFoundWhereTheyAre() async throws {
+  @Test func blackVideoFramesAndSilenceAreFoundWhereTheyAre() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(black: 1..<3, silent: 2..<4.5))
+    try await folder.record(SyntheticPeer(black: 1..<3, silent: 2..<4.5))
     let report = try folder.inspect().report
     #expect(report.failedRules == ["video.black.longest <= 1s", "audio.silence.longest <= 2s"])
     let black = try #require(report.peers.first?.video?.black.worst)
@@ -80,9 +80,9 @@ import Testing
     #expect(abs(silence.start - 2) < 0.1 && abs(silence.duration - 2.5) < 0.1)
   }
 
-  @Test func lostSoundIsAHoleAlthoughTheRecorderMadeSomethingUp() async throws {
+  @Test func lostAudioIsAHoleAlthoughTheRecorderMadeSomethingUp() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(lostSound: 2..<2.8))
+    try await folder.record(SyntheticPeer(lostAudio: 2..<2.8))
     for files in [["anna.webm"], ["anna.ogg"], ["anna.json"]] {
       let report = try folder.inspect(files.map(folder.file), "--expect", "audio.gap <= 500ms").report
       let gap = try #require(report.peers.first?.audio?.gaps.worst, "\(files)")
@@ -104,7 +104,7 @@ import Testing
     counts.packetsLost = 40
     counts.packetsRecovered = 10
     counts.keyframeRequests = 3
-    try await folder.record(MadeUpPeer(lostPictures: 2..<2.5), counts: [.video: counts])
+    try await folder.record(SyntheticPeer(lostVideoFrames: 2..<2.5), counts: [.video: counts])
     let report = try folder.inspect(
       nil, "--expect", "loss <= 5%", "--expect", "loss.final <= 4%", "--expect", "jitter.p95 <= 30ms", "--expect",
       "firstPacket <= 2s"
@@ -125,9 +125,9 @@ import Testing
     #expect(lossy == [15, 30])
   }
 
-  @Test func soundBeforeTheFirstPictureIsHeardFromTheOgg() async throws {
+  @Test func audioBeforeTheFirstVideoFrameIsHeardFromTheOgg() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 8, picturesFrom: 5))
+    try await folder.record(SyntheticPeer(seconds: 8, videoFramesFrom: 5))
     let report = try folder.inspect().report
     let peer = try #require(report.peers.first)
     #expect(report.failedRules == [])
@@ -140,7 +140,7 @@ import Testing
 
   @Test func segmentsAreJoinedWithoutASeam() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 7), segment: SegmentLimit(duration: .seconds(2)))
+    try await folder.record(SyntheticPeer(seconds: 7), segment: SegmentLimit(duration: .seconds(2)))
     let segments = folder.names.filter { $0.hasSuffix(".webm") }
     #expect(segments.count >= 3)
     for files in [[folder.path], segments.map(folder.file)] {
@@ -164,7 +164,7 @@ import Testing
   @Test func aPauseBeforeASegmentsEndMovesNothing() async throws {
     let folder = try RecordedFolder()
     try await folder.record(
-      MadeUpPeer(seconds: 4, lostPictures: 1..<1.95), segment: SegmentLimit(duration: .seconds(2)))
+      SyntheticPeer(seconds: 4, lostVideoFrames: 1..<1.95), segment: SegmentLimit(duration: .seconds(2)))
     #expect(folder.names.contains("anna.0002.webm"))
     let report = try folder.inspect().report
     let peer = try #require(report.peers.first)
@@ -177,7 +177,7 @@ import Testing
   @Test func twoUsersOfAFolderAreTwoPeersSideBySide() async throws {
     let folder = try RecordedFolder()
     try await folder.record(
-      MadeUpPeer(id: "anna"), MadeUpPeer(id: "ben", picturesFrom: 2, soundFrom: 2, silent: 2..<6))
+      SyntheticPeer(id: "anna"), SyntheticPeer(id: "ben", videoFramesFrom: 2, audioFrom: 2, silent: 2..<6))
     let outcome = try folder.inspect(nil, "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
     let report = outcome.report
     #expect(report.peers.map(\.id) == ["anna", "ben"])
@@ -195,8 +195,8 @@ import Testing
 
   @Test func oneUsersTwoRecordingsAreTwoPeers() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
-    try await folder.record(MadeUpPeer(seconds: 2), wallClock: RecordedFolder.wallClock + 86_400)
+    try await folder.record(SyntheticPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2), wallClock: RecordedFolder.wallClock + 86_400)
     let outcome = try folder.inspect()
     #expect(outcome.report.peers.map(\.id) == ["anna", "anna (anna-2)"])
     // A night without a call is not part of either.
@@ -207,7 +207,7 @@ import Testing
 
   @Test func filesWithoutAManifestArePeersOfTheirOwn() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(MadeUpPeer(seconds: 2))
+    try await folder.record(SyntheticPeer(seconds: 2))
     try folder.copy(RecordedFolder.sample, as: "guest.webm")
     try folder.copy(folder.file("anna.ogg"), as: "tape.ogg")
     try folder.store(Array("{\"version\": 1}".utf8), as: "report.json")
@@ -222,23 +222,23 @@ import Testing
     #expect(Set(outcome.report.results.filter { !$0.holds }.map(\.peer)) == ["tape.ogg"])
   }
 
-  @Test func pictureFilesInIVFAreJudged() async throws {
+  @Test func videoFrameFilesInIVFAreJudged() async throws {
     let folder = try RecordedFolder()
-    var peer = MadeUpPeer(seconds: 2)
-    peer.soundFrom = 2
+    var peer = SyntheticPeer(seconds: 2)
+    peer.audioFrom = 2
     try folder.store(try IVF.bytes(of: peer), as: "film.ivf")
     let outcome = try folder.inspect(nil, "--no-audio")
     #expect(outcome.report.failedRules == [])
     #expect(outcome.report.peer("film.ivf")?.video?.frames == 60)
-    let withSound = try folder.inspect()
-    #expect(withSound.report.verdict == .failed)
-    #expect(withSound.remarks == ["There is no sound in what is inspected; with --no-audio none is expected."])
+    let withAudio = try folder.inspect()
+    #expect(withAudio.report.verdict == .failed)
+    #expect(withAudio.remarks == ["There is no sound in what is inspected; with --no-audio none is expected."])
   }
 
   @Test func theSameRecordingGivesTheSameReportByteForByte() async throws {
     let folder = try RecordedFolder()
     try await folder.record(
-      MadeUpPeer(seconds: 3, lostPictures: 1..<2, lostSound: 1..<1.4), MadeUpPeer(id: "ben", seconds: 3))
+      SyntheticPeer(seconds: 3, lostVideoFrames: 1..<2, lostAudio: 1..<1.4), SyntheticPeer(id: "ben", seconds: 3))
     let first = try folder.inspect().report.json
     let second = try folder.inspect().report.json
     #expect(first == second)

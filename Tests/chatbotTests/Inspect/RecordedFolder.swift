@@ -34,18 +34,18 @@ final class RecordedFolder {
   ///
   /// - Parameter counts: what the line is said to have counted, by track; the same of every peer.
   func record(
-    _ peers: MadeUpPeer..., room: String = "100", segment: SegmentLimit? = nil, reason: LeaveReason = .left,
+    _ peers: SyntheticPeer..., room: String = "100", segment: SegmentLimit? = nil, reason: RecordingEndReason = .left,
     counts: [MediaKind: TrackStatistics] = [:], wallClock: Double = RecordedFolder.wallClock
   ) async throws {
-    var configuration = Recorder.Configuration(folder: path, room: room)
+    var configuration = RoomRecorder.Configuration(folder: path, room: room)
     configuration.verifies = false
     configuration.segment = segment
     configuration.looksAtClock = false
-    let recorder = try Recorder(configuration)
+    let recorder = try RoomRecorder(configuration)
     var all: [(at: Double, peer: ParticipantID, event: MediaEvent)] = []
     for peer in peers {
       let id = ParticipantID(peer.id)
-      recorder.begin(id, now: MadeUpPeer.beginning, wallClock: wallClock)
+      recorder.begin(id, now: SyntheticPeer.beginning, wallClock: wallClock)
       all += try peer.arrivals().map { ($0.at, id, $0.event) }
       all += counts.map { (peer.seconds + 0.02, id, .statistics($0.key, $0.value)) }
     }
@@ -54,12 +54,12 @@ final class RecordedFolder {
     for arrival in inOrder {
       while look + 0.1 < arrival.at {
         look += 0.1
-        await recorder.advance(now: Moment(MadeUpPeer.instant(look)))
+        await recorder.advance(now: MonotonicInstant(SyntheticPeer.instant(look)))
       }
-      recorder.receive(arrival.event, of: arrival.peer, now: MadeUpPeer.instant(arrival.at))
+      recorder.receive(arrival.event, of: arrival.peer, now: SyntheticPeer.instant(arrival.at))
     }
-    let end = MadeUpPeer.instant((all.map(\.at).max() ?? 0) + 0.05)
-    await recorder.advance(now: Moment(end))
+    let end = SyntheticPeer.instant((all.map(\.at).max() ?? 0) + 0.05)
+    await recorder.advance(now: MonotonicInstant(end))
     for peer in peers { recorder.end(ParticipantID(peer.id), reason: reason, now: end) }
     await recorder.finish(now: end)
   }

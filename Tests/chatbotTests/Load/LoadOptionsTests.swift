@@ -19,7 +19,7 @@ struct LoadOptionsTests {
     #expect(options.ramp == RampRate(perSecond: 5))
     #expect(options.duration == TimeSpan(milliseconds: 30_000))
     #expect(options.json)
-    #expect(options.reaching.reach.server == "wss://a:1")
+    #expect(options.reaching.connectionSettings.server == "wss://a:1")
     #expect(options.playing.play == "a.webm")
   }
 
@@ -29,7 +29,7 @@ struct LoadOptionsTests {
     #expect(options.ramp.description == "10/s")
     #expect(options.duration == nil)
     #expect(!options.json)
-    #expect(options.reaching.reach.server == "ws://localhost:3000")
+    #expect(options.reaching.connectionSettings.server == "ws://localhost:3000")
   }
 
   @Test(

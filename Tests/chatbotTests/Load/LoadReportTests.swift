@@ -78,7 +78,7 @@ struct LoadReportTests {
 
   @Test("the steady part begins when the last one came; before, all counts")
   func milestones() {
-    let milestones = Milestones(now: start)
+    let milestones = LoadMilestones(now: start)
     let before = milestones.steady(now: start + .seconds(3))
     #expect(before == (3, 0))
     milestones.last(bytesSent: 1_000, now: start + .seconds(4))
@@ -89,7 +89,7 @@ struct LoadReportTests {
   @Test("what an ended connection had sent stays counted, and a new one counts anew")
   func reconnected() {
     var record = connected(after: 10, packets: 100)
-    record.ended(recorder, PeerEnding(.connectionLost, "Nothing was heard for 30 s."))
+    record.ended(recorder, CloseReason(.connectionLost, "Nothing was heard for 30 s."))
     #expect(record.connections == 0)
     #expect(record.totals.packetsSent == 100)
     let isNew = record.calls(recorder, now: start + .seconds(60))
@@ -111,7 +111,7 @@ struct LoadReportTests {
   @Test("who leaves in order has not failed")
   func orderly() {
     var record = connected(after: 10)
-    record.ended(recorder, PeerEnding(.closedByParticipant, "The participant left."))
+    record.ended(recorder, CloseReason(.closedByParticipant, "The participant left."))
     #expect(record.failures.isEmpty)
     #expect(record.hasConnected)
   }

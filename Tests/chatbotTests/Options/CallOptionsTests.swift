@@ -20,7 +20,7 @@ struct CallOptionsTests {
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])
     #expect(options.reaching.room == nil)
-    #expect(options.reaching.reach.server == "ws://localhost:3000")
+    #expect(options.reaching.connectionSettings.server == "ws://localhost:3000")
     #expect(options.mayStartServer)
     #expect(options.playing.play == nil)
     #expect(options.record == "out/")
@@ -45,7 +45,7 @@ struct CallOptionsTests {
     #expect(options.playing.play == "a.webm")
     #expect(options.playing.loops)
     #expect(options.duration == TimeSpan(milliseconds: 60_000))
-    #expect(options.reaching.reach.server == "wss://calls.example:8443")
+    #expect(options.reaching.connectionSettings.server == "wss://calls.example:8443")
     #expect(!options.mayStartServer)
     #expect(options.reaching.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
     #expect(options.reaching.udpPort == 40_000)

@@ -28,7 +28,7 @@ struct PlayOptionsTests {
         "800k", "--once",
       ]).camera)
     #expect(camera.audio == "a.wav")
-    #expect(camera.size == PictureSize(width: 320, height: 180))
+    #expect(camera.size == VideoSize(width: 320, height: 180))
     #expect(abs((camera.fps ?? 0) - 29.97) < 0.001)
     #expect(camera.live && !camera.loops)
     #expect(camera.maximumBitrate == 800_000)
@@ -70,7 +70,7 @@ struct PlayOptionsTests {
       ("1e3", nil), ("", nil), ("1/2/3", nil), ("nan", nil), ("121", nil),
     ] as [(String, Double?)])
   func rates(text: String, rate: Double?) {
-    #expect((try? FrameRate(text))?.picturesPerSecond == rate)
+    #expect((try? FrameRate(text))?.framesPerSecond == rate)
   }
 
   @Test(

@@ -11,7 +11,7 @@ struct Film: Sendable {
     let frame: EncodedFrame
   }
 
-  static let size = PictureSize(width: 320, height: 240)
+  static let size = VideoSize(width: 320, height: 240)
   static let framesPerSecond = 25
   static let owner = ParticipantID("camera")
   /// What the sender's clock reads at the film's start, in milliseconds since 1970.
@@ -36,11 +36,11 @@ struct Film: Sendable {
   ///   - numbers: the picture's, one after the other; each is painted with the time that belongs to its number.
   ///   - seconds: of sound.
   private init(numbers: [UInt32], seconds: Int, streamID: UInt16) throws {
-    let shots = try Self.pictures(numbers, streamID) + Self.sound(seconds: seconds)
+    let shots = try Self.videoFrames(numbers, streamID) + Self.audio(seconds: seconds)
     self.shots = shots.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
   }
 
-  private static func pictures(_ numbers: [UInt32], _ streamID: UInt16) throws -> [Shot] {
+  private static func videoFrames(_ numbers: [UInt32], _ streamID: UInt16) throws -> [Shot] {
     var settings = VP8Encoder.Settings(size: size)
     settings.framesPerSecond = framesPerSecond
     settings.bitrate = 400_000
@@ -49,27 +49,27 @@ struct Film: Sendable {
     let painter = PatternPainter(size: size, streamID: streamID)
     let distance = 1_000 / framesPerSecond
     return try numbers.enumerated().compactMap { place, number in
-      let picture = painter.picture(frame: number, time: UInt64(begin) + UInt64(number) * UInt64(distance))
+      let videoFrame = painter.videoFrame(frame: number, time: UInt64(begin) + UInt64(number) * UInt64(distance))
       let ticks = Int64(place * 90 * distance)
       guard
         let output = try encoder.encode(
-          picture, time: ticks, keyframe: place.isMultiple(of: framesPerSecond))
+          videoFrame, time: ticks, keyframe: place.isMultiple(of: framesPerSecond))
       else { return nil }
       return shot(
         .vp8, ticks: ticks, output.payload, isKeyframe: output.isKeyframe, due: .milliseconds(place * distance))
     }
   }
 
-  private static func sound(seconds: Int) throws -> [Shot] {
+  private static func audio(seconds: Int) throws -> [Shot] {
     var settings = OpusEncoder.Settings()
     settings.channels = 1
     settings.bitrate = 32_000
     let encoder = try OpusEncoder(settings)
-    let pattern = PatternSound()
+    let pattern = PatternAudio()
     return try (0..<seconds * 50).map { number in
       // The encoder's own delay is made good for, as a camera of ours does.
       let first = begin * 48 + Int64(number * 960 + encoder.lookahead)
-      let payload = try encoder.encode(pattern.sound(from: first, count: 960))
+      let payload = try encoder.encode(pattern.audio(from: first, count: 960))
       // A packet can be handed out when its last sample was made.
       return shot(
         .opus, ticks: Int64(number * 960), payload, isKeyframe: true, due: .milliseconds(number * 20 + 20))

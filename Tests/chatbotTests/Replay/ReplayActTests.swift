@@ -23,12 +23,12 @@ struct ReplayActTests {
 
   /// Expects that nothing of the app's film is missing, and that all rules hold.
   private func expectWhole(
-    _ found: (report: CheckReport, peer: PeerReport), pictures: Int,
+    _ found: (report: CheckReport, peer: PeerReport), videoFrames: Int,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let pattern = found.peer.pattern
     #expect(found.report.verdict == .held, "\(found.report.summary)", sourceLocation: sourceLocation)
-    #expect(pattern?.numbersPainted == pictures, sourceLocation: sourceLocation)
+    #expect(pattern?.numbersPainted == videoFrames, sourceLocation: sourceLocation)
     #expect(pattern?.missing == 0 && pattern?.restarts == 0, sourceLocation: sourceLocation)
     #expect(found.peer.video?.freezes.count == 0, sourceLocation: sourceLocation)
     #expect(found.peer.audio?.gaps.count == 0, sourceLocation: sourceLocation)
@@ -50,7 +50,7 @@ struct ReplayActTests {
     let candidate = try #require(found.peer.steps.firstRemoteCandidate)
     let offer = try #require(found.peer.steps.offerReceived)
     #expect(abs(offer - candidate - 1) < 0.01)
-    expectWhole(found, pictures: 50)
+    expectWhole(found, videoFrames: 50)
   }
 
   @Test("second offer: it is told of, and nothing is interrupted")
@@ -62,14 +62,14 @@ struct ReplayActTests {
     let connected = try #require(found.peer.steps.dtlsConnected)
     let offer = try #require(found.peer.steps.offerReceived)
     #expect(abs(offer - connected - 3) < 0.03)
-    expectWhole(found, pictures: 100)
+    expectWhole(found, videoFrames: 100)
     #expect(found.peer.pattern?.doubled == 0)
   }
 
   @Test("SSRC change: the pattern goes on, and only the pictures since the last keyframe come once more")
   func ssrcChange() throws {
     let found = try report(.ssrcChange) { $0.filmLength = .seconds(4) }
-    expectWhole(found, pictures: 100)
+    expectWhole(found, videoFrames: 100)
     let doubled = try #require(found.peer.pattern?.doubled)
     print("measured: after a change of SSRC \(doubled) pictures came once more")
     #expect((1...Film.framesPerSecond).contains(doubled))
@@ -80,7 +80,7 @@ struct ReplayActTests {
   @Test("absurd timestamps: no picture is missing, no hour is waited for and none is filled with silence")
   func absurdTimestamps() throws {
     let found = try report(.absurdTimestamps) { $0.filmLength = .seconds(5) }
-    expectWhole(found, pictures: 125)
+    expectWhole(found, videoFrames: 125)
     #expect(found.peer.audio?.silence.count == 0 && found.peer.audio?.concealed == 0)
     #expect((found.peer.audio?.packets ?? 0) >= 245)
   }

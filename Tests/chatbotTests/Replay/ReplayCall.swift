@@ -27,7 +27,7 @@ final class ReplayCall {
     /// What the checker plays, and what the app does; an app without a film gives back what it gets.
     var checkersFilm: Result<Film, any Error>?
     var film: Result<Film, any Error>? = Film.pattern
-    var appsKeyframeAnswer = KeyframeAnswer.replay
+    var appsKeyframeAnswer = KeyframeResponse.replay
     /// When the films start, and how much of them is played.
     var filmStart = Duration.milliseconds(500)
     var filmLength = Duration.seconds(3)
@@ -44,7 +44,7 @@ final class ReplayCall {
 
   /// The checker or the app.
   final class Side {
-    let switchboard: PeerSwitchboard
+    let demultiplexer: PeerDemultiplexer
     let address: TransportAddress
     /// What the other is called here.
     let other: ParticipantID
@@ -54,20 +54,20 @@ final class ReplayCall {
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
 
     init(
-      _ configuration: PeerSwitchboard.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
+      _ configuration: PeerDemultiplexer.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
       seed: UInt64
     ) {
       var configuration = configuration
       configuration.makeGenerator = { SeededGenerator(seed: seed) }
-      switchboard = PeerSwitchboard(configuration)
+      demultiplexer = PeerDemultiplexer(configuration)
       address = TransportAddress(ip: .v4(0x0A00_0000 | host), port: 5_000)
-      switchboard.localAddresses = [address]
+      demultiplexer.localAddresses = [address]
       self.other = other
       self.line = LossyLink(line, seed: seed)
     }
 
     /// The other's engine at this side.
-    var engine: PeerEngine? { switchboard.engines[other] }
+    var engine: PeerConnection? { demultiplexer.engines[other] }
   }
 
   let plan: Plan
@@ -78,7 +78,7 @@ final class ReplayCall {
   /// Frames that came out of the checker's engine, in order.
   private(set) var received: [EncodedFrame] = []
   /// What became of the app's packets.
-  private(set) var tape: LineTape
+  private(set) var tape: RecordedLink
   private let judge: CallJudge
   private let impairment: Impairment?
   private var signals: [(due: ContinuousClock.Instant, toChecker: Bool, message: SignallingMessage)] = []
@@ -91,10 +91,10 @@ final class ReplayCall {
     nextSample = start + .seconds(1)
     impairment = try plan.impairment.map { try Impairment(parsing: $0, seed: plan.seed) }
 
-    var ours = PeerSwitchboard.Configuration(
+    var ours = PeerDemultiplexer.Configuration(
       sending: [.audio, .video], isPolite: { _ in true })
     ours.impairment = impairment
-    var theirs = PeerSwitchboard.Configuration(sending: [.audio, .video], isPolite: { _ in false })
+    var theirs = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
     theirs.faultInjector = plan.act?.injector
     theirs.media = MediaSession.Configuration(
       keyframeAnswer: plan.film == nil ? .source : plan.appsKeyframeAnswer)
@@ -104,7 +104,7 @@ final class ReplayCall {
     func projector(_ film: Result<Film, any Error>?) throws -> Projector? {
       try film.map { Projector(try $0.get(), at: start + plan.filmStart, length: plan.filmLength) }
     }
-    tape = LineTape(impairment)
+    tape = RecordedLink(impairment)
 
     var options = CallJudge.Options(start: start, room: "100")
     options.wallClock = Double(Film.begin) - plan.filmStart / .milliseconds(1)
@@ -120,7 +120,7 @@ final class ReplayCall {
     judge.joined(at: now)
     see(.step(.seen))
     let caller = plan.checkerOffers ? checker : app
-    caller.switchboard.offer(to: caller.other, now: now)
+    caller.demultiplexer.offer(to: caller.other, now: now)
     run(until: start + plan.duration)
     sample()
     var report = judge.report(at: now)
@@ -131,7 +131,7 @@ final class ReplayCall {
   private func see(_ event: CheckEvent) { judge.take(event, of: checker.other, at: now) }
 
   private func sample() {
-    for statistics in checker.switchboard.statistics { see(.sample(ConnectionSample(statistics))) }
+    for statistics in checker.demultiplexer.statistics { see(.sample(ConnectionSample(statistics))) }
   }
 
   // MARK: Time
@@ -152,7 +152,7 @@ final class ReplayCall {
 
   private var nextEvent: ContinuousClock.Instant? {
     var all = [signals.first?.due, nextSample]
-    for side in [checker, app] { all += [side.switchboard.deadline, side.line.deadline, side.projector?.deadline] }
+    for side in [checker, app] { all += [side.demultiplexer.deadline, side.line.deadline, side.projector?.deadline] }
     return all.compactMap(\.self).min()
   }
 
@@ -169,24 +169,24 @@ final class ReplayCall {
       signals.removeFirst()
       if first.toChecker { hear(first.message) }
       let side = first.toChecker ? checker : app
-      side.switchboard.received(first.message, from: side.other, now: now)
+      side.demultiplexer.received(first.message, from: side.other, now: now)
     }
     while let datagram = app.line.receive(now: now) {
-      checker.switchboard.received(datagram, from: app.address, to: checker.address, now: now)
-      let script = checker.switchboard.impaired?.statistics(of: checker.other)?.clockStart
+      checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
+      let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
       tape.came(datagram, script: script, now: now)
     }
     while let datagram = checker.line.receive(now: now) {
-      app.switchboard.received(datagram, from: checker.address, to: app.address, now: now)
+      app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
     }
-    while let frame = app.projector?.next(now: now) { app.switchboard.send(frame, now: now) }
+    while let frame = app.projector?.next(now: now) { app.demultiplexer.send(frame, now: now) }
     while let frame = checker.projector?.next(now: now) {
-      checker.switchboard.send(frame, now: now)
+      checker.demultiplexer.send(frame, now: now)
       judge.sent(frame, at: now)
     }
     let wallClock = NTPTime(secondsSince1970: Double(Film.begin) / 1_000 + (now - start - plan.filmStart) / .seconds(1))
-    checker.switchboard.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
-    app.switchboard.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
+    checker.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
+    app.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
     for side in [checker, app] {
       let due = side.engine?.secure.retransmission?.instant
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
@@ -214,7 +214,7 @@ final class ReplayCall {
     }
   }
 
-  private func takeOfChecker(_ action: PeerEngine.Action) {
+  private func takeOfChecker(_ action: PeerConnection.Action) {
     switch action {
     case .transmit(let datagram, _, _):
       checker.line.send(datagram, now: now)
@@ -225,7 +225,7 @@ final class ReplayCall {
     }
   }
 
-  private func takeOfApp(_ action: PeerEngine.Action) {
+  private func takeOfApp(_ action: PeerConnection.Action) {
     switch action {
     case .transmit(let datagram, _, _):
       tape.sends(datagram, app.engine)
@@ -242,12 +242,12 @@ final class ReplayCall {
   private func giveBack(_ event: PeerEvent) {
     switch event {
     case .media(.frame(var frame)):
-      app.switchboard.send(frame, to: app.other, now: now)
+      app.demultiplexer.send(frame, to: app.other, now: now)
       if plan.givesKeyframesBackTwice, frame.codec == .vp8, frame.isKeyframe {
         frame.time.ticks += Int64(frame.time.rate / 100)
-        app.switchboard.send(frame, to: app.other, now: now)
+        app.demultiplexer.send(frame, to: app.other, now: now)
       }
-    case .keyframeRequested: app.switchboard.requestKeyframe(of: app.other, now: now)
+    case .keyframeRequested: app.demultiplexer.requestKeyframe(of: app.other, now: now)
     default: break
     }
   }

@@ -75,7 +75,7 @@ struct ReplayFigureTests {
   @Test("loss figures are those of the line, and what was sent again makes up for it")
   func loss() throws {
     let (call, peer) = try call("20ms: loss=5%")
-    let counts = try #require(call.checker.switchboard.impaired?.statistics(of: call.checker.other)?.received)
+    let counts = try #require(call.checker.demultiplexer.impaired?.statistics(of: call.checker.other)?.received)
     let lost = counts.byKind[.rtp]?.lost ?? 0
     #expect(lost > 0)
     // The tape asked an impairment of its own.

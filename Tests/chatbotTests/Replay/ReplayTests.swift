@@ -9,11 +9,11 @@ import Testing
 @Suite("The same call twice")
 struct ReplayTests {
   /// A line that does all that an impairment can do, both ways, from when the connection stands.
-  private static let badLine =
+  private static let badPath =
     "20ms: loss=5%,burst=2,delay=40ms,jitter=20ms,reorder=2%; 1200ms: loss=2%,rate=600kbit; 2s: receive: loss=8%,delay=60ms"
 
   private func json(seed: UInt64, change: (inout ReplayCall.Plan) -> Void = { _ in }) throws -> String {
-    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badLine)
+    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath)
     plan.filmLength = .milliseconds(2_500)
     plan.duration = .seconds(3)
     change(&plan)
@@ -45,7 +45,7 @@ struct ReplayTests {
 
   @Test("a machine that is slow during the handshake, so that DTLS sends it again, gives the same report")
   func slowMachine() throws {
-    var plan = ReplayCall.Plan(seed: 11, impairment: Self.badLine)
+    var plan = ReplayCall.Plan(seed: 11, impairment: Self.badPath)
     plan.film = Film.muddled
     plan.filmLength = .seconds(1)
     plan.duration = .seconds(2)
@@ -55,7 +55,7 @@ struct ReplayTests {
     let slow = try ReplayCall(plan)
     let other = try slow.report().json
     let handshakes = [quick, slow].map { call in
-      call.checker.switchboard.impaired?.statistics(of: call.checker.other)?.received.byKind[.dtls]?.datagrams ?? 0
+      call.checker.demultiplexer.impaired?.statistics(of: call.checker.other)?.received.byKind[.dtls]?.datagrams ?? 0
     }
     print("measured: datagrams of handshakes on a quick and on a slow machine: \(handshakes)")
     #expect(handshakes[0] < handshakes[1])
@@ -65,7 +65,7 @@ struct ReplayTests {
 
   @Test("no step comes before one that it needs, whoever offers", arguments: [1, 2, 3, 4, 5, 6])
   func order(seed: UInt64) throws {
-    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badLine, checkerOffers: seed.isMultiple(of: 2))
+    var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath, checkerOffers: seed.isMultiple(of: 2))
     plan.filmStart = .milliseconds(100)
     plan.filmLength = .milliseconds(1_500)
     plan.duration = .seconds(2)
@@ -79,8 +79,8 @@ struct ReplayTests {
     ]
     let isInOrder = zip(line, line.dropFirst()).allSatisfy { $0 <= $1 }
     #expect(isInOrder, "\(line)")
-    let (frame, sound) = (try #require(steps.firstFrame), try #require(steps.firstSound))
-    #expect(packet <= frame && packet <= sound)
+    let (frame, audio) = (try #require(steps.firstFrame), try #require(steps.firstSound))
+    #expect(packet <= frame && packet <= audio)
   }
 
   @Test("another seed gives another report")

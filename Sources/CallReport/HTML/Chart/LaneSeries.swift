@@ -104,12 +104,12 @@ struct LaneSeries {
   }
 
   /// The stretches in which a value is what it must not be; steps of which nothing is known part no stretch.
-  func stretches(where isBad: (Double) -> Bool) -> [Stretch] {
-    var found: [Stretch] = []
+  func stretches(where isBad: (Double) -> Bool) -> [Interval] {
+    var found: [Interval] = []
     var current: ClosedRange<Int>?
     func end() {
       if let current {
-        found.append(Stretch(start: Double(current.lowerBound) * step, duration: Double(current.count) * step))
+        found.append(Interval(start: Double(current.lowerBound) * step, duration: Double(current.count) * step))
       }
       current = nil
     }

@@ -17,7 +17,7 @@ struct TimelineBands {
   static let limit = 200
 
   /// Nil when there was no such stretch.
-  init?(_ name: String, _ look: Look, _ stretches: Stretches?) {
+  init?(_ name: String, _ look: Look, _ stretches: IntervalSummary?) {
     guard let stretches, stretches.count > 0, !stretches.list.isEmpty else { return nil }
     self.name = name
     self.look = look
@@ -57,7 +57,7 @@ struct TimelineBands {
 
   /// A reason that the program knows as a clause, another as it stands.
   static func clause(_ reason: String) -> String {
-    FreezeReason(rawValue: reason)?.clause ?? SoundGapReason(rawValue: reason)?.clause ?? ReportText.line(reason)
+    FreezeReason(rawValue: reason)?.clause ?? AudioGapReason(rawValue: reason)?.clause ?? ReportText.line(reason)
   }
 }
 

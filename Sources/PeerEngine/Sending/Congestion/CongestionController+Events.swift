@@ -4,7 +4,7 @@ package import RTP
 /// What happens.
 extension CongestionController {
   /// Notes that the source gave a frame.
-  package mutating func offered(size: Int, now: Moment) { saturation.offered(size: size, now: now) }
+  package mutating func offered(size: Int, now: MonotonicInstant) { saturation.offered(size: size, now: now) }
 
   /// Notes that a packet leaves.
   ///
@@ -12,7 +12,7 @@ extension CongestionController {
   ///   - number: its transport-wide number, if it has one.
   ///   - isFiller: whether it is sent for a probe alone.
   package mutating func sent(
-    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: Moment
+    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: MonotonicInstant
   ) {
     if isRepeat { retransmissions.add(bytes: size, now: now) } else { media.add(bytes: size, now: now) }
     guard let number, judgement == .delay else { return }
@@ -21,7 +21,7 @@ extension CongestionController {
     probe.sent(size: size, isFiller: isFiller, now: now)
   }
 
-  package mutating func received(_ feedback: TransportFeedback, now: Moment) {
+  package mutating func received(_ feedback: TransportFeedback, now: MonotonicInstant) {
     guard judgement == .delay else { return }
     let report = log.received(feedback)
     guard report.expected > 0 || !report.arrivals.isEmpty else { return }
@@ -51,7 +51,7 @@ extension CongestionController {
   }
 
   /// Takes in a receiver's report on one of our sources; of use where there is no feedback on each packet.
-  package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: Moment) {
+  package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: MonotonicInstant) {
     if let sample {
       roundTrip = sample
       shortestRoundTrip = min(shortestRoundTrip ?? sample, sample)
@@ -64,18 +64,18 @@ extension CongestionController {
     lossBound.received(
       expected: Int(Int32(bitPattern: counted.highest &- before.highest)), lost: counted.lost - before.lost,
       isCalm: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
-      isToldLimit: receiverLimit != nil, now: now)
+      reportedLimit: receiverLimit != nil, now: now)
     if isFull { lossBound.queueWasSeen(sent: media.bitrate(now: now), limits: limits, now: now) }
     settle(limits: limits)
   }
 
   /// Takes the most that the receiver wants (draft-alvestrand-rmcat-remb-03).
-  package mutating func received(maximumBitrate: UInt64, now: Moment) {
+  package mutating func received(maximumBitrate: UInt64, now: MonotonicInstant) {
     receiverLimit = Double(maximumBitrate)
     settle(limits: limits(now: now))
   }
 
-  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: Moment) {
+  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
     let before = estimate
     let isUseful = proved > before * Self.usefulProof
     if isUseful {
@@ -88,11 +88,11 @@ extension CongestionController {
 
   /// What the line carries. What it loses without a queue it loses at any rate, so it took that as well.
   private var carried: Double? {
-    let share = queue.current < QueueDelay.harmless ? 1 - min(lossBound.fractionLost, 0.5) : 1
+    let share = queue.current < QueueDelayEstimator.harmless ? 1 - min(lossBound.fractionLost, 0.5) : 1
     return acknowledged.bitrate.map { $0 / share }
   }
 
-  private mutating func sentRate(now: Moment) -> Double {
+  private mutating func sentRate(now: MonotonicInstant) -> Double {
     media.bitrate(now: now) + retransmissions.bitrate(now: now)
   }
 
@@ -106,12 +106,12 @@ extension CongestionController {
   }
 
   /// The highest estimate is above what may be told where the media itself is more: a recorded file is sent as it is.
-  private mutating func limits(now: Moment) -> ClosedRange<Double> {
+  private mutating func limits(now: MonotonicInstant) -> ClosedRange<Double> {
     let own = media.bitrate(now: now)
     return configuration.minimumBitrate...max(configuration.maximumBitrate, own * 2, configuration.minimumBitrate)
   }
 
-  private func usage(now: Moment) -> DelayTrend.Usage {
+  private func usage(now: MonotonicInstant) -> TrendlineEstimator.Usage {
     // So long a queue is one, whatever its slope.
     if trend.usage == .normal, isWatched, queue.excess > Self.fullQueue / 2 { return .over }
     if queue.excess == .zero, let lastProof, now - lastProof < Self.unrestAfterProof { return .normal }
@@ -121,5 +121,5 @@ extension CongestionController {
   /// Whether no more may be on its way than the line carries.
   var isWatched: Bool { configuration.sourceFollows || saturation.isSaturated }
 
-  var isCalm: Bool { trend.usage != .over && queue.current < QueueDelay.harmless }
+  var isCalm: Bool { trend.usage != .over && queue.current < QueueDelayEstimator.harmless }
 }

@@ -30,7 +30,7 @@ extension CongestionController {
   /// Bytes that may leave before there is more feedback; nil for any number.
   ///
   /// Without it a line that suddenly becomes narrow would be given far too much before the first feedback tells.
-  package mutating func room(now: Moment) -> Int? {
+  package mutating func room(now: MonotonicInstant) -> Int? {
     guard isWatched else { return roomOfUnwatched(now: now) }
     guard hasFeedback else { return nil }
     let span = queue.shortestAnswer + feedbackInterval - queue.excess * 3
@@ -39,7 +39,7 @@ extension CongestionController {
   }
 
   /// What a recorded source begins with may not fill a narrow line for seconds before the first feedback tells of it.
-  private mutating func roomOfUnwatched(now: Moment) -> Int? {
+  private mutating func roomOfUnwatched(now: MonotonicInstant) -> Int? {
     guard judgement == .delay, let firstSent else { return nil }
     // A receiver that agreed to feedback and sends none.
     if !hasFeedback, now - firstSent > .seconds(1) { return nil }
@@ -52,7 +52,7 @@ extension CongestionController {
   /// - Parameters:
   ///   - isSending: whether media is about to leave: a line is not probed for nothing.
   ///   - needsMore: whether the line is known to be too narrow for what there is.
-  package mutating func probeRate(isSending: Bool, needsMore: Bool, now: Moment) -> Double? {
+  package mutating func probeRate(isSending: Bool, needsMore: Bool, now: MonotonicInstant) -> Double? {
     if let active = probe.active { return active.rate }
     guard isSending, judgement == .delay, probe.isDue(isUrgent: needsMore, now: now), isCalm else { return nil }
     let own = media.bitrate(now: now)
@@ -68,12 +68,12 @@ extension CongestionController {
   package var isProbing: Bool { probe.active != nil }
 
   /// There is nothing that the probe could be made up of.
-  package mutating func abandonProbe(now: Moment) { probe.abandon(now: now) }
+  package mutating func abandonProbe(now: MonotonicInstant) { probe.abandon(now: now) }
 
   /// What to tell the source now; nil when it knows.
   ///
   /// - Parameter backlog: how long the last packet that waits to leave has to wait.
-  package mutating func poll(backlog: Duration, now: Moment) -> Target? {
+  package mutating func poll(backlog: Duration, now: MonotonicInstant) -> Target? {
     let excess = queue.excess + max(.zero, backlog - Self.harmlessBacklog)
     let share = max(0.1, 1 - excess.seconds / Self.drainTime)
     let repeated = min(retransmissions.bitrate(now: now), estimate / 2)

@@ -74,26 +74,26 @@ package struct CongestionController: Sendable {
 
   var judgement = Judgement.reports
   var log = SentPacketLog()
-  var groups = ArrivalGroups()
-  var trend = DelayTrend()
-  var acknowledged = AcknowledgedBitrate()
-  var rateControl: RateControl
-  var lossBound: LossBound
-  var queue = QueueDelay()
-  var probe = LineProbe()
-  var saturation = Saturation()
-  var firstSent: Moment?
-  var lastProof: Moment?
+  var groups = InterArrivalGroups()
+  var trend = TrendlineEstimator()
+  var acknowledged = AcknowledgedBitrateEstimator()
+  var rateControl: AimdRateControl
+  var lossBound: LossBasedEstimator
+  var queue = QueueDelayEstimator()
+  var probe = BandwidthProbe()
+  var saturation = OveruseDetector()
+  var firstSent: MonotonicInstant?
+  var lastProof: MonotonicInstant?
   var receiverLimit: Double?
   var roundTrip: Duration = .milliseconds(100)
   var shortestRoundTrip: Duration?
-  var lastFeedback: Moment?
+  var lastFeedback: MonotonicInstant?
   var feedbackInterval: Duration = .milliseconds(100)
-  var media = RateMeter(shortestWindow: .seconds(1))
-  var retransmissions = RateMeter(shortestWindow: .seconds(1))
+  var media = RateCounter(shortestWindow: .seconds(1))
+  var retransmissions = RateCounter(shortestWindow: .seconds(1))
   var lossCounts: [UInt32: (highest: UInt32, lost: Int)] = [:]
   var ceiling: Double
-  var told: (target: Target, time: Moment)?
+  var told: (target: Target, time: MonotonicInstant)?
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration
@@ -101,8 +101,8 @@ package struct CongestionController: Sendable {
     estimate = start
     lineRate = start
     ceiling = configuration.maximumBitrate
-    rateControl = RateControl(rate: start)
-    lossBound = LossBound(rate: start)
+    rateControl = AimdRateControl(rate: start)
+    lossBound = LossBasedEstimator(rate: start)
   }
 
   /// Takes what was agreed to.

@@ -8,7 +8,7 @@ package import RTP
 package struct SentPacketLog: Sendable {
   /// A packet that arrived.
   package struct Arrival: Sendable, Hashable {
-    package var sent: Moment
+    package var sent: MonotonicInstant
     /// When it arrived, in microseconds on the receiver's own clock; only differences mean anything.
     package var arrived: Int64
     /// Bytes of the RTP packet.
@@ -16,7 +16,7 @@ package struct SentPacketLog: Sendable {
     /// The probe that it belonged to.
     package var probe: Int?
 
-    package init(sent: Moment, arrived: Int64, size: Int, probe: Int? = nil) {
+    package init(sent: MonotonicInstant, arrived: Int64, size: Int, probe: Int? = nil) {
       self.sent = sent
       self.arrived = arrived
       self.size = size
@@ -35,7 +35,7 @@ package struct SentPacketLog: Sendable {
 
   private struct Entry: Sendable {
     var number: Int64 = -1
-    var sent: Moment
+    var sent: MonotonicInstant
     var size = 0
     /// All bytes up to this packet, it included.
     var total: Int64 = 0
@@ -46,9 +46,9 @@ package struct SentPacketLog: Sendable {
   /// The most packets that are remembered: 10 s of 3 Mb/s.
   package static let capacity = 4_096
   /// A packet of which nothing was heard for so long is not on its way any more, whatever became of it.
-  private static let longestFlight: Duration = .seconds(1)
+  private static let maximumFlight: Duration = .seconds(1)
   /// How far from its beginning the receiver's clock is followed, in units of 250 µs: some thousand years.
-  private static let longestClock: UInt64 = 1 << 50
+  private static let maximumClock: UInt64 = 1 << 50
 
   private var entries: [Entry] = []
   private var unwrapper = SequenceNumberUnwrapper()
@@ -64,12 +64,12 @@ package struct SentPacketLog: Sendable {
   package init() {}
 
   /// Bytes that are on their way, as far as is known.
-  package mutating func inFlight(now: Moment) -> Int {
+  package mutating func inFlight(now: MonotonicInstant) -> Int {
     guard let newest, var number = settledNumber else { return 0 }
     number = max(number, newest - Int64(Self.capacity))
     while number < newest {
       guard let entry = entry(number + 1) else { break }
-      guard now - entry.sent > Self.longestFlight else { break }
+      guard now - entry.sent > Self.maximumFlight else { break }
       settled = entry.total
       number += 1
     }
@@ -78,7 +78,7 @@ package struct SentPacketLog: Sendable {
   }
 
   /// Notes that a packet leaves.
-  package mutating func sent(number: UInt16, size: Int, probe: Int? = nil, now: Moment) {
+  package mutating func sent(number: UInt16, size: Int, probe: Int? = nil, now: MonotonicInstant) {
     let place = unwrapper.unwrap(number)
     total += Int64(size)
     let entry = Entry(number: place, sent: now, size: size, total: total, probe: probe)
@@ -99,7 +99,7 @@ package struct SentPacketLog: Sendable {
       // 24 bits of 64 ms and a delta of 250 µs make 32 bits, which go round together.
       var units = lastArrival + Int64(Int32(truncatingIfNeeded: arrival.time &- lastArrival))
       // Feedback that leaps by days each time would lead out of the numbers at last.
-      if units.magnitude > Self.longestClock { units = 0 }
+      if units.magnitude > Self.maximumClock { units = 0 }
       let number = unwrapper.place(of: arrival.sequenceNumber)
       guard let entry = entry(number), !entry.hasArrived else { continue }
       lastArrival = units

@@ -71,12 +71,13 @@ struct SamplePeer {
       decodeErrors: 0, framesBeforeKeyframe: 1,
       sizes: [.init(time: 1.13, width: 320, height: 180), .init(time: 3.2, width: 640, height: 360)], sizeChanges: 1,
       brightness: 112,
-      freezes: stretches([Stretch(start: freeze.start, duration: freeze.duration, reason: freeze.reason.rawValue)]),
-      black: Stretches(), frozen: Stretches())
+      freezes: stretches([Interval(start: freeze.start, duration: freeze.duration, reason: freeze.reason.rawValue)]),
+      black: IntervalSummary(), frozen: IntervalSummary())
     report.audio = AudioReport(
       start: 1.15, duration: length - 1.15, packets: Int(length * 50), bitrate: 32_100, channels: 2, decodeErrors: 0,
-      level: -22.4, peak: -6.1, concealed: 0.06, silence: stretches([Stretch(start: 14.2, duration: 0.4, reason: nil)]),
-      clipped: Stretches(), gaps: stretches([Stretch(start: freeze.start, duration: 0.06, reason: "lost")]))
+      level: -22.4, peak: -6.1, concealed: 0.06,
+      silence: stretches([Interval(start: 14.2, duration: 0.4, reason: nil)]),
+      clipped: IntervalSummary(), gaps: stretches([Interval(start: freeze.start, duration: 0.06, reason: "lost")]))
     report.skew = SkewReport(
       source: .pattern, total: Spread(count: 19, p50: skew, p95: skew + 0.003, worst: skew + 0.006),
       sender: skew - 0.012,
@@ -86,7 +87,7 @@ struct SamplePeer {
       restarts: 0, marksFound: 19, marksExpected: 19,
       videoDelay: Spread(count: 470, p50: 0.132, p95: 0.143, worst: 0.151),
       audioDelay: Spread(count: 19, p50: 0.14, p95: 0.15, worst: 0.153),
-      quality: .init(pictures: 38, psnr: 36.2, psnrWorst: 28.8, ssim: 0.962, ssimWorst: 0.871))
+      quality: .init(videoFrames: 38, psnr: 36.2, psnrWorst: 28.8, ssim: 0.962, ssimWorst: 0.871))
     report.timeline = timeline
     report.thumbnails = thumbnails
     return report
@@ -133,8 +134,8 @@ struct SamplePeer {
       loss: lossAtFreeze > 0 ? 0.021 : 0.004, finalLoss: 0.0037)
   }
 
-  private func stretches(_ list: [Stretch]) -> Stretches {
-    var stretches = Stretches()
+  private func stretches(_ list: [Interval]) -> IntervalSummary {
+    var stretches = IntervalSummary()
     stretches.count = list.count
     stretches.list = list
     stretches.total = list.reduce(0) { $0 + $1.duration }
@@ -144,12 +145,12 @@ struct SamplePeer {
   }
 
   private var thumbnails: [Thumbnail] {
-    let painter = PatternPainter(size: PictureSize(width: 160, height: 120))
+    let painter = PatternPainter(size: VideoSize(width: 160, height: 120))
     return (0..<8).map { index in
       let time = begin + Double(index) / 8 * (length - begin)
       let frame = UInt32(isFrozen(time) ? freeze.start * 25 : time * 25)
-      let picture = painter.picture(frame: frame, time: 1_795_288_800_000 + UInt64(Double(frame) * 40))
-      return Thumbnail(time: time, picture: picture)
+      let videoFrame = painter.videoFrame(frame: frame, time: 1_795_288_800_000 + UInt64(Double(frame) * 40))
+      return Thumbnail(time: time, videoFrame: videoFrame)
     }
   }
 

@@ -82,7 +82,7 @@ enum SampleReport {
     peer.connection.remoteAddress = evil
     peer.departure = .init(time: 3, cause: .left, sentence: evil)
     peer.steps.remoteCandidates = [evil: 1]
-    peer.video?.freezes.list = [Stretch(start: 1, duration: 0.5, reason: evil)]
+    peer.video?.freezes.list = [Interval(start: 1, duration: 0.5, reason: evil)]
     peer.video?.freezes.count = 1
     var report = report(
       peers: [peer], summary: evil,

@@ -1,0 +1,92 @@
+internal import CDatagrams
+internal import Glibc
+internal import ICE
+
+/// Room for all that is taken from a socket with one system call: bytes, senders, and when each came (`SO_TIMESTAMPNS`,
+/// socket(7)).
+final class ReceiveBatch {
+  /// Datagrams that are taken at once.
+  static let capacity = 64
+  /// The longest datagram that is taken whole.
+  static let maximumDatagramBytes = 2048
+  /// `SO_TIMESTAMPNS` and `SCM_TIMESTAMPNS` of 64-bit Linux, which Swift does not import.
+  static let timestampOption: Int32 = 35
+  /// One control message: its head, and a `timespec`.
+  private static let controlSize = MemoryLayout<cmsghdr>.size + MemoryLayout<timespec>.size
+
+  private let bytes = UnsafeMutableRawPointer.allocate(byteCount: capacity * maximumDatagramBytes, alignment: 16)
+  private let controls = UnsafeMutableRawPointer.allocate(byteCount: capacity * controlSize, alignment: 16)
+  private let names = UnsafeMutablePointer<SocketAddressStorage>.allocate(capacity: capacity)
+  private let parts = UnsafeMutablePointer<iovec>.allocate(capacity: capacity)
+  private let messages = UnsafeMutablePointer<cdatagrams_message>.allocate(capacity: capacity)
+  /// How many datagrams came last.
+  private(set) var count = 0
+
+  init() {
+    names.initialize(repeating: SocketAddressStorage(), count: Self.capacity)
+    messages.initialize(repeating: cdatagrams_message(), count: Self.capacity)
+    for place in 0..<Self.capacity {
+      let start = bytes + place * Self.maximumDatagramBytes
+      (parts + place).initialize(to: iovec(iov_base: start, iov_len: Self.maximumDatagramBytes))
+      messages[place].header.msg_iov = parts + place
+      messages[place].header.msg_iovlen = 1
+      messages[place].header.msg_name = UnsafeMutableRawPointer(names + place)
+      messages[place].header.msg_control = controls + place * Self.controlSize
+      offer(place)
+    }
+  }
+
+  deinit {
+    bytes.deallocate()
+    controls.deallocate()
+    names.deallocate()
+    parts.deallocate()
+    messages.deallocate()
+  }
+
+  /// Takes what has come in the place of what came before.
+  func fetch(from descriptor: Int32) {
+    for place in 0..<count { offer(place) }
+    count = max(0, Int(take(from: descriptor)))
+  }
+
+  private func take(from descriptor: Int32) -> Int32 {
+    while true {
+      let count = cdatagrams_receive(descriptor, messages, UInt32(Self.capacity))
+      if count >= 0 { return count }
+      // An ICMP error of something that was sent is told once, and says nothing of what has come.
+      if ![EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(errno) { return count }
+    }
+  }
+
+  /// Says again how much room there is, where the kernel wrote how much it took.
+  private func offer(_ place: Int) {
+    messages[place].header.msg_namelen = socklen_t(MemoryLayout<SocketAddressStorage>.size)
+    messages[place].header.msg_controllen = Self.controlSize
+  }
+
+  // MARK: What came
+
+  /// A datagram's bytes, until the next ones are fetched; nil if it was longer than what is taken.
+  func datagram(at place: Int) -> UnsafeRawBufferPointer? {
+    guard messages[place].header.msg_flags & Int32(MSG_TRUNC) == 0 else { return nil }
+    return UnsafeRawBufferPointer(start: bytes + place * Self.maximumDatagramBytes, count: Int(messages[place].length))
+  }
+
+  /// Who sent it; nil if the address is of an unknown kind.
+  func sender(at place: Int) -> TransportAddress? { names[place].address }
+
+  /// How long ago the kernel took it.
+  ///
+  /// - Parameter wallClock: what `CLOCK_REALTIME` told right before it was fetched.
+  func age(at place: Int, wallClock: timespec) -> Duration {
+    guard messages[place].header.msg_controllen >= Self.controlSize else { return .zero }
+    let control = controls + place * Self.controlSize
+    let head = control.load(as: cmsghdr.self)
+    guard head.cmsg_level == SOL_SOCKET, head.cmsg_type == Self.timestampOption else { return .zero }
+    let taken = control.load(fromByteOffset: MemoryLayout<cmsghdr>.size, as: timespec.self)
+    let age = (wallClock.tv_sec - taken.tv_sec) * 1_000_000_000 + wallClock.tv_nsec - taken.tv_nsec
+    // A wall clock that was set in between tells nothing; what came stays in its order.
+    return .nanoseconds(min(max(0, age), 1_000_000_000))
+  }
+}

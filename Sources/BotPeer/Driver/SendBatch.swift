@@ -1,0 +1,104 @@
+internal import CDatagrams
+internal import Glibc
+internal import ICE
+internal import NIOCore
+
+/// Datagrams that leave with one system call (`sendmmsg`, sendmmsg(2)): bytes, addresses, and how important each is.
+///
+/// Not Sendable: it belongs to one socket on one event loop.
+final class SendBatch {
+  /// The most datagrams in one system call.
+  static let capacity = 64
+  /// The longest datagram that it takes; what we send is at most 1,500 bytes.
+  static let maximumDatagramBytes = ReceiveBatch.maximumDatagramBytes
+
+  /// What became of an attempt to send.
+  enum Outcome: Equatable {
+    /// Nothing waits any more.
+    case done
+    /// The kernel has no room now (`EAGAIN`, `ENOBUFS`).
+    case full
+  }
+
+  private let bytes = UnsafeMutableRawPointer.allocate(byteCount: capacity * maximumDatagramBytes, alignment: 16)
+  private let names = UnsafeMutablePointer<SocketAddressStorage>.allocate(capacity: capacity)
+  private let parts = UnsafeMutablePointer<iovec>.allocate(capacity: capacity)
+  private let messages = UnsafeMutablePointer<cdatagrams_message>.allocate(capacity: capacity)
+  private var isVital: [Bool] = []
+  /// How many of the datagrams have left, or never will.
+  private var sent = 0
+
+  init() {
+    isVital.reserveCapacity(Self.capacity)
+    names.initialize(repeating: SocketAddressStorage(), count: Self.capacity)
+    messages.initialize(repeating: cdatagrams_message(), count: Self.capacity)
+    for place in 0..<Self.capacity {
+      (parts + place).initialize(to: iovec(iov_base: bytes + place * Self.maximumDatagramBytes, iov_len: 0))
+      messages[place].header.msg_iov = parts + place
+      messages[place].header.msg_iovlen = 1
+      messages[place].header.msg_name = UnsafeMutableRawPointer(names + place)
+    }
+  }
+
+  deinit {
+    bytes.deallocate()
+    names.deallocate()
+    parts.deallocate()
+    messages.deallocate()
+  }
+
+  /// How many datagrams wait for ``send(from:)``.
+  var count: Int { isVital.count - sent }
+
+  var isFull: Bool { isVital.count == Self.capacity }
+
+  /// Adds a datagram of at most ``maximumDatagramBytes`` bytes; it must not be full.
+  ///
+  /// - Parameter isVital: see ``DatagramSocket/write(_:to:isVital:)``.
+  func add(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool) {
+    let place = self.isVital.count
+    guard place < Self.capacity, datagram.readableBytes <= Self.maximumDatagramBytes else { return }
+    datagram.withUnsafeReadableBytes { from in
+      if let base = from.baseAddress {
+        (bytes + place * Self.maximumDatagramBytes).copyMemory(from: base, byteCount: from.count)
+      }
+    }
+    parts[place].iov_len = datagram.readableBytes
+    names[place] = SocketAddressStorage(remote)
+    messages[place].header.msg_namelen = names[place].length
+    self.isVital.append(isVital)
+  }
+
+  /// Sends what waits, in order. A datagram that can never be sent, because there is no route for example, is left out.
+  func send(from descriptor: Int32) -> Outcome {
+    while count > 0 {
+      let status = cdatagrams_send(descriptor, messages + sent, UInt32(count))
+      if status > 0 {
+        sent += Int(status)
+      } else if errno == EAGAIN || errno == ENOBUFS {
+        return .full
+      } else if errno != EINTR {
+        // The error is the first one's. Those before it have left, those behind it are tried again.
+        sent += 1
+      }
+    }
+    removeAll()
+    return .done
+  }
+
+  /// Takes out what waits.
+  func takeAll(_ take: (ByteBuffer, SocketAddressStorage, _ isVital: Bool) -> Void) {
+    for place in sent..<isVital.count {
+      let start = bytes + place * Self.maximumDatagramBytes
+      take(
+        ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: parts[place].iov_len)), names[place],
+        isVital[place])
+    }
+    removeAll()
+  }
+
+  private func removeAll() {
+    isVital.removeAll(keepingCapacity: true)
+    sent = 0
+  }
+}

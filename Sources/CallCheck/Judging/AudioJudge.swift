@@ -1,0 +1,202 @@
+import Bitstream
+import Codecs
+import Media
+import Pattern
+
+/// Decodes a peer's sound, makes up what is lost as a player does, and measures what is heard.
+struct AudioJudge {
+  /// What a packet brought.
+  struct Outcome {
+    /// Its mean square; nil when it could not be decoded.
+    var energy: Double?
+    /// Marks of the pattern that have become certain.
+    var marks: [Mark] = []
+  }
+
+  /// A mark of the pattern's sound.
+  struct Mark {
+    /// Which second it stands for, modulo 256.
+    let second: UInt8
+    /// When it could be heard, and when its packet had come.
+    let heard: Double
+    let arrived: Double
+    /// Its place on the track's time line.
+    let time: MediaTime
+  }
+
+  /// The most of a hole that is made up, in ticks: more a player does not, either.
+  private static let maximumConcealment = 9_600
+  /// A hole beyond this is a jump of the sender's timestamps.
+  private static let maximumHole: Int64 = 480_000
+  /// Sound that comes so much later than it was due has left a hole in any player.
+  private static let latest = 0.2
+
+  private struct Packet {
+    let ticks: Int64
+    let length: Int
+    let heard: Double
+    let arrived: Double
+
+    var end: Int64 { ticks &+ Int64(length) }
+    var heardEnd: Double { heard + Double(length) / Double(AudioSamples.rate) }
+  }
+
+  private var decoder: OpusDecoder?
+  private var reader = PatternAudioReader()
+  private var packets: [Packet] = []
+  private var hasUndecodable = false
+  private(set) var meter = AudioLevelMeter()
+  private(set) var gaps = IntervalLog()
+  private(set) var decoded = 0
+  private(set) var decodeErrors = 0
+  private(set) var channels = 0
+  /// Seconds that were made up.
+  private(set) var concealed = 0.0
+  private(set) var marksFound = 0
+  private(set) var marksExpected = 0
+  private var lastMark: Int64?
+
+  /// When the last packet that was decoded ends.
+  var heardEnd: Double? { packets.last?.heardEnd }
+
+  mutating func take(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
+    var outcome = Outcome()
+    guard let shape = frame.opus, let decoder = readyDecoder else {
+      decodeErrors += 1
+      hasUndecodable = true
+      return outcome
+    }
+    var pieces: [(ticks: Int64, audio: AudioSamples)] = []
+    if let last = packets.last { pieces = fill(from: last, to: frame, shape: shape, heard: heard, with: decoder) }
+    guard let audio = try? decoder.decode(frame.payload) else {
+      decodeErrors += 1
+      hasUndecodable = true
+      return outcome
+    }
+    decoded += 1
+    hasUndecodable = false
+    channels = max(channels, shape.channels)
+    if packets.count == 256 { packets.removeFirst(128) }
+    packets.append(Packet(ticks: frame.time.ticks, length: audio.count, heard: heard, arrived: arrived))
+    outcome.energy = meter.add(audio, at: heard)
+    pieces.append((frame.time.ticks, audio))
+    for piece in pieces { outcome.marks += marks(in: piece.audio, at: piece.ticks, rate: frame.time.rate) }
+    return outcome
+  }
+
+  private var readyDecoder: OpusDecoder? {
+    mutating get {
+      decoder = decoder ?? (try? OpusDecoder(channels: 2))
+      return decoder
+    }
+  }
+
+  /// Accounts for what lies between two packets.
+  ///
+  /// - Returns: what the decoder made up.
+  private mutating func fill(
+    from last: Packet, to frame: EncodedFrame, shape: OpusPacket, heard: Double, with decoder: OpusDecoder
+  ) -> [(ticks: Int64, audio: AudioSamples)] {
+    let wait = heard - last.heardEnd
+    let (hole, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
+    guard !overflow, hole >= 0, hole <= Self.maximumHole else {
+      // The timestamps began anew: only the arrivals tell how long nothing was heard.
+      if wait > AudioLevelMeter.shortestSilence { meter.addNothing(for: wait, at: last.heardEnd) }
+      return []
+    }
+    let missing = Double(hole) / Double(AudioSamples.rate)
+    if hole < Int64(AudioSamples.rate / 400) {
+      if wait > Self.latest {
+        if frame.gap.map({ Self.isSilence($0.reason) }) == true {
+          // A sender that stops its clock while it sends nothing.
+          meter.addNothing(for: wait, at: last.heardEnd)
+        } else {
+          gaps.add(start: last.heardEnd, duration: wait, reason: AudioGapReason.late.rawValue)
+        }
+      }
+      return []
+    }
+    let lost = lostTicks(of: hole, packet: last.length, gap: frame.gap)
+    guard lost > 0 else {
+      meter.addNothing(for: missing, at: last.heardEnd)
+      return []
+    }
+    let length = Double(lost) / Double(AudioSamples.rate)
+    let reason: AudioGapReason = hasUndecodable ? .undecodable : .lost
+    gaps.add(start: last.heardEnd, duration: length, reason: reason.rawValue)
+    let made = conceal(lost, before: frame, shape: shape, unit: last.length, with: decoder)
+    var ticks = last.end
+    var pieces: [(ticks: Int64, audio: AudioSamples)] = []
+    for audio in made {
+      meter.add(audio, at: last.heardEnd + Double(ticks - last.end) / Double(AudioSamples.rate))
+      pieces.append((ticks, audio))
+      ticks += Int64(audio.count)
+    }
+    let filled = Double(ticks - last.end) / Double(AudioSamples.rate)
+    concealed += filled
+    if missing - filled > 0.001 { meter.addNothing(for: missing - filled, at: last.heardEnd + filled) }
+    return pieces
+  }
+
+  /// How much of a hole was sent and lost, rather than never sent.
+  private func lostTicks(of hole: Int64, packet: Int, gap: MediaGap?) -> Int64 {
+    if hasUndecodable { return hole }
+    guard let gap else { return 0 }
+    if gap.packetsLost > 0 { return min(hole, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
+    return [.lost, .diskStalled, .overloaded].contains(gap.reason) ? hole : 0
+  }
+
+  private static func isSilence(_ reason: MediaGap.Reason) -> Bool {
+    [.senderPaused, .dtx, .muted, .reconnect].contains(reason)
+  }
+
+  private mutating func conceal(
+    _ ticks: Int64, before next: EncodedFrame, shape: OpusPacket, unit: Int, with decoder: OpusDecoder
+  ) -> [AudioSamples] {
+    // The decoder works in steps of 2.5 ms, and in packets of at most 120 ms.
+    let whole = min(Int(clamping: ticks), Self.maximumConcealment) / 120 * 120
+    let unit = min(max(120, unit / 120 * 120), OpusDecoder.maximumPacketSamples)
+    let isRecovered = shape.carriesCopy && Int64(whole) == ticks / 120 * 120 && whole >= unit
+    var left = isRecovered ? whole - unit : whole
+    var made: [AudioSamples] = []
+    while left > 0, let audio = try? decoder.conceal(duration: min(unit, left)), audio.count > 0 {
+      made.append(audio)
+      left -= audio.count
+    }
+    if isRecovered, let audio = try? decoder.recover(duration: unit, before: next.payload) { made.append(audio) }
+    return made
+  }
+
+  // MARK: The pattern
+
+  private mutating func marks(in audio: AudioSamples, at ticks: Int64, rate: Int32) -> [Mark] {
+    place(reader.read(audio, at: ticks), rate: rate)
+  }
+
+  private mutating func place(_ found: [DetectedMark], rate: Int32) -> [Mark] {
+    found.compactMap { mark in
+      marksFound += 1
+      let seconds = lastMark.map { Int(((Double(mark.time - $0)) / Double(AudioSamples.rate)).rounded()) } ?? 1
+      marksExpected += (1...60).contains(seconds) ? seconds : 1
+      lastMark = mark.time
+      guard let packet = packets.last(where: { $0.ticks <= mark.time }) else { return nil }
+      let offset = Double(mark.time &- packet.ticks) / Double(AudioSamples.rate)
+      return Mark(
+        second: mark.second, heard: packet.heard + offset, arrived: packet.arrived + offset,
+        time: MediaTime(ticks: mark.time, rate: rate))
+    }
+  }
+
+  /// Sound is known to have gone on until a time, but there is none of it.
+  mutating func miss(until time: Double) {
+    guard let heardEnd, time > heardEnd else { return }
+    gaps.add(start: heardEnd, duration: time - heardEnd, reason: AudioGapReason.lost.rawValue)
+  }
+
+  /// The peer's media has ended.
+  mutating func end(at time: Double) -> [Mark] {
+    if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
+    meter.end()
+    return place(reader.finish(), rate: Int32(AudioSamples.rate))
+  }
+}

@@ -1,0 +1,113 @@
+import Codecs
+import Glibc
+
+/// Measures how loud sound is, where it is silent, and where it is clipped.
+struct AudioLevelMeter: Sendable {
+  /// Sound below this root mean square is silent: -60 dB.
+  private static let silent = 0.001
+  /// Silences are told of from this length on, in seconds.
+  static let shortestSilence = 0.1
+  /// A sample of this size is at full scale; encoders move the tops of waves a little.
+  private static let fullScale: Float = 0.99
+  /// Of how many samples one at full scale makes a block a clipped one.
+  private static let clippedShare = 100
+  /// How long a block is, in ticks of 48 kHz.
+  private static let block = 960
+
+  private var energy = 0.0
+  private var samples = 0
+  private var largest: Float = 0
+  private var silences = IntervalLog(shortest: shortestSilence)
+  private var clippings = IntervalLog()
+  private var silence: (start: Double, duration: Double)?
+  private var clipping: (start: Double, duration: Double)?
+
+  /// Takes the next sound.
+  ///
+  /// - Parameter time: when it is heard.
+  /// - Returns: its mean square.
+  @discardableResult
+  mutating func add(_ audio: AudioSamples, at time: Double) -> Double {
+    var first = 0
+    var whole = 0.0
+    while first < audio.count {
+      let count = min(Self.block, audio.count - first)
+      whole += add(
+        audio.samples[first * audio.channels..<(first + count) * audio.channels], count: count,
+        at: time + seconds(first))
+      first += count
+    }
+    return audio.samples.isEmpty ? 0 : whole / Double(audio.samples.count)
+  }
+
+  /// Nothing is heard for a while.
+  mutating func addNothing(for duration: Double, at time: Double) {
+    guard duration > 0 else { return }
+    silence = silence.map { ($0.start, $0.duration + duration) } ?? (time, duration)
+    endClipping()
+  }
+
+  private mutating func add(_ block: ArraySlice<Float>, count: Int, at time: Double) -> Double {
+    var squares: Float = 0
+    var top: Float = 0
+    var full = 0
+    block.withUnsafeBufferPointer { block in
+      for sample in block {
+        let size = abs(sample)
+        squares += sample * sample
+        top = max(top, size)
+        if size >= Self.fullScale { full += 1 }
+      }
+    }
+    energy += Double(squares)
+    samples += block.count
+    largest = max(largest, top)
+    let length = seconds(count)
+    if (Double(squares) / Double(max(1, block.count))).squareRoot() < Self.silent {
+      silence = silence.map { ($0.start, $0.duration + length) } ?? (time, length)
+    } else {
+      endSilence()
+    }
+    if full * Self.clippedShare >= block.count {
+      clipping = clipping.map { ($0.start, $0.duration + length) } ?? (time, length)
+    } else {
+      endClipping()
+    }
+    return Double(squares)
+  }
+
+  private func seconds(_ ticks: Int) -> Double { Double(ticks) / Double(AudioSamples.rate) }
+
+  private mutating func endSilence() {
+    if let silence { silences.add(start: silence.start, duration: silence.duration) }
+    silence = nil
+  }
+
+  private mutating func endClipping() {
+    if let clipping { clippings.add(start: clipping.start, duration: clipping.duration) }
+    clipping = nil
+  }
+
+  /// Ends what is going on.
+  mutating func end() {
+    endSilence()
+    endClipping()
+  }
+
+  /// In dB below full scale.
+  var level: Double { decibels(amplitude: (energy / Double(max(1, samples))).squareRoot()) }
+
+  var peak: Double { decibels(amplitude: Double(largest)) }
+
+  func silences(of duration: Double) -> IntervalSummary { silences.stretches(of: duration) }
+
+  func clipped(of duration: Double) -> IntervalSummary { clippings.stretches(of: duration) }
+}
+
+/// The logarithm to the base of ten.
+func decadicLogarithm(_ value: Double) -> Double { log10(value) }
+
+/// An amplitude, 1 being full scale, in dB; -96 at least.
+func decibels(amplitude: Double) -> Double {
+  amplitude > 0 ? max(-96, 20 * log10(amplitude)) : -96
+}

@@ -1,0 +1,63 @@
+extension BucketedTimeline {
+  /// The rows of a report.
+  ///
+  /// - Parameters:
+  ///   - end: the check's end.
+  ///   - video: from the first picture to the peer's end; nil without pictures.
+  ///   - audio: the same of sound.
+  ///   - fastest: the most pictures a second that the sender made; where more came, they were not shown as such.
+  func timeline(
+    end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?, fastest: Double?
+  ) -> CheckTimeline {
+    let count = min(Self.most, Int((end / step).rounded(.up)))
+    func row(_ value: (Bucket, Double) -> Double?) -> [Double?] {
+      (0..<max(0, count)).map { index in
+        let start = Double(index) * step
+        return value(buckets.indices.contains(index) ? buckets[index] : Bucket(), start).map(roundedForReport)
+      }
+    }
+    /// A count in a second, where the track was there for at least half of the step.
+    func rate(_ range: ClosedRange<Double>?, _ count: @escaping (Bucket) -> Double) -> [Double?] {
+      row { bucket, start in
+        guard let range else { return nil }
+        let there = min(range.upperBound, start + step) - max(range.lowerBound, start)
+        return there >= step / 2 ? count(bucket) / there : nil
+      }
+    }
+    func isThere(_ start: Double, _ range: ClosedRange<Double>?) -> Bool {
+      range.map { start + step > $0.lowerBound && start < $0.upperBound } ?? false
+    }
+    return CheckTimeline(
+      step: roundedForReport(step),
+      videoBitrate: rate(video) { Double($0.videoBytes * 8) },
+      audioBitrate: rate(audio) { Double($0.audioBytes * 8) },
+      loss: row { bucket, _ in bucket.packets > 0 ? min(1, bucket.missing / bucket.packets) : nil },
+      fps: rate(video) { Double($0.frames) }.map { fps in fps.map { min($0, fastest ?? $0) } },
+      freeze: row { bucket, start in isThere(start, video) ? min(1, bucket.frozen / step) : nil },
+      level: row { bucket, _ in bucket.energy.value.map { decibels(amplitude: $0.squareRoot()) } },
+      skew: row { bucket, _ in bucket.skew.value },
+      videoDelay: row { bucket, _ in bucket.videoDelay.value },
+      audioDelay: row { bucket, _ in bucket.audioDelay.value },
+      sentBitrate: row { bucket, _ in bucket.sentBitrate.value },
+      targetBitrate: row { bucket, _ in bucket.targetBitrate.value },
+      keyframeRequests: row { bucket, start in isThere(start, video) ? Double(bucket.keyframeRequests) : nil },
+      keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
+  }
+
+  /// The fewest pictures a second in any second of a track, and no more than the sender made; nil when it was there for less.
+  func fewestFrames(in range: ClosedRange<Double>, most: Double?) -> Double? {
+    let window = max(1, Int((1 / step).rounded()))
+    let first = Int((range.lowerBound / step).rounded(.up))
+    let last = Int(range.upperBound / step) - window
+    guard first <= last else { return nil }
+    var fewest = Int.max
+    for start in first...last {
+      let frames = (start..<start + window).reduce(0) { sum, index in
+        sum + (buckets.indices.contains(index) ? buckets[index].frames : 0)
+      }
+      fewest = min(fewest, frames)
+    }
+    let rate = Double(fewest) / (Double(window) * step)
+    return roundedForReport(min(rate, most ?? rate))
+  }
+}

@@ -1,0 +1,121 @@
+import Media
+
+/// Puts the samples of one connection together. Counts that begin anew, because a track or the connection was made again, are
+/// added to those before.
+struct ConnectionCounter: Sendable {
+  /// What has changed since the sample before.
+  struct Change: Sendable {
+    /// Packets with media that were sent, and those that did not come at the first try.
+    var packets: UInt64 = 0
+    var missing: UInt64 = 0
+    /// Keyframes that we asked for.
+    var keyframeRequests: UInt64 = 0
+    /// Bits of RTP payload a second that we sent.
+    var sentBitrate: Double?
+  }
+
+  private var received: [MediaKind: CumulativeTrackStatistics] = [:]
+  private var jitter: [MediaKind: Samples] = [:]
+  private var sent = SentSum()
+  private var roundTrips = Samples()
+  private var newest = ConnectionSample()
+  private var first: (time: Double, bytes: UInt64)?
+  private var last: (time: Double, bytes: UInt64)?
+
+  /// The counts of what we sent.
+  private struct SentSum: Sendable {
+    var packets: UInt64 = 0
+    var bytes: UInt64 = 0
+    var frames: UInt64 = 0
+    var lost: UInt64 = 0
+    var keyframeRequests: UInt64 = 0
+
+    mutating func add(_ sample: ConnectionSample) {
+      packets &+= sample.packetsSent
+      bytes &+= sample.bytesSent
+      frames &+= sample.framesSent
+      lost &+= UInt64(max(0, sample.packetsLost))
+      keyframeRequests &+= sample.keyframeRequests
+    }
+  }
+
+  mutating func take(_ sample: ConnectionSample, at time: Double) -> Change {
+    let before = totals
+    for (kind, counts) in sample.received {
+      received[kind, default: .init()].update(counts)
+      jitter[kind, default: Samples()].add(counts.jitter)
+    }
+    if sample.packetsSent < newest.packetsSent { sent.add(newest) }
+    newest = sample
+    if let roundTrip = sample.roundTripTime { roundTrips.add(roundTrip) }
+    let now = totals
+    var change = Change()
+    change.packets = now.packets - min(now.packets, before.packets)
+    change.missing = now.missing - min(now.missing, before.missing)
+    change.keyframeRequests = now.keyframeRequests - min(now.keyframeRequests, before.keyframeRequests)
+    let bytes = whole.bytes
+    if let last, time > last.time, bytes >= last.bytes {
+      change.sentBitrate = Double(bytes - last.bytes) * 8 / (time - last.time)
+    }
+    if last.map({ time > $0.time }) ?? true { last = (time, bytes) }
+    first = first ?? (time, bytes)
+    return change
+  }
+
+  private var totals: (packets: UInt64, missing: UInt64, keyframeRequests: UInt64) {
+    received.values.reduce((0, 0, 0)) { sum, track in
+      let total = track.total
+      return (
+        sum.0 &+ total.packetsExpected &- min(total.packetsExpected, total.packetsPadding),
+        sum.1 &+ total.packetsLost &+ total.packetsRecovered, sum.2 &+ total.keyframeRequests
+      )
+    }
+  }
+
+  private var whole: SentSum {
+    var sum = sent
+    sum.add(newest)
+    return sum
+  }
+
+  /// Everything until now.
+  var report: ConnectionReport {
+    var report = ConnectionReport()
+    report.localAddress = newest.localAddress
+    report.remoteAddress = newest.remoteAddress
+    report.protectionProfile = newest.protectionProfile
+    report.roundTripTime = roundTrips.spread
+    for kind in MediaKind.allCases {
+      report[kind] = received[kind].flatMap { track(of: $0.total, jitter: jitter[kind]) }
+    }
+    let sent = whole
+    if sent.packets > 0 {
+      var bitrate: Double?
+      if let first, let last, last.time > first.time, last.bytes >= first.bytes {
+        bitrate = roundedForReport(Double(last.bytes - first.bytes) * 8 / (last.time - first.time))
+      }
+      report.sent = ConnectionReport.Sent(
+        packets: sent.packets, bytes: sent.bytes, frames: sent.frames, bitrate: bitrate, packetsLost: sent.lost,
+        loss: roundedForReport(min(1, Double(sent.lost) / Double(sent.packets))),
+        keyframeRequests: sent.keyframeRequests,
+        targetBitrate: newest.targetBitrate)
+    }
+    report.impairment = newest.impairment.isEmpty ? nil : newest.impairment
+    return report
+  }
+
+  private func track(of counts: TrackStatistics, jitter: Samples?) -> ConnectionReport.Received? {
+    guard counts.packetsReceived > 0 || counts.packetsLost > 0 else { return nil }
+    // Who counts no expected packets still knows what came and what did not.
+    let sent =
+      counts.packetsExpected == 0
+      ? counts.packetsReceived &+ counts.packetsLost
+      : counts.packetsExpected - min(counts.packetsPadding, counts.packetsExpected)
+    func share(_ count: UInt64) -> Double { sent > 0 ? roundedForReport(min(1, Double(count) / Double(sent))) : 0 }
+    return ConnectionReport.Received(
+      sent: sent, received: counts.packetsReceived, recovered: counts.packetsRecovered, lost: counts.packetsLost,
+      duplicated: counts.packetsDuplicated, bytes: counts.bytesReceived, jitter: jitter?.spread,
+      framesDropped: counts.framesDropped, keyframeRequests: counts.keyframeRequests,
+      loss: share(counts.packetsLost &+ counts.packetsRecovered), finalLoss: share(counts.packetsLost))
+  }
+}

@@ -1,0 +1,99 @@
+import Pattern
+
+/// Keeps account of the numbers on the pattern's pictures: which never came, which came twice, which came too late.
+struct FrameNumberTracker: Sendable {
+  /// How many numbers behind the highest are remembered; older ones that come count as doubled.
+  static let memory = 4_096
+
+  /// What a number is to those before it.
+  enum Place: Sendable, Hashable {
+    case next
+    case doubled
+    case reordered
+    /// The pattern began anew.
+    case restart
+  }
+
+  private struct Run: Sendable {
+    var lowest: Int64
+    var highest: Int64
+    var time: UInt64
+    var unique = 1
+    var seen = [Bool](repeating: false, count: FrameNumberTracker.memory)
+
+    init(_ reading: PatternReading) {
+      lowest = Int64(reading.frameNumber)
+      highest = lowest
+      time = reading.time
+      seen[Self.place(lowest)] = true
+    }
+
+    static func place(_ number: Int64) -> Int { Int(number % Int64(FrameNumberTracker.memory)) }
+
+    var painted: Int { Int(highest - lowest) + 1 }
+  }
+
+  private var run: Run?
+  /// Of the runs before.
+  private var painted = 0
+  private var unique = 0
+  private(set) var streamID: UInt16 = 0
+  private(set) var doubled = 0
+  private(set) var reordered = 0
+  private(set) var restarts = 0
+
+  mutating func add(_ reading: PatternReading) -> Place {
+    let number = Int64(reading.frameNumber)
+    guard var current = run, reading.streamID == streamID else { return begin(reading) }
+    // Numbers and times go up together; where one goes back alone, it is another run.
+    if (number < current.highest && reading.time > current.time)
+      || (number > current.highest && reading.time < current.time)
+    {
+      return begin(reading)
+    }
+    defer { run = current }
+    if number > current.highest {
+      var skipped = current.highest + 1
+      if number - skipped >= Int64(Self.memory) {
+        current.seen = [Bool](repeating: false, count: Self.memory)
+      } else {
+        while skipped <= number {
+          current.seen[Run.place(skipped)] = false
+          skipped += 1
+        }
+      }
+      current.seen[Run.place(number)] = true
+      current.highest = number
+      current.time = reading.time
+      current.unique += 1
+      return .next
+    }
+    let isRemembered = current.highest - number < Int64(Self.memory)
+    if !isRemembered || current.seen[Run.place(number)] {
+      doubled += 1
+      return .doubled
+    }
+    current.seen[Run.place(number)] = true
+    current.lowest = min(current.lowest, number)
+    current.unique += 1
+    reordered += 1
+    return .reordered
+  }
+
+  private mutating func begin(_ reading: PatternReading) -> Place {
+    let isFirst = run == nil
+    painted = numbersPainted
+    unique = numbersSeen
+    run = Run(reading)
+    streamID = reading.streamID
+    if isFirst { return .next }
+    restarts += 1
+    return .restart
+  }
+
+  /// Numbers from the first to the last of each run.
+  var numbersPainted: Int { painted + (run?.painted ?? 0) }
+
+  /// Those of them that were seen.
+  var numbersSeen: Int { unique + (run?.unique ?? 0) }
+}

@@ -1,0 +1,162 @@
+import Media
+
+/// Tells how far sound and pictures are apart, and where that was born.
+///
+/// With the pattern, each mark of the sound is compared with the pictures half a second around it. Without it, the sender's clock
+/// reports say when what arrives was captured, and each second's sound is compared with its pictures.
+struct SkewEstimator: Sendable {
+  /// A packet of sound, a mark in it, or a picture.
+  struct MonotonicInstant: Sendable {
+    /// When it could be heard or seen.
+    let heard: Double
+    /// When its last packet had come.
+    let arrived: Double
+    /// What the sender's wall clock read, by its reports.
+    let stamped: Double?
+    /// The time that the pattern in it tells, in seconds.
+    let content: Double?
+  }
+
+  /// How far around a mark pictures are looked at.
+  private static let connectionSettings = 0.5
+  /// How many moments of a track are remembered.
+  private static let memory = 512
+
+  private var videoFrames: [MonotonicInstant] = []
+  private var audioChunks: [MonotonicInstant] = []
+  private var marks: [MonotonicInstant] = []
+  private var nextSecond: Double?
+
+  private var exact = Parts()
+  private var estimated = Parts()
+
+  private struct Parts: Sendable {
+    var total = Samples()
+    var sender = Samples()
+    var network = Samples()
+    var receiver = Samples()
+
+    mutating func add(_ audio: MonotonicInstant, against videoFrames: [MonotonicInstant], total: Double) {
+      self.total.add(total)
+      func difference(_ value: (MonotonicInstant) -> Double?) -> Double? {
+        guard let ofAudio = value(audio), let ofVideoFrames = median(videoFrames.compactMap(value)) else { return nil }
+        return ofAudio - ofVideoFrames
+      }
+      difference { moment in moment.stamped.flatMap { stamped in moment.content.map { stamped - $0 } } }
+        .map { sender.add($0) }
+      difference { moment in moment.stamped.map { moment.arrived - $0 } }.map { network.add($0) }
+      difference { $0.heard - $0.arrived }.map { receiver.add($0) }
+    }
+  }
+
+  mutating func videoFrame(_ moment: MonotonicInstant) -> [(time: Double, skew: Double)] {
+    Self.keep(moment, in: &videoFrames)
+    return settle(until: moment.heard)
+  }
+
+  mutating func audio(_ moment: MonotonicInstant) -> [(time: Double, skew: Double)] {
+    Self.keep(moment, in: &audioChunks)
+    return estimate(until: moment.heard)
+  }
+
+  mutating func mark(_ moment: MonotonicInstant) {
+    Self.keep(moment, in: &marks)
+  }
+
+  /// Compares what could not be compared yet, because no later picture has come.
+  mutating func finish() -> [(time: Double, skew: Double)] { settle(until: .infinity) }
+
+  private static func keep(_ moment: MonotonicInstant, in moments: inout [MonotonicInstant]) {
+    if moments.count == 2 * memory { moments.removeFirst(memory) }
+    moments.append(moment)
+  }
+
+  /// Compares each mark around which all pictures have come.
+  private mutating func settle(until time: Double) -> [(time: Double, skew: Double)] {
+    var found: [(time: Double, skew: Double)] = []
+    while let mark = marks.first, time - mark.heard >= Self.connectionSettings {
+      marks.removeFirst()
+      let around = videoFrames.filter { abs($0.heard - mark.heard) <= Self.connectionSettings && $0.content != nil }
+      guard let content = mark.content,
+        let delay = median(around.compactMap { moment in moment.content.map { moment.heard - $0 } })
+      else { continue }
+      let skew = mark.heard - content - delay
+      exact.add(mark, against: around, total: skew)
+      found.append((mark.heard, skew))
+    }
+    return found
+  }
+
+  /// Compares each second in which sound and pictures came, by the sender's own clock.
+  private mutating func estimate(until time: Double) -> [(time: Double, skew: Double)] {
+    guard let end = nextSecond else {
+      nextSecond = time + 1
+      return []
+    }
+    guard time >= end else { return [] }
+    nextSecond = time + 1
+    let range = (end - 1)..<end
+    let heard = audioChunks.filter { range.contains($0.heard) && $0.stamped != nil }
+    let seen = videoFrames.filter { range.contains($0.heard) && $0.stamped != nil }
+    func transit(_ moments: [MonotonicInstant], _ value: (MonotonicInstant) -> Double) -> Double? {
+      median(moments.compactMap { moment in moment.stamped.map { value(moment) - $0 } })
+    }
+    guard let audio = transit(heard, \.heard), let videoFrame = transit(seen, \.heard) else { return [] }
+    estimated.total.add(audio - videoFrame)
+    if let audio = transit(heard, \.arrived), let videoFrame = transit(seen, \.arrived) {
+      estimated.network.add(audio - videoFrame)
+    }
+    if let audio = median(heard.map { $0.heard - $0.arrived }),
+      let videoFrame = median(seen.map { $0.heard - $0.arrived })
+    {
+      estimated.receiver.add(audio - videoFrame)
+    }
+    return exact.total.count > 0 ? [] : [(end, audio - videoFrame)]
+  }
+
+  /// All together; nil when nothing could be told.
+  var report: SkewReport? {
+    if let total = exact.total.spread {
+      return SkewReport(
+        source: .pattern, total: total, sender: exact.sender.median.map(roundedForReport),
+        network: exact.network.median.map(roundedForReport),
+        receiver: exact.receiver.median.map(roundedForReport))
+    }
+    return estimated.total.spread.map { total in
+      SkewReport(
+        source: .senderReports, total: total, sender: nil, network: estimated.network.median.map(roundedForReport),
+        receiver: estimated.receiver.median.map(roundedForReport))
+    }
+  }
+}
+
+/// The middle one; nil when there are none.
+private func median(_ values: [Double]) -> Double? {
+  if values.isEmpty { return nil }
+  let sorted = values.sorted()
+  let middle = sorted.count / 2
+  return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
+
+/// What the sender's wall clock read at a media time, by the newest report of its track.
+struct SenderClock: Sendable {
+  /// The wall clock that all times are counted from, of both tracks.
+  private var origin: UInt64?
+  private var reports: [MediaKind: ClockReport] = [:]
+
+  mutating func take(_ report: ClockReport) {
+    guard report.ntp != 0 else { return }
+    origin = origin ?? report.ntp
+    reports[report.codec.kind] = report
+  }
+
+  /// Seconds by the sender's clock, from an origin that both tracks share; nil before a report.
+  func seconds(at time: MediaTime, _ kind: MediaKind) -> Double? {
+    guard let origin, let report = reports[kind], report.time.rate == time.rate else { return nil }
+    let ticks = time.ticks.subtractingReportingOverflow(report.time.ticks)
+    // Further away than a day a report says nothing.
+    guard !ticks.overflow, abs(Double(ticks.partialValue)) < 86_400 * Double(time.rate) else { return nil }
+    let ntp = Double(Int64(bitPattern: report.ntp &- origin)) / 4_294_967_296
+    return ntp + Double(ticks.partialValue) / Double(time.rate)
+  }
+}

@@ -1,0 +1,78 @@
+import Logging
+import Media
+
+/// One playing of a file: reads ahead on one side, gives frames at their time on the other, until the file ends or nobody
+/// listens.
+actor PlaybackSession {
+  private let file: MediaFile
+  private let readAhead: ReadAhead
+  private let logger: Logger
+  private let clock = ContinuousClock()
+  private var player: PacedPlayer
+  private var frameWriter: FrameStreamWriter
+  private var refusal: MediaFile.Refusal?
+
+  /// How often the reading side looks whether a track wants more: far shorter than what is kept ahead.
+  private static let refillInterval: Duration = .milliseconds(250)
+  /// How soon the playing side looks again when a track's next frames are late from the disk.
+  private static let starvedInterval: Duration = .milliseconds(10)
+
+  init(
+    _ file: MediaFile, loops: Bool, owner: ParticipantID, logger: Logger,
+    into continuation: AsyncStream<EncodedFrame>.Continuation
+  ) {
+    self.file = file
+    self.logger = logger
+    readAhead = ReadAhead(file)
+    player = PacedPlayer(kinds: file.tracks.map(\.codec.kind), period: file.period, loops: loops, owner: owner)
+    frameWriter = FrameStreamWriter(continuation)
+  }
+
+  /// Plays until it is over.
+  ///
+  /// - Parameter failed: told the reason when playing is cut short, before the stream ends.
+  func run(failed: @Sendable (MediaFile.Refusal) async -> Void) async {
+    await fill()
+    player.begin(now: clock.now)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.keepFilled() }
+      group.addTask { await self.pace() }
+      await group.next()
+      group.cancelAll()
+    }
+    if let refusal { await failed(refusal) }
+    frameWriter.finish()
+    if frameWriter.lostFrames > 0 {
+      logger.warning("\(frameWriter.lostFrames) frames of \(file.path) were lost, because they were taken too slowly.")
+    }
+  }
+
+  /// Reads until each track is as far ahead as it should be.
+  private func fill() async {
+    for kind in file.tracks.map(\.codec.kind) {
+      while refusal == nil, !Task.isCancelled, player.wants(kind) {
+        do {
+          let batch = try await readAhead.read(kind)
+          player.append(batch.frames, of: kind)
+          if batch.endsRound { player.roundEnded(kind) }
+        } catch {
+          refusal = error
+        }
+      }
+    }
+  }
+
+  /// Ends when reading fails; otherwise goes on until cancelled.
+  private func keepFilled() async {
+    while refusal == nil, (try? await clock.sleep(for: Self.refillInterval)) != nil { await fill() }
+  }
+
+  private func pace() async {
+    while !player.isFinished, !frameWriter.isClosed, !Task.isCancelled {
+      for frame in player.poll(now: clock.now) { frameWriter.give(frame) }
+      if player.isFinished || frameWriter.isClosed { return }
+      let deadline = player.deadline ?? clock.now + Self.starvedInterval
+      if (try? await clock.sleep(until: deadline, tolerance: .zero)) == nil { return }
+    }
+  }
+}

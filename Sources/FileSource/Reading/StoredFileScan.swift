@@ -1,0 +1,99 @@
+import Media
+
+/// Reads a file's tracks through, and says what was found.
+struct StoredFileScan {
+  let file: OpenFile
+  let format: MediaFile.Format
+  /// The codecs that can be played.
+  let codecs: Set<StoredCodec>
+  private(set) var remarks: [String] = []
+
+  init(file: OpenFile, format: MediaFile.Format, codecs: Set<StoredCodec>) {
+    self.file = file
+    self.format = format
+    self.codecs = codecs
+  }
+
+  /// The tracks that can be played.
+  mutating func run() throws(MediaFile.Refusal) -> [StoredTrack] {
+    switch format {
+    case .webM: try webM()
+    case .ogg: try ogg()
+    case .ivf: try ivf()
+    }
+  }
+
+  private mutating func webM() throws(MediaFile.Refusal) -> [StoredTrack] {
+    let all = try WebMReader(file).tracks
+    let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
+    guard !chosen.isEmpty else { throw .noTrack(found: all.map(\.codecName)) }
+    for track in chosen { try track.refuseWhatCannotBePlayed() }
+
+    var tracks: [StoredTrack] = []
+    for track in chosen {
+      guard let codec = track.codec else { continue }
+      let head = codec == .opus ? OpusHead(parsing: track.codecPrivate) : nil
+      let traits = Traits(
+        channels: head?.channels ?? track.channels, preSkip: head?.preSkip ?? 0, codecPrivate: track.codecPrivate)
+      if let surveyed = try survey(codec, number: track.number, traits) { tracks.append(surveyed) }
+    }
+    let others = all.count - chosen.count
+    if others > 0 { remarks.append("\(others) more \(others == 1 ? "track is" : "tracks are") left out.") }
+    return tracks
+  }
+
+  private mutating func ogg() throws(MediaFile.Refusal) -> [StoredTrack] {
+    let head = try OggReader(file).head
+    let traits = Traits(channels: head?.channels ?? 1, preSkip: head?.preSkip ?? 0)
+    return try [survey(.opus, number: 0, traits)].compactMap(\.self)
+  }
+
+  private mutating func ivf() throws(MediaFile.Refusal) -> [StoredTrack] {
+    let codec = try IVFReader(file).codec
+    guard codecs.contains(codec) else { throw .otherCodec(.video, codec.name) }
+    return try [survey(codec, number: 0, Traits())].compactMap(\.self)
+  }
+
+  /// The first track of a kind that can be played, as players do; nil when there is none of that kind.
+  private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.Refusal) -> WebMTrack? {
+    let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
+    let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
+    if let playable { return playable }
+    guard let other = candidates.first else { return nil }
+    throw .otherCodec(kind, other.codecName)
+  }
+
+  /// What a container's header tells of a track's sound.
+  private struct Traits {
+    var channels = 1
+    var preSkip: Int64 = 0
+    var codecPrivate: [UInt8] = []
+  }
+
+  /// Reads a track through; nil when no frame of it can be played.
+  private mutating func survey(
+    _ codec: StoredCodec, number: UInt64, _ traits: Traits
+  ) throws(MediaFile.Refusal) -> StoredTrack? {
+    let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
+    let survey = try TrackScan.run(reader)
+    let name = codec.kind == .video ? "picture" : "sound"
+    if reader.isTruncated, !remarks.contains(Self.cutOff) { remarks.append(Self.cutOff) }
+    guard let start = survey.start else {
+      remarks.append("Its \(name) track holds no frame that can be played.")
+      return nil
+    }
+    if reader.skippedFrames > 0 {
+      remarks.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are left out.")
+    }
+    guard reader.skippedFrames <= survey.frames else {
+      throw .unsupported(
+        "\(reader.skippedFrames) of its \(reader.skippedFrames + survey.frames) \(name) frames cannot be played")
+    }
+    return StoredTrack(
+      codec: codec, frames: survey.frames, keyframes: survey.keyframes, size: survey.size,
+      channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
+      end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
+  }
+
+  private static let cutOff = "It is cut off; what is whole is played."
+}

@@ -1,0 +1,72 @@
+import Codecs
+import FileSource
+import Media
+
+/// What the thread does that encodes sound.
+struct AudioThread {
+  private let run: CameraRun
+  private var track: AudioTrack
+  private let encoder: LiveAudioEncoder
+  private var frameWriter: FrameStreamWriter
+  private let split: (Int) -> Int
+  private var notice: UndecodableReport
+
+  init(run: CameraRun, plan: CameraPlan, audio: CheckedAudio) throws(InputError) {
+    self.run = run
+    track = AudioTrack(
+      AudioInputTimeline(try audio.open(run.clock), channels: audio.channels, extent: audio.extent, rounds: plan.rounds)
+    )
+    let hasVideo = plan.videoFrames != nil
+    split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: true, hasVideo: hasVideo).audio }
+    let bitrate = split(plan.maximumBitrate)
+    encoder = try coding { () throws(CodecError) in
+      try LiveAudioEncoder(channels: audio.channels, owner: plan.owner, bitrate: bitrate)
+    }
+    frameWriter = run.frameWriter()
+    notice = run.notice(.audio)
+  }
+
+  /// Plays until it is over.
+  mutating func play() throws(InputError) {
+    defer { notice.end(with: track.undecodable) }
+    try track.prepare()
+    run.clock.begin(now: .now)
+    while !run.isOver, !frameWriter.isClosed, try step() {}
+  }
+
+  /// Encodes what is due, reads ahead, and sleeps until there is more to do.
+  ///
+  /// - Returns: false at the end.
+  private mutating func step() throws(InputError) -> Bool {
+    notice.look(at: track.undecodable)
+    let (time, now) = run.look(awaited: track.deadline)
+    if let change = run.takeTimeline(for: .audio) { try follow(change, now: now) }
+    while let due = try track.take(now: time) { try give(due, now: now) }
+    try track.prepare()
+    if track.isFinished(now: time) { return false }
+    guard let deadline = run.clock.instant(of: track.deadline) else { return false }
+    run.sleep(.audio, until: deadline)
+    return true
+  }
+
+  private func follow(_ change: CameraRequests.Change, now: ContinuousClock.Instant) throws(InputError) {
+    var line = CameraRequests.Line(bitrate: .max, fractionLost: 0)
+    if case .follow(let one) = change { line = one }
+    let (encoder, bitrate, lost) = (encoder, split(line.bitrate), line.fractionLost)
+    try coding { () throws(CodecError) in
+      try encoder.follow(bitrate: bitrate, fractionLost: lost, now: now)
+    }
+  }
+
+  private mutating func give(_ due: AudioTrack.Due, now: ContinuousClock.Instant) throws(InputError) {
+    let ticks = run.clock.shown(due.time) / FileTime.units(perTickOf: .audio)
+    let encoder = encoder
+    let frames = try coding { () throws(CodecError) in
+      try encoder.encode(due.audio, time: ticks, now: now)
+    }
+    for var frame in frames {
+      frame.arrival = run.clock.instant(of: due.time) ?? now
+      frameWriter.give(frame)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Codecs
+import FileSource
+import Media
+
+/// What the thread does that encodes pictures.
+struct VideoThread {
+  private let run: CameraRun
+  private var track: VideoTrack
+  private let encoder: LiveVideoEncoder
+  private var frameWriter: FrameStreamWriter
+  private let split: (Int) -> Int
+  private var notice: UndecodableReport
+  /// What the camera has shown last, with pauses, in ticks of 90 kHz.
+  private var lastTime: Int64 = -1
+
+  init(run: CameraRun, plan: CameraPlan, videoFrames: CheckedVideo) throws(InputError) {
+    self.run = run
+    let fit = plan.fit ?? VideoScaling(videoFrames.size, wanted: nil)
+    let line = VideoInputTimeline(
+      try videoFrames.open(run.clock), interval: videoFrames.interval, extent: videoFrames.extent, rounds: plan.rounds,
+      rate: plan.rate)
+    track = VideoTrack(line, fit: fit)
+    let perSecond = plan.rate?.perSecond ?? Double(FileTime.rate) / Double(videoFrames.interval)
+    let hasAudio = plan.audio != nil
+    split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: hasAudio, hasVideo: true).video }
+    var settings = LiveVideoEncoder.Settings(size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
+    settings.bitrate = min(settings.bitrate, split(plan.maximumBitrate))
+    settings.sizeChange = plan.sizeChange
+    encoder = try coding { () throws(CodecError) in try LiveVideoEncoder(settings) }
+    frameWriter = run.frameWriter()
+    notice = run.notice(.video)
+  }
+
+  private static let shortestSleep: Duration = .milliseconds(1)
+
+  /// Plays until it is over.
+  mutating func play() throws(InputError) {
+    defer { notice.end(with: track.undecodable) }
+    try track.prepare(now: 0)
+    run.clock.begin(now: .now)
+    while !run.isOver, !frameWriter.isClosed, try step() {}
+  }
+
+  /// Encodes what is due, reads ahead, and sleeps until there is more to do.
+  ///
+  /// - Returns: false at the end.
+  private mutating func step() throws(InputError) -> Bool {
+    notice.look(at: track.undecodable)
+    guard let awaited = track.deadline else { return false }
+    var (time, now) = run.look(awaited: awaited)
+    switch run.takeTimeline(for: .video) {
+    case .follow(let line): encoder.follow(bitrate: split(line.bitrate), now: now)
+    case .reset: encoder.reset(now: now)
+    case nil: break
+    }
+    if run.takeKeyframeRequest() { encoder.requestKeyframe(now: now) }
+    if let due = try track.take(now: time) {
+      try give(due, now: now)
+      (time, now) = run.look(awaited: time)
+      try track.prepare(now: time)
+    } else if let again = encoder.deadline, again <= now {
+      try giveAgain(at: time, now: now)
+    }
+    if track.isFinished(now: time) { return false }
+    guard let deadline = track.deadline.flatMap(run.clock.instant) else { return false }
+    // An encoder that is asked for a keyframe and gives none must not keep this thread busy.
+    let again = encoder.deadline.map { max($0, now + Self.shortestSleep) }
+    run.sleep(.video, until: min(deadline, again ?? deadline))
+    return true
+  }
+
+  private mutating func give(_ due: VideoTrack.Due, now: ContinuousClock.Instant) throws(InputError) {
+    let ticks = ticks(run.clock.shown(due.time))
+    let encoder = encoder
+    let frame = try coding { () throws(CodecError) in
+      try encoder.encode(due.videoFrame, time: ticks, now: now)
+    }
+    guard let frame else { return }
+    track.wasSent()
+    give(frame, due: run.clock.instant(of: due.time), now: now)
+  }
+
+  /// Encodes the picture that stands still once more, because a keyframe is wanted sooner than the next picture comes.
+  private mutating func giveAgain(at time: Int64, now: ContinuousClock.Instant) throws(InputError) {
+    let ticks = ticks(run.clock.shown(time))
+    let encoder = encoder
+    let frame = try coding { () throws(CodecError) in try encoder.encodeAgain(time: ticks, now: now) }
+    if let frame { give(frame, due: now, now: now) }
+  }
+
+  private mutating func give(_ frame: EncodedFrame, due: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
+    var frame = frame
+    frame.arrival = due ?? now
+    let lost = frameWriter.lostFrames
+    frameWriter.give(frame)
+    // Whoever takes frames too slowly has lost a picture that the next ones build on.
+    if frameWriter.lostFrames > lost { encoder.requestKeyframe(now: now) }
+  }
+
+  /// A time in ticks of 90 kHz, always behind the one before.
+  private mutating func ticks(_ time: Int64) -> Int64 {
+    let unit = FileTime.units(perTickOf: .video)
+    lastTime = max(lastTime + 1, (time + unit / 2) / unit)
+    return lastTime
+  }
+}

@@ -1,0 +1,64 @@
+import Glibc
+
+/// Lets a thread sleep until a point in time or until it is rung for, whichever is first.
+///
+/// A ring while nobody sleeps is kept for the next sleep. The wait is on the monotonic clock: a wall clock that is set
+/// neither wakes nor delays anybody.
+final class WakeupSignal: @unchecked Sendable {
+  // Sendable: the three below are only used under `mutex`, and their addresses do not move.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var isRung = false
+
+  init() {
+    mutex.initialize(to: pthread_mutex_t())
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  func ring() {
+    pthread_mutex_lock(mutex)
+    isRung = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Sleeps; returns early when rung for.
+  func sleep(until deadline: ContinuousClock.Instant) {
+    // The two clocks differ by the time that the machine has slept, so the rest of the way is measured anew.
+    let (seconds, attoseconds) = (deadline - .now).components
+    guard seconds > 0 || attoseconds > 0 else { return answer() }
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    end.tv_sec += Int(clamping: min(seconds, 86_400))
+    end.tv_nsec += Int(attoseconds / 1_000_000_000)
+    if end.tv_nsec >= 1_000_000_000 {
+      end.tv_nsec -= 1_000_000_000
+      end.tv_sec += 1
+    }
+    pthread_mutex_lock(mutex)
+    while !isRung {
+      if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { break }
+    }
+    isRung = false
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func answer() {
+    pthread_mutex_lock(mutex)
+    isRung = false
+    pthread_mutex_unlock(mutex)
+  }
+}

@@ -1,0 +1,114 @@
+import Codecs
+import FileSource
+import Glibc
+import Logging
+import Media
+
+/// Pictures from a pipe, Y4M or raw I420, one at each beat of a rate. A writer that is slower makes a camera that stands still;
+/// one that is faster waits.
+final class PipedVideo: VideoInput {
+  private let mailbox: VideoFrameMailbox
+  private let shape: PipeFormat
+  private let rate: VideoRate
+  private var number: Int64 = 0
+  private var bytes: [UInt8]?
+  private var last: VideoFrame
+
+  private static let usualRate = VideoRate(videoFrames: 30)
+
+  init(_ mailbox: VideoFrameMailbox, shape: PipeFormat, rate: VideoRate) {
+    self.mailbox = mailbox
+    self.shape = shape
+    self.rate = rate
+    last = VideoFrame(size: shape.size)
+  }
+
+  func peek() throws(InputError) -> Int64? { try mailbox.isOver() ? nil : rate.time(of: number) }
+
+  func advance() {
+    number += 1
+    if let next = mailbox.take() { bytes = next }
+  }
+
+  func videoFrame() throws(InputError) -> VideoFrame {
+    if let bytes {
+      last = try VideoFrame(bytes, size: shape.size, layout: shape.layout)
+      if shape.isFullRange { last.narrowRange() }
+      self.bytes = nil
+    }
+    return last
+  }
+
+  func rewind() throws(InputError) { throw InputError("standard input cannot be played again") }
+
+  // MARK: Before it is played
+
+  /// How long the first picture is waited for before anybody joins, in seconds.
+  private static let patience = Duration.seconds(2)
+  /// How long a header is, where nothing else tells what will come.
+  private static let patienceForHeader = Duration.seconds(10)
+
+  /// Begins to read.
+  ///
+  /// - Parameters:
+  ///   - descriptor: standard input, or what stands for it in a test.
+  ///   - size: of raw pictures. What has a header tells its own.
+  ///   - rate: of raw pictures, and of what has a header that tells none.
+  static func check(
+    _ descriptor: Int32, size: VideoSize?, rate: VideoRate?, logger: Logger
+  ) throws(InputError) -> CheckedVideo {
+    if isatty(descriptor) == 1 { throw InputError("it is a terminal, and pictures are to come from it") }
+    let raw = size.flatMap { PipeFormat(size: $0, layout: .i420) }
+    if let size, raw == nil { throw InputError("pictures of \(size) are not possible") }
+    let reader = PipeReader(descriptor, raw: raw, logger: logger)
+    let wait = size == nil ? patienceForHeader : patience
+    switch try reader.mailbox.waitForFormat(wait) {
+    case .y4m(let header)?: return try checkY4M(reader, header, rate: rate)
+    case .raw?: return try checkRaw(reader, raw, rate: rate)
+    case nil where raw == nil:
+      throw InputError(
+        "nothing has come from it for \(wait.components.seconds) s, and without a Y4M header the size must be given (--size)"
+      )
+    case nil:
+      // The box takes what comes for raw from now on.
+      return try checkRaw(reader, raw, rate: rate)
+    }
+  }
+
+  private static func checkRaw(
+    _ reader: PipeReader, _ shape: PipeFormat?, rate: VideoRate?
+  ) throws(InputError) -> CheckedVideo {
+    guard let shape, let rate = rate ?? usualRate else {
+      throw InputError("raw pictures come from it, and their size must be given (--size)")
+    }
+    return try checked(reader, shape, rate, name: "raw pictures")
+  }
+
+  private static func checkY4M(
+    _ reader: PipeReader, _ header: Y4MHeader, rate: VideoRate?
+  ) throws(InputError) -> CheckedVideo {
+    guard let rate = header.rate ?? rate else {
+      throw InputError("its frame rate is 0; a rate can be given (--fps)")
+    }
+    return try checked(reader, try PipeFormat(header), rate, name: "Y4M")
+  }
+
+  private static func checked(
+    _ reader: PipeReader, _ shape: PipeFormat, _ rate: VideoRate, name: String
+  ) throws(InputError) -> CheckedVideo {
+    var remarks: [String] = []
+    switch try reader.mailbox.waitForFirst(patience) {
+    case nil:
+      remarks.append("No picture has come from it yet; a black one is shown until one does.")
+    case (isThere: false, let rest)?:
+      throw InputError("it ended after \(rest) bytes, and a picture of \(shape.size) has \(shape.byteCount)")
+    case (isThere: true, _)?:
+      break
+    }
+    return CheckedVideo(
+      summary: "\(name) \(shape.size), \(rate) a second", size: shape.size, interval: rate.interval, extent: .unknown,
+      remarks: remarks,
+      // The reader lives as long as this can be opened.
+      open: { _ in PipedVideo(reader.mailbox, shape: shape, rate: rate) })
+  }
+}

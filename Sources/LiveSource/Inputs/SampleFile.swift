@@ -1,0 +1,145 @@
+import CSndFile
+import FileSource
+
+/// An open file of samples, read by libsndfile: WAV in its shapes (RIFF, RF64, W64), FLAC, and Vorbis in Ogg.
+///
+/// libsndfile reads through `pread` alone, so any number of readers can share a file.
+final class SampleFile {
+  /// What libsndfile's functions are given: a file and the place in it.
+  private final class Cursor {
+    let file: OpenFile
+    var position: Int64 = 0
+
+    init(_ file: OpenFile) {
+      self.file = file
+    }
+  }
+
+  /// What a header says.
+  struct Traits: Hashable {
+    /// Samples a second.
+    var rate: Int
+    var channels: Int
+    /// Samples in each channel.
+    var frames: Int64
+    var container: String
+    /// How a sample is stored, for example `24 bit`; empty for what has no short name.
+    var samples: String
+    /// Whether the count of frames follows from the file's size alone.
+    var isPlain: Bool
+  }
+
+  let traits: Traits
+  private let handle: OpaquePointer
+  private let cursor: Cursor
+
+  static let rates = 1_000...768_000
+  static let maximumChannels = 32
+
+  init(_ file: OpenFile) throws(InputError) {
+    let cursor = Cursor(file)
+    var info = SF_INFO()
+    var functions = Self.functions
+    // libsndfile keeps a copy of the functions; the cursor lives as long as the handle.
+    guard let handle = chatbot_sndfile_open(&functions, &info, Unmanaged.passUnretained(cursor).toOpaque()) else {
+      let reason = sf_strerror(nil).map { String(cString: $0) } ?? "it cannot be read"
+      throw InputError("libsndfile refuses it: \(Self.words(reason))")
+    }
+    let container = chatbot_sndfile_container_of(&info)
+    traits = Traits(
+      rate: Int(info.samplerate), channels: Int(info.channels), frames: Int64(info.frames),
+      container: Self.name(container), samples: String(cString: chatbot_sndfile_samples_of(&info)),
+      isPlain: container == CHATBOT_SNDFILE_WAV)
+    if let refusal = Self.refusal(of: traits, fileSize: file.size) {
+      sf_close(handle)
+      throw refusal
+    }
+    self.handle = handle
+    self.cursor = cursor
+  }
+
+  deinit {
+    sf_close(handle)
+  }
+
+  /// Reads the next samples, interleaved, from -1 to 1 (a float file can hold anything).
+  ///
+  /// - Returns: whole frames; fewer than asked for only at the end.
+  func read(_ frames: Int) -> [Float] {
+    [Float](unsafeUninitializedCapacity: frames * traits.channels) { buffer, count in
+      guard let start = buffer.baseAddress else { return }
+      let got = sf_readf_float(handle, start, sf_count_t(frames))
+      count = max(0, min(Int(clamping: got), frames)) * traits.channels
+    }
+  }
+
+  /// Goes back to the first sample.
+  func rewind() throws(InputError) {
+    guard sf_seek(handle, 0, Int32(SF_SEEK_SET)) == 0 else { throw .changed }
+  }
+
+  private static func refusal(of traits: Traits, fileSize: UInt64) -> InputError? {
+    if traits.container.isEmpty { return InputError("its sound is neither WAV nor FLAC nor Vorbis") }
+    guard rates.contains(traits.rate) else {
+      return InputError(
+        "its sound has \(traits.rate) samples a second, and \(rates.lowerBound) to \(rates.upperBound) are possible")
+    }
+    guard (1...maximumChannels).contains(traits.channels) else {
+      return InputError("its sound has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
+    }
+    guard traits.frames > 0 else { return InputError("no sound is in it") }
+    guard traits.frames / Int64(traits.rate) < FileTime.latestHours * 3_600 else {
+      return InputError("its sound claims to be longer than \(FileTime.latestHours) h")
+    }
+    // The densest sample that is not compressed by more than a constant has four bits.
+    if traits.isPlain, traits.frames > Int64(clamping: fileSize) * 2 {
+      return InputError("its header claims \(traits.frames) samples, and the file has \(fileSize) bytes")
+    }
+    return nil
+  }
+
+  private static func name(_ container: chatbot_sndfile_container) -> String {
+    switch container {
+    case CHATBOT_SNDFILE_WAV: "WAV"
+    case CHATBOT_SNDFILE_FLAC: "FLAC"
+    case CHATBOT_SNDFILE_OGG: "Ogg"
+    default: ""
+    }
+  }
+
+  /// libsndfile's word without its full stop.
+  private static func words(_ reason: String) -> String {
+    var text = reason.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    while text.hasSuffix(".") { text.removeLast() }
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
+
+  private static let functions = SF_VIRTUAL_IO(
+    get_filelen: { context in Int64(clamping: SampleFile.cursor(context)?.file.size ?? 0) },
+    seek: { offset, whence, context in
+      guard let cursor = SampleFile.cursor(context) else { return -1 }
+      let base: Int64 =
+        switch Int(whence) {
+        case SF_SEEK_CUR: cursor.position
+        case SF_SEEK_END: Int64(clamping: cursor.file.size)
+        default: 0
+        }
+      let (position, overflow) = base.addingReportingOverflow(offset)
+      if overflow || position < 0 { return -1 }
+      cursor.position = position
+      return position
+    },
+    read: { target, count, context in
+      guard let cursor = SampleFile.cursor(context), let target, count > 0 else { return 0 }
+      let buffer = UnsafeMutableRawBufferPointer(start: target, count: Int(clamping: count))
+      let got = (try? cursor.file.read(into: buffer, from: UInt64(clamping: cursor.position))) ?? 0
+      cursor.position += Int64(got)
+      return Int64(got)
+    },
+    write: { _, _, _ in 0 },
+    tell: { context in SampleFile.cursor(context)?.position ?? 0 })
+
+  private static func cursor(_ context: UnsafeMutableRawPointer?) -> Cursor? {
+    context.map { Unmanaged<Cursor>.fromOpaque($0).takeUnretainedValue() }
+  }
+}

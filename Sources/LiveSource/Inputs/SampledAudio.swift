@@ -1,0 +1,104 @@
+import Codecs
+import FileSource
+import Media
+
+/// The sound of a file of samples, mixed to two channels at most and made 48 kHz.
+final class SampledAudio: AudioInput {
+  private let file: SampleFile
+  private let mix: ChannelMix
+  private var resampler: Resampler?
+  private var queue: AudioQueue
+  /// Ticks that the whole file makes, and those that have come.
+  private let length: Int64
+  private var made: Int64 = 0
+  private var isOver = false
+
+  /// Samples of each channel read at once.
+  private static let chunk = 4_096
+
+  init(_ open: OpenFile, length: Int64) throws(InputError) {
+    file = try SampleFile(open)
+    mix = ChannelMix(channels: file.traits.channels)
+    queue = AudioQueue(channels: mix.outputs)
+    self.length = length
+    resampler = try Self.resampler(file.traits.rate, mix)
+  }
+
+  func read(_ count: Int) throws(InputError) -> AudioSamples {
+    while queue.count < count, !isOver { readMore() }
+    return queue.take(count)
+  }
+
+  func rewind() throws(InputError) {
+    try file.rewind()
+    resampler = try Self.resampler(file.traits.rate, mix)
+    queue = AudioQueue(channels: mix.outputs)
+    made = 0
+    isOver = false
+  }
+
+  private func readMore() {
+    let samples = mix.mix(file.read(Self.chunk))
+    if !samples.isEmpty {
+      append(resampler?.process(samples) ?? samples)
+    } else {
+      if let resampler { append(resampler.finish()) }
+      isOver = true
+    }
+  }
+
+  /// Adds what was made, as far as the file's length in ticks allows.
+  private func append(_ samples: [Float]) {
+    let ticks = min(Int64(samples.count / mix.outputs), length - made)
+    guard ticks > 0 else { return }
+    made += ticks
+    queue.append(samples: samples.prefix(Int(ticks) * mix.outputs))
+  }
+
+  private static func resampler(_ rate: Int, _ mix: ChannelMix) throws(InputError) -> Resampler? {
+    rate == AudioSamples.rate ? nil : try Resampler(rate: rate, channels: mix.outputs)
+  }
+
+  /// Checks a file of samples.
+  static func check(_ open: OpenFile) throws(InputError) -> CheckedAudio {
+    let file = try SampleFile(open)
+    let traits = file.traits
+    let frames = traits.isPlain ? traits.frames : try count(file)
+    guard frames > 0 else { throw InputError("no sound is in it") }
+    let length = Resampler.ticks(of: frames, rate: traits.rate)
+    let mix = ChannelMix(channels: traits.channels)
+    let channels =
+      switch traits.channels {
+      case 1: "mono"
+      case 2: "stereo"
+      default: "\(traits.channels) channels mixed to two"
+      }
+    let parts = [traits.container, "\(traits.rate) Hz", channels, traits.samples]
+    var remarks: [String] = []
+    if try isCutOff(open) { remarks.append("It is cut off; what is there is played.") }
+    return CheckedAudio(
+      summary: parts.filter { !$0.isEmpty }.joined(separator: ", "), channels: mix.outputs,
+      extent: .range(0..<length * FileTime.units(perTickOf: .audio)), remarks: remarks,
+      open: { _ throws(InputError) in try SampledAudio(open, length: length) })
+  }
+
+  /// Counts what a compressed file holds, because its header can say anything.
+  private static func count(_ file: SampleFile) throws(InputError) -> Int64 {
+    var frames: Int64 = 0
+    let most = FileTime.latestHours * 3_600 * Int64(file.traits.rate)
+    while frames < most {
+      let samples = file.read(chunk)
+      if samples.isEmpty { return frames }
+      frames += Int64(samples.count / file.traits.channels)
+    }
+    throw InputError("its sound is longer than \(FileTime.latestHours) h")
+  }
+
+  /// Whether a RIFF header promises more than there is. What a live writer puts there promises nothing.
+  private static func isCutOff(_ open: OpenFile) throws(InputError) -> Bool {
+    let head = try refusing { () throws(MediaFile.Refusal) in try open.beginning(8) }
+    guard head.count == 8, head.starts(with: Array("RIFF".utf8)) else { return false }
+    let promised = head[4...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return promised < 0x7fff_f000 && promised + 8 > open.size
+  }
+}

@@ -1,0 +1,102 @@
+import Codecs
+import FileSource
+import Media
+
+/// The sound of a WebM or Ogg file, decoded: Opus or Vorbis, with its gaps as silence.
+final class StoredAudio: AudioInput {
+  private let reader: TrackReader
+  private let track: StoredTrack
+  private var decoder: any AudioDecoding
+  private var queue: AudioQueue
+  /// Ticks decoded or filled in since the track's first frame, and ticks yet to be swallowed at the start.
+  private var position: Int64 = 0
+  private var preSkip: Int64
+  private var first: Int64?
+  /// Ticks of a gap yet to be filled, and the packet behind it.
+  private var silence: Int64 = 0
+  private var waiting: FileFrame?
+  private var isOver = false
+  private(set) var undecodable = Undecodable()
+
+  /// A deviation from the container's time that is a real gap: 60 ms, in ticks. Below, a container only rounds.
+  private static let smallestGap: Int64 = 2_880
+
+  init(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) {
+    reader = try refusing { () throws(MediaFile.Refusal) in try stored.reader(of: track) }
+    self.track = track
+    decoder = try track.audioDecoder()
+    queue = AudioQueue(channels: decoder.channels)
+    preSkip = track.preSkip
+  }
+
+  func read(_ count: Int) throws(InputError) -> AudioSamples {
+    while queue.count < count, !isOver { try decodeMore() }
+    return queue.take(count)
+  }
+
+  func rewind() throws(InputError) {
+    let reader = reader
+    try refusing { () throws(MediaFile.Refusal) in try reader.rewind() }
+    decoder = try track.audioDecoder()
+    queue = AudioQueue(channels: decoder.channels)
+    position = 0
+    preSkip = track.preSkip
+    first = nil
+    silence = 0
+    waiting = nil
+    isOver = false
+  }
+
+  private func decodeMore() throws(InputError) {
+    if silence > 0 { return addSilence() }
+    let reader = reader
+    let frame =
+      if let waiting { waiting } else { try refusing { () throws(MediaFile.Refusal) in try reader.next() } }
+    waiting = nil
+    guard let frame else {
+      queue.append(samples: decoder.finish())
+      isOver = true
+      return
+    }
+    let start = frame.time / FileTime.units(perTickOf: .audio)
+    let origin = first ?? start
+    first = origin
+    let gap = start - origin - position
+    if gap >= Self.smallestGap {
+      silence = gap
+      waiting = frame
+      return
+    }
+    // A packet that cannot be decoded is a hole, which the next packet's time turns into silence.
+    let (samples, ticks): ([Float], Int64)
+    do throws(InputError) {
+      (samples, ticks) = try decoder.decode(frame.payload)
+    } catch {
+      return undecodable.add(at: frame.time, reason: error.description)
+    }
+    position += ticks
+    let skipped = min(preSkip, ticks)
+    preSkip -= skipped
+    queue.append(samples: samples.dropFirst(Int(skipped) * decoder.channels))
+  }
+
+  /// Fills a gap, a second at once, so that the memory does not grow with it.
+  private func addSilence() {
+    let ticks = min(silence, Int64(AudioSamples.rate))
+    silence -= ticks
+    position += ticks
+    queue.append(silence: Int(ticks))
+  }
+
+  /// Checks a file's sound track.
+  static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedAudio {
+    let audio = try StoredAudio(stored, track)
+    _ = try audio.read(1)
+    let unit = FileTime.units(perTickOf: .audio)
+    let start = track.start - stored.origin + track.preSkip * unit
+    let length = max(FileTime.commonSpan, track.end - track.start - track.preSkip * unit)
+    return CheckedAudio(
+      summary: track.description, channels: audio.decoder.channels, extent: .range(start..<start + length),
+      open: { _ throws(InputError) in try StoredAudio(stored, track) })
+  }
+}

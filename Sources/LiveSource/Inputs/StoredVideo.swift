@@ -1,0 +1,67 @@
+import Codecs
+import FileSource
+import Media
+
+/// The pictures of a WebM or IVF file, decoded.
+///
+/// A frame that cannot be decoded is left out and counted, and the picture before it stands still, as with any player.
+final class StoredVideo: VideoInput {
+  private let reader: TrackReader
+  private let codec: StoredCodec
+  private var decoder: VideoDecoding
+  private var next: FileFrame?
+  private var last: VideoFrame?
+  private(set) var undecodable = Undecodable()
+  private let size: VideoSize
+
+  init(_ stored: StoredFile, _ track: StoredTrack, size: VideoSize) throws(InputError) {
+    reader = try refusing { () throws(MediaFile.Refusal) in try stored.reader(of: track) }
+    codec = track.codec
+    self.size = size
+    decoder = try VideoDecoding(track.codec)
+  }
+
+  func peek() throws(InputError) -> Int64? {
+    if let next { return next.time }
+    let reader = reader
+    next = try refusing { () throws(MediaFile.Refusal) in try reader.next() }
+    return next?.time
+  }
+
+  func advance() throws(InputError) {
+    guard try peek() != nil, let frame = next else { return }
+    next = nil
+    do throws(CodecError) {
+      if let videoFrame = try decoder.decode(frame.payload) { last = videoFrame }
+    } catch {
+      // Until the next keyframe what is decoded may be wrong, but a camera does not stop for that.
+      undecodable.add(at: frame.time, reason: InputError(error).description)
+    }
+  }
+
+  func videoFrame() throws(InputError) -> VideoFrame { last ?? VideoFrame(size: size) }
+
+  func rewind() throws(InputError) {
+    let reader = reader
+    try refusing { () throws(MediaFile.Refusal) in try reader.rewind() }
+    decoder = try VideoDecoding(codec)
+    next = nil
+  }
+
+  /// Checks a file's picture track.
+  static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedVideo {
+    guard let size = track.size else { throw InputError("its pictures tell no size") }
+    try VideoScaling.check(size)
+    let videoFrames = try StoredVideo(stored, track, size: size)
+    // The first picture is decoded: a profile or a size that cannot be is told before anybody waits for pictures.
+    guard try videoFrames.peek() != nil, let first = videoFrames.next else { throw .changed }
+    let decoder = videoFrames.decoder
+    _ = try coding { () throws(CodecError) in try decoder.decode(first.payload) }
+    let start = track.start - stored.origin
+    let length = max(1, track.end - track.start)
+    return CheckedVideo(
+      summary: track.description, size: size, interval: max(1, length / Int64(max(1, track.frames))),
+      extent: .range(start..<start + length), remarks: [],
+      open: { _ throws(InputError) in try StoredVideo(stored, track, size: size) })
+  }
+}

@@ -1,0 +1,69 @@
+internal import Media
+internal import NIOCore
+
+/// One direction of a line, with what is on its way over it.
+struct DelayedDirection {
+  typealias QueuedDatagram = NetworkEmulator.QueuedDatagram
+  private typealias Held = (arrival: ContinuousClock.Instant, queuedDatagram: QueuedDatagram)
+
+  var link: ImpairedDirection
+  /// In the order of arrival, nearly always that in which they came.
+  private var queue = CircularBuffer<Held>()
+  /// Those that arrive before the last of the queue, which was held back; in the order of arrival as well.
+  private var overtaking: [Held] = []
+
+  /// - Parameter number: which of all lines it is, counted from 0.
+  init(_ impairment: Impairment, _ direction: Impairment.Direction, number: UInt64) {
+    let place = number &* 2 &+ (direction == .send ? 0 : 1)
+    var seeds = SplitMix64(seed: impairment.seed &+ place &* 0xD134_2543_DE82_EF95)
+    link = ImpairedDirection(impairment.steps(direction), seed: seeds.next())
+  }
+
+  /// Takes a datagram; true if it goes on at once.
+  mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: ContinuousClock.Instant)
+    -> Bool
+  {
+    let hasRoom = queue.count + overtaking.count < NetworkEmulator.capacity
+    switch link.fate(bytes: queuedDatagram.datagram.readableBytes, kind: kind, hasRoom: hasRoom, now: now) {
+    case .dropped:
+      return false
+    case .held(let arrival):
+      hold((arrival, queuedDatagram))
+      return false
+    case .passes:
+      // Whoever is due already goes first.
+      guard let deadline, deadline <= now else { return true }
+      hold((now, queuedDatagram))
+      return false
+    }
+  }
+
+  /// When the next one arrives.
+  var deadline: ContinuousClock.Instant? {
+    guard let first = overtaking.first?.arrival else { return queue.first?.arrival }
+    return queue.first.map { min($0.arrival, first) } ?? first
+  }
+
+  /// The next one that has arrived by now.
+  mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+    guard let deadline, deadline <= now else { return nil }
+    return takeFirst()
+  }
+
+  /// The next one, whenever it arrives.
+  mutating func takeFirst() -> QueuedDatagram? {
+    if let first = overtaking.first, queue.first.map({ first.arrival < $0.arrival }) ?? true {
+      return overtaking.removeFirst().queuedDatagram
+    }
+    return queue.popFirst()?.queuedDatagram
+  }
+
+  private mutating func hold(_ held: Held) {
+    if let last = queue.last, held.arrival < last.arrival {
+      let place = overtaking.firstIndex { $0.arrival > held.arrival }
+      overtaking.insert(held, at: place ?? overtaking.endIndex)
+    } else {
+      queue.append(held)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+internal import Media
+
+/// One direction of an impaired line: decides what becomes of each datagram, and counts it. It holds none.
+///
+/// Five random numbers are drawn for each datagram, whatever the conditions are: so one setting does not change the fates that
+/// another one decides, nor does the moment at which a step of the script begins. Media (RTP and RTCP) has random numbers of its
+/// own, because how many datagrams a handshake takes depends on the machine.
+struct ImpairedDirection: Sendable {
+  enum Fate: Sendable, Hashable {
+    case passes
+    case held(until: ContinuousClock.Instant)
+    case dropped(Reason)
+  }
+
+  enum Reason: Sendable, Hashable {
+    case loss
+    case queueIsFull
+  }
+
+  private(set) var counts = Impairment.Counts()
+  private(set) var conditions = Impairment.Conditions()
+  private let steps: [Impairment.Step]
+  private var stepsTaken = 0
+  private(set) var clockStart: ContinuousClock.Instant?
+  private var media: PacketFateGenerator
+  private var connecting: PacketFateGenerator
+  /// When the bottleneck has carried all that waits before it.
+  private var bottleneckIsFree: ContinuousClock.Instant?
+  /// When the last of those arrives that keep their order.
+  private var lastArrival: ContinuousClock.Instant?
+  /// Those that were held back and have not been overtaken.
+  private var heldBack: [(arrival: ContinuousClock.Instant, kind: Impairment.DatagramKind)] = []
+
+  init(_ steps: [Impairment.Step], seed: UInt64) {
+    self.steps = steps
+    var seeds = SplitMix64(seed: seed)
+    media = PacketFateGenerator(seed: seeds.next())
+    connecting = PacketFateGenerator(seed: seeds.next())
+    if let first = steps.first, first.time <= .zero { take(first) }
+  }
+
+  /// Starts the script's clock, the first time.
+  mutating func startClock(now: ContinuousClock.Instant) {
+    if clockStart == nil { clockStart = now }
+  }
+
+  /// What becomes of the next datagram.
+  ///
+  /// - Parameters:
+  ///   - hasRoom: whether another one can be held.
+  ///   - now: not before that of the datagram before.
+  mutating func fate(
+    bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: ContinuousClock.Instant
+  ) -> Fate {
+    followScript(now: now)
+    counts[kind].datagrams += 1
+    let drawn = draw(kind)
+    let jitter = conditions.jitter * drawn.jitter
+    let isHeldBack = drawn.order < conditions.reorder
+    let span = Impairment.Conditions.heldBack
+    let extra = span.lowerBound + (span.upperBound - span.lowerBound) * drawn.hold
+    if drawn.isLost {
+      counts[kind].lost += 1
+      return .dropped(.loss)
+    }
+    guard hasRoom, let departure = departure(bytes: bytes, now: now) else {
+      counts[kind].droppedByQueue += 1
+      return .dropped(.queueIsFull)
+    }
+    var arrival = departure + conditions.delay + jitter
+    if isHeldBack {
+      arrival += extra
+      heldBack.append((arrival, kind))
+    } else {
+      arrival = max(arrival, lastArrival ?? arrival)
+      lastArrival = arrival
+    }
+    overtake(arrival, now: now)
+    counts[kind].passed += 1
+    guard arrival > now else { return .passes }
+    counts[kind].delayed += 1
+    counts[kind].delay += arrival - now
+    if departure > now { counts[kind].queued += 1 }
+    return .held(until: arrival)
+  }
+
+  private mutating func draw(_ kind: Impairment.DatagramKind) -> PacketFateGenerator.Draw {
+    switch kind {
+    case .rtp, .rtcp: media.draw(conditions)
+    case .stun, .dtls, .other: connecting.draw(conditions)
+    }
+  }
+
+  /// When the datagram has gone through the bottleneck; nil when its queue is full.
+  private mutating func departure(bytes: Int, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    guard let rate = conditions.rate else { return now }
+    let start = max(now, bottleneckIsFree ?? now)
+    if start - now > conditions.queue { return nil }
+    let end = start + .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9))
+    bottleneckIsFree = end
+    return end
+  }
+
+  /// Counts those that one overtakes that arrives at a moment.
+  private mutating func overtake(_ arrival: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+    if heldBack.isEmpty { return }
+    heldBack.removeAll { held in
+      if held.arrival > arrival { counts[held.kind].reordered += 1 }
+      return held.arrival > arrival || held.arrival <= now
+    }
+  }
+
+  private mutating func followScript(now: ContinuousClock.Instant) {
+    guard let clockStart else { return }
+    while stepsTaken < steps.count, clockStart + steps[stepsTaken].time <= now { take(steps[stepsTaken]) }
+  }
+
+  private mutating func take(_ step: Impairment.Step) {
+    conditions = step.conditions
+    stepsTaken += 1
+  }
+}

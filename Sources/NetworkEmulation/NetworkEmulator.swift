@@ -1,0 +1,145 @@
+package import ICE
+package import Media
+package import NIOCore
+internal import RTP
+
+/// The impaired lines of all participants, with the datagrams that are on their way over them.
+package struct NetworkEmulator {
+  /// A datagram on its way, and between whom.
+  package struct QueuedDatagram {
+    package var datagram: ByteBuffer
+    package var local: TransportAddress
+    package var remote: TransportAddress
+    package var direction: Impairment.Direction
+    package var participant: ParticipantID
+
+    package init(
+      datagram: ByteBuffer, local: TransportAddress, remote: TransportAddress, direction: Impairment.Direction,
+      participant: ParticipantID
+    ) {
+      self.datagram = datagram
+      self.local = local
+      self.remote = remote
+      self.direction = direction
+      self.participant = participant
+    }
+  }
+
+  /// Datagrams that one direction of a line holds; more are dropped.
+  static let capacity = 16_384
+
+  private let impairment: Impairment
+  private var lines: [ParticipantID: Line] = [:]
+  private var linesMade: UInt64 = 0
+
+  package init(_ impairment: Impairment) {
+    self.impairment = impairment
+  }
+
+  /// Takes a datagram that a participant's engine sends, or is to receive.
+  ///
+  /// - Returns: whether it goes on at once; otherwise it is lost, or comes with ``next(now:)`` later.
+  package mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
+    if lines[queuedDatagram.participant] == nil {
+      lines[queuedDatagram.participant] = Line(impairment, number: linesMade)
+      linesMade += 1
+    }
+    return lines[queuedDatagram.participant]?.passes(queuedDatagram, now: now) ?? true
+  }
+
+  /// The next datagram that has come to the end of its line by now.
+  package mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+    guard let deadline, deadline <= now else { return nil }
+    let due = lines.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
+    guard let participant = due?.key, let queuedDatagram = lines[participant]?.next(now: now) else { return nil }
+    if lines[participant]?.isSpent == true { lines[participant] = nil }
+    return queuedDatagram
+  }
+
+  /// When ``next(now:)`` gives something; nil when nothing is on its way.
+  package var deadline: ContinuousClock.Instant? {
+    lines.values.lazy.compactMap(\.deadline).min()
+  }
+
+  /// The participant's engine is gone; what it said last is still on its way.
+  package mutating func ended(_ participant: ParticipantID) {
+    lines[participant]?.hasEnded = true
+    if lines[participant]?.isSpent == true { lines[participant] = nil }
+  }
+
+  /// Takes all that we sent and that is still on its way, in order: for the end, when nobody will be there to carry it.
+  package mutating func takeSent() -> [QueuedDatagram] {
+    defer { lines.removeAll() }
+    var queuedDatagrams: [QueuedDatagram] = []
+    for participant in lines.keys {
+      while let queuedDatagram = lines[participant]?.send.takeFirst() { queuedDatagrams.append(queuedDatagram) }
+    }
+    return queuedDatagrams
+  }
+
+  /// What was done to a participant's datagrams; nil when there was none.
+  package func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
+    lines[participant]?.statistics
+  }
+
+  private static func isEarlier(_ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?) -> Bool {
+    guard let one else { return false }
+    return other.map { one < $0 } ?? true
+  }
+
+  /// Both directions of one participant's line.
+  private struct Line {
+    var send: DelayedDirection
+    var receive: DelayedDirection
+    var hasEnded = false
+
+    init(_ impairment: Impairment, number: UInt64) {
+      send = DelayedDirection(impairment, .send, number: number)
+      receive = DelayedDirection(impairment, .receive, number: number)
+    }
+
+    mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
+      hasEnded = false
+      let kind = Impairment.DatagramKind(PacketKind.of(queuedDatagram.datagram))
+      if kind == .rtp {
+        send.link.startClock(now: now)
+        receive.link.startClock(now: now)
+      }
+      switch queuedDatagram.direction {
+      case .send: return send.passes(queuedDatagram, kind: kind, now: now)
+      case .receive: return receive.passes(queuedDatagram, kind: kind, now: now)
+      }
+    }
+
+    mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+      NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.next(now: now) : receive.next(now: now)
+    }
+
+    var deadline: ContinuousClock.Instant? {
+      NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.deadline : receive.deadline
+    }
+
+    /// Whether nothing is lost when the line is forgotten.
+    var isSpent: Bool { hasEnded && deadline == nil }
+
+    var statistics: Impairment.Statistics {
+      var statistics = Impairment.Statistics()
+      statistics.sent = send.link.counts
+      statistics.received = receive.link.counts
+      statistics.clockStart = send.link.clockStart
+      return statistics
+    }
+  }
+}
+
+extension Impairment.DatagramKind {
+  init(_ kind: PacketKind) {
+    switch kind {
+    case .rtp: self = .rtp
+    case .rtcp: self = .rtcp
+    case .stun: self = .stun
+    case .dtls: self = .dtls
+    case .unknown: self = .other
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package import ICE
+internal import Media
+package import NIOCore
+internal import RTP
+
+/// What comes from the network.
+extension PeerConnection {
+  /// Takes one datagram. Media and DTLS count only from a path that an ICE check has validated: anybody can send a
+  /// ClientHello first (CVE-2023-49786).
+  package func received(
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: ContinuousClock.Instant
+  ) {
+    received(&datagram, as: PacketKind.of(copy datagram), from: remote, to: local, now: MonotonicInstant(now))
+  }
+
+  /// Takes one datagram of a known kind, and decrypts it in place: its bytes should be nobody else's, or they are copied first.
+  func received(
+    _ datagram: inout ByteBuffer, as kind: PacketKind, from remote: TransportAddress, to local: TransportAddress,
+    now: MonotonicInstant
+  ) {
+    guard isOpen else { return }
+    switch kind {
+    case .stun:
+      agentIsTouched = true
+      let now = now.instant
+      if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
+      followAgent(now: now)
+    case .dtls:
+      guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
+      if path == nil, agent.hasAnswered(local: local, remote: remote) { path = Path(local: local, remote: remote) }
+      let now = now.instant
+      handle(secure.receiveHandshake(datagram, now: now), now: now)
+    case .rtp:
+      receivedMedia(&datagram, isControl: false, from: remote, to: local, now: now)
+    case .rtcp:
+      receivedMedia(&datagram, isControl: true, from: remote, to: local, now: now)
+    case .unknown:
+      refuseDatagram()
+    }
+  }
+
+  /// Whether an ICE check has shown that the participant is at the other end of this path.
+  package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
+    // What was valid is valid until the agent has done something.
+    if let validPath, !agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
+    guard agent.isValidated(local: local, remote: remote) else { return false }
+    if !agentIsTouched { validPath = Path(local: local, remote: remote) }
+    return true
+  }
+
+  private func receivedMedia(
+    _ datagram: inout ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
+    now: MonotonicInstant
+  ) {
+    guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
+    guard secure.isSecured else {
+      if !secure.keepEarlyMedia(datagram) { refuseDatagram() }
+      return
+    }
+    takeMedia(&datagram, isControl: isControl, now: now)
+  }
+
+  private func takeMedia(_ packet: inout ByteBuffer, isControl: Bool, now: MonotonicInstant) {
+    guard secure.session?.unprotect(&packet, isControl: isControl) == true else { return refuseDatagram() }
+    mediaArrived(packet, isControl: isControl, now: now)
+    guard isOpen else { return }
+    if isControl {
+      media.receivedRTCP(packet, now: now)
+    } else {
+      if !hasMedia {
+        hasMedia = true
+        connectionSettings(.firstPacket)
+      }
+      media.receivedRTP(packet, now: now)
+    }
+  }
+
+  /// Does what a change in the secure transport asks for.
+  func handle(_ change: SecureTransport.Change?, now: ContinuousClock.Instant) {
+    switch change {
+    case nil:
+      break
+    case .secured:
+      connectingDeadline = nil
+      self.change(to: .connected)
+      media.transportBecameReady(now: now)
+      for var datagram in secure.takeEarlyMedia() {
+        takeMedia(&datagram, isControl: PacketKind.of(datagram) == .rtcp, now: MonotonicInstant(now))
+      }
+    case .failed(let reason):
+      end(CloseReason(.failed, reason), now: now)
+    case .closedByPeer:
+      end(CloseReason(.closedByParticipant, "The participant closed the connection."), now: now)
+    }
+  }
+}

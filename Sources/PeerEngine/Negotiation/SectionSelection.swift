@@ -1,0 +1,59 @@
+internal import ICE
+internal import Media
+internal import SDP
+
+/// Which of a remote description's sections are used: one of each kind at most, all on one transport.
+struct SectionSelection {
+  /// The places of the chosen sections; the first one's lines describe the transport.
+  var places: [Int]
+  /// Their mids in the same order, if they are a bundle; empty for a single section outside of bundles.
+  var mids: [String]
+  var credentials: ICECredentials
+  var fingerprints: [CertificateFingerprint]
+  var setup: SetupRole?
+  var candidates: [String]
+
+  /// Chooses the transport that carries most kinds, and the first among equals.
+  /// - Parameter preference: how much a section is wanted; of two of a kind the higher one is taken, the first among
+  /// equals.
+  init(from description: RemoteDescription, preference: (Int, RemoteMedia) -> Int) throws(NegotiationError) {
+    let options = description.transports.map { transport in
+      RemoteDescription.Transport(
+        places: Self.best(of: transport.places, in: description, preference: preference), isBundle: transport.isBundle)
+    }
+    guard let most = options.map(\.places.count).max(), let option = options.first(where: { $0.places.count == most }),
+      let first = option.places.first
+    else {
+      throw .noUsableMedia(description.refusals)
+    }
+    let transport = description.sections[first].transport
+    // The order follows what a reader would look for first.
+    let fingerprints = try transport.certificateFingerprints()
+    let credentials = try transport.credentials()
+
+    places = option.places
+    mids = option.isBundle ? option.places.compactMap { description.sections[$0].mid } : []
+    self.credentials = credentials
+    self.fingerprints = fingerprints
+    setup = transport.setup
+    // Some programs write a bundle's candidates into another section than the bundle's first.
+    let sharing = places.map { description.sections[$0].transport }.filter {
+      $0.usernameFragment == transport.usernameFragment
+    }
+    candidates = sharing.first { !$0.candidates.isEmpty }?.candidates ?? []
+  }
+
+  private static func best(
+    of places: [Int], in description: RemoteDescription, preference: (Int, RemoteMedia) -> Int
+  ) -> [Int] {
+    var best: [MediaKind: (place: Int, value: Int)] = [:]
+    for place in places {
+      guard case .success(let media) = description.sections[place].media else { continue }
+      let value = preference(place, media)
+      if let other = best[media.codec.kind], other.value >= value { continue }
+      best[media.codec.kind] = (place, value)
+    }
+    let chosen = Set(best.values.map(\.place))
+    return places.filter { chosen.contains($0) }
+  }
+}

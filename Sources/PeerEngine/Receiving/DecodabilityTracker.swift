@@ -1,0 +1,163 @@
+package import RTP
+
+/// Follows which VP8 frames can be decoded after some were lost, so that none goes out that depends on a missing one.
+///
+/// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor
+/// proves that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer
+/// 0, which depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the
+/// newest frame of each layer up to its own. Otherwise nothing passes until a keyframe.
+///
+/// A frame with the N bit is one that no other depends on, so a damaged one costs only itself. Which layer a frame
+/// belonged to of which nothing came, nobody can tell; but where all frames of a layer had the N bit, as those of the
+/// highest layer have in browsers, it is no reason to leave out others of that layer.
+///
+/// ```
+///            keyframe                    layer-0 frame missing, or unknown what is
+///  waiting ───────────► following ───────────────────────────────────────────────► waiting
+///                        │     ▲
+///    frames of higher    ▼     │ each layer by its next frame with the Y bit; all by a keyframe
+///    layers missing   following, those layers broken
+/// ```
+package struct DecodabilityTracker: Sendable {
+  /// What is known of the next frame.
+  package struct Frame: Sendable, Hashable {
+    /// The descriptor of any of its packets.
+    package var descriptor: VP8PayloadDescriptor
+    package var isKeyframe: Bool
+    /// Whether all of its packets came.
+    package var isComplete: Bool
+    /// How many packets between the previous frame and this one were given up.
+    package var packetsLostBefore: Int
+
+    package init(
+      descriptor: VP8PayloadDescriptor, isKeyframe: Bool, isComplete: Bool = true, packetsLostBefore: Int = 0
+    ) {
+      self.descriptor = descriptor
+      self.isKeyframe = isKeyframe
+      self.isComplete = isComplete
+      self.packetsLostBefore = packetsLostBefore
+    }
+
+    fileprivate var layer: UInt8 { descriptor.temporalLayer?.index ?? 0 }
+  }
+
+  private enum State: Sendable {
+    case waiting
+    case following(videoFrame: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
+  }
+
+  /// The temporal layers above 0 of which the newest frame is, or may be, missing.
+  private struct BrokenLayers: Sendable {
+    private var bits: UInt8 = 0
+
+    mutating func insert(_ layer: UInt8) { bits |= 1 << layer }
+    mutating func remove(_ layer: UInt8) { bits &= ~(1 << layer) }
+    mutating func insertAll() { bits = 0b1110 }
+
+    func subtracting(_ others: BrokenLayers) -> BrokenLayers {
+      var rest = self
+      rest.bits &= ~others.bits
+      return rest
+    }
+
+    /// Whether one of the layers up to this one is broken.
+    func reaches(_ layer: UInt8) -> Bool { bits & (1 << (layer + 1) - 1) != 0 }
+  }
+
+  /// The temporal layers of which every frame so far had the N bit, as soon as that is more than chance.
+  private struct Habits: Sendable {
+    private static let enough = 4
+    private var unreferenced = [0, 0, 0, 0]
+
+    mutating func note(_ frame: Frame) {
+      let layer = Int(frame.layer & 0x03)
+      // One that others depend on settles it for ever.
+      guard unreferenced[layer] >= 0 else { return }
+      unreferenced[layer] = frame.descriptor.isNonReference ? unreferenced[layer] + 1 : -1
+    }
+
+    var layers: BrokenLayers {
+      var layers = BrokenLayers()
+      for layer in 1...3 where unreferenced[layer] >= Self.enough { layers.insert(UInt8(layer)) }
+      return layers
+    }
+  }
+
+  /// A loss at least this long proves nothing: picture ids of 7 bits and TL0PICIDX could have gone round.
+  private static let maximumProvableLoss = 100
+
+  private var state = State.waiting
+  private var habits = Habits()
+
+  package init() {}
+
+  /// Whether nothing passes before the next keyframe.
+  package var needsKeyframe: Bool {
+    if case .waiting = state { true } else { false }
+  }
+
+  /// Makes the next keyframe necessary: the frames that follow belong to another source.
+  package mutating func restart() {
+    state = .waiting
+    habits = Habits()
+  }
+
+  /// Takes in the next frame, and returns whether it may go out.
+  package mutating func admit(_ frame: Frame) -> Bool {
+    let descriptor = frame.descriptor
+    if frame.isKeyframe {
+      guard frame.isComplete else {
+        state = .waiting
+        return false
+      }
+      state = .following(
+        videoFrame: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, broken: BrokenLayers())
+      return true
+    }
+    guard case .following(let videoFrame, var baseLayerIndex, var broken) = state else { return false }
+    if frame.packetsLostBefore > 0, isVideoFrameMissing(before: frame, last: videoFrame) {
+      guard isBaseIntact(before: frame, baseLayerIndex: baseLayerIndex) else {
+        state = .waiting
+        return false
+      }
+      broken.insertAll()
+    }
+    habits.note(frame)
+    let layer = frame.layer
+    guard frame.isComplete || layer > 0 || descriptor.isNonReference else {
+      state = .waiting
+      return false
+    }
+    var passes = frame.isComplete
+    if layer == 0 {
+      baseLayerIndex = descriptor.baseLayerIndex
+    } else {
+      let isSynchronizing = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
+      passes = passes && (isSynchronizing || !broken.subtracting(habits.layers).reaches(layer))
+      // A frame that none depends on neither breaks a layer nor mends it.
+      if !descriptor.isNonReference {
+        if passes { broken.remove(layer) } else { broken.insert(layer) }
+      }
+    }
+    state = .following(videoFrame: descriptor.pictureID, baseLayerIndex: baseLayerIndex, broken: broken)
+    return passes
+  }
+
+  /// Whether whole pictures are missing between the last frame and this one, for all that is known.
+  private func isVideoFrameMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
+    guard frame.packetsLostBefore < Self.maximumProvableLoss, let videoFrame = frame.descriptor.pictureID, let last
+    else {
+      return true
+    }
+    let mask: UInt16 = videoFrame.isLong && last.isLong ? 0x7FFF : 0x7F
+    return (videoFrame.value &- last.value) & mask != 1
+  }
+
+  /// Whether all the missing pictures must have been of higher temporal layers.
+  private func isBaseIntact(before frame: Frame, baseLayerIndex: UInt8?) -> Bool {
+    guard frame.packetsLostBefore < Self.maximumProvableLoss, let before = baseLayerIndex,
+      let index = frame.descriptor.baseLayerIndex, frame.descriptor.temporalLayer != nil
+    else { return false }
+    return index == (frame.layer == 0 ? before &+ 1 : before)
+  }
+}

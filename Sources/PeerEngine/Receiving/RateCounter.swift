@@ -1,0 +1,58 @@
+package import Media
+
+/// Measures a bitrate over the last second or so, in ten buckets of 100 ms.
+package struct RateCounter: Sendable {
+  private static let bucketCount = 10
+  private static let bucketLength: Duration = .milliseconds(100)
+
+  private var buckets = [Int](repeating: 0, count: RateCounter.bucketCount)
+  private var sum = 0
+  private var current = 0
+  private var start: MonotonicInstant?
+  private var bucketEnd: MonotonicInstant?
+
+  private let shortestWindow: Duration
+
+  /// - Parameter shortestWindow: at the beginning the rate is that of at least this time, so that a first packet is no
+  ///   flood.
+  package init(shortestWindow: Duration = .milliseconds(200)) {
+    self.shortestWindow = shortestWindow
+  }
+
+  package mutating func add(bytes: Int, now: MonotonicInstant) {
+    advance(to: now)
+    buckets[current] += bytes
+    sum += bytes
+  }
+
+  /// Bits a second over the last second; at the beginning, over the time that has passed.
+  package mutating func bitrate(now: MonotonicInstant) -> Double {
+    advance(to: now)
+    guard let start, let bucketEnd else { return 0 }
+    let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
+    let window = max(min(now - start, filled), shortestWindow)
+    return Double(sum) * 8 / window.seconds
+  }
+
+  private mutating func advance(to now: MonotonicInstant) {
+    guard var end = bucketEnd else {
+      start = now
+      bucketEnd = now + Self.bucketLength
+      return
+    }
+    guard now >= end else { return }
+    if now - end >= Self.bucketLength * Self.bucketCount {
+      for index in buckets.indices { buckets[index] = 0 }
+      sum = 0
+      bucketEnd = now + Self.bucketLength
+      return
+    }
+    while now >= end {
+      current = (current + 1) % Self.bucketCount
+      sum -= buckets[current]
+      buckets[current] = 0
+      end += Self.bucketLength
+    }
+    bucketEnd = end
+  }
+}

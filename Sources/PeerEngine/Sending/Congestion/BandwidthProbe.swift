@@ -1,0 +1,151 @@
+package import Media
+
+/// Tries for a moment whether the line takes more: a few packets at a higher rate, and how fast they arrive
+/// (draft-ietf-rmcat-gcc-02 leaves it open; libwebrtc's ProbeController and ProbeBitrateEstimator).
+///
+/// ```
+///           due, and a picture leaves           all sent              told of, or waited for in vain
+///   idle ──────────────────────────► sending ───────────► awaiting ──────────────────────────────► idle
+/// ```
+package struct BandwidthProbe: Sendable {
+  /// How long a probe lasts, and its least packets.
+  private static let length = 0.025
+  private static let leastPackets = 5
+  /// The share of a probe's packets that must be told of.
+  private static let enough = 0.8
+  private static let maximumWait: Duration = .milliseconds(800)
+  private static let shortestPause: Duration = .seconds(1)
+  private static let maximumPause: Duration = .seconds(5)
+
+  private struct Burst: Sendable {
+    var number: Int
+    var rate: Double
+    var bytesLeft: Int
+    var packets = 0
+    /// Whether some were sent for the probe alone.
+    var isFilled = false
+    var begun: MonotonicInstant
+    var arrivals: [SentPacketLog.Arrival] = []
+  }
+
+  private enum State: Sendable {
+    case idle
+    case sending(Burst)
+    case awaiting(Burst)
+  }
+
+  private var state = State.idle
+  private var number = 0
+  private var lastWasFilled = false
+  private var pause = BandwidthProbe.shortestPause
+  private var next: MonotonicInstant?
+  /// When the last one was judged, or the line was full.
+  private var last: MonotonicInstant?
+
+  package init() {}
+
+  /// The number and rate, in bits a second, of the probe that packets which leave now belong to.
+  package var active: (number: Int, rate: Double)? {
+    if case .sending(let burst) = state { (burst.number, burst.rate) } else { nil }
+  }
+
+  /// Whether a probe may begin.
+  ///
+  /// - Parameter isUrgent: whether more is known to be wanted: then what it costs is well spent.
+  package func isDue(isUrgent: Bool, now: MonotonicInstant) -> Bool {
+    guard case .idle = state else { return false }
+    if isUrgent, let last, now - last >= Self.shortestPause { return true }
+    return next.map { $0 <= now } ?? true
+  }
+
+  /// Begins a probe at a rate.
+  package mutating func begin(rate: Double, now: MonotonicInstant) {
+    number += 1
+    state = .sending(
+      Burst(number: number, rate: rate, bytesLeft: Int(rate / 8 * Self.length), begun: now))
+  }
+
+  /// Notes that a packet of the probe leaves.
+  ///
+  /// - Parameter isFiller: whether it is sent for the probe alone.
+  package mutating func sent(size: Int, isFiller: Bool, now: MonotonicInstant) {
+    guard case .sending(var burst) = state else { return }
+    if isFiller { burst.isFilled = true }
+    burst.bytesLeft -= size
+    burst.packets += 1
+    state = burst.bytesLeft > 0 || burst.packets < Self.leastPackets ? .sending(burst) : .awaiting(burst)
+  }
+
+  /// Takes in what arrived; gives what goes through, in bits a second, when a probe has come to its end and proved
+  /// something.
+  package mutating func received(_ arrivals: [SentPacketLog.Arrival], now: MonotonicInstant) -> Double? {
+    guard case .awaiting(var burst) = state else {
+      if case .sending(var burst) = state {
+        burst.arrivals += arrivals.filter { $0.probe == burst.number }
+        state = .sending(burst)
+        giveUp(burst, now: now)
+      }
+      return nil
+    }
+    burst.arrivals += arrivals.filter { $0.probe == burst.number }
+    state = .awaiting(burst)
+    guard Double(burst.arrivals.count) >= Double(burst.packets) * Self.enough else {
+      giveUp(burst, now: now)
+      return nil
+    }
+    state = .idle
+    lastWasFilled = burst.isFilled
+    next = now + pause
+    // What is proved is no more than was tried, though a burst at its beginning may have been faster.
+    return Self.rate(of: burst.arrivals).map { min($0, burst.rate) }
+  }
+
+  /// What a probe brought: after one that proved more the next may follow at once, after others later and later, unless they
+  /// cost nothing because what they were made of had to be sent all the same.
+  package mutating func judged(wasUseful: Bool, now: MonotonicInstant) {
+    pause = wasUseful || !lastWasFilled ? Self.shortestPause : min(pause * 2, Self.maximumPause)
+    next = wasUseful ? now : now + pause
+    last = now
+  }
+
+  /// No probe for a while: the line has just been full.
+  package mutating func postpone(now: MonotonicInstant) {
+    next = max(next ?? now, now + Self.shortestPause)
+    last = now
+  }
+
+  /// There is nothing left to send: what has left is all there is.
+  package mutating func abandon(now: MonotonicInstant) {
+    guard case .sending(let burst) = state else { return }
+    if burst.packets >= Self.leastPackets {
+      state = .awaiting(burst)
+    } else {
+      state = .idle
+      next = now + Self.shortestPause
+    }
+  }
+
+  private mutating func giveUp(_ burst: Burst, now: MonotonicInstant) {
+    guard now - burst.begun > Self.maximumWait else { return }
+    state = .idle
+    judged(wasUseful: false, now: now)
+  }
+
+  /// The rate that went through: as fast as was sent, or somewhat less than arrived when the line was the limit.
+  private static func rate(of arrivals: [SentPacketLog.Arrival]) -> Double? {
+    guard let firstSent = arrivals.min(by: { $0.sent < $1.sent }),
+      let lastSent = arrivals.max(by: { $0.sent < $1.sent }),
+      let first = arrivals.min(by: { $0.arrived < $1.arrived }),
+      let last = arrivals.max(by: { $0.arrived < $1.arrived })
+    else { return nil }
+    let bytes = arrivals.reduce(0) { $0 + $1.size }
+    let sending = (lastSent.sent - firstSent.sent).seconds
+    let receiving = Double(last.arrived - first.arrived) / 1e6
+    guard sending > 0.001, receiving > 0.001 else { return nil }
+    let sent = Double(bytes - lastSent.size) * 8 / sending
+    let received = Double(bytes - first.size) * 8 / receiving
+    // Packets that came much closer together than they left were held up together somewhere.
+    guard received < sent * 2 else { return nil }
+    return received < sent * 0.9 ? received * 0.85 : min(sent, received)
+  }
+}

@@ -1,0 +1,78 @@
+package import Media
+
+/// The rate that loss allows: less when more than a tenth is lost, more when hardly anything is, and otherwise as it was,
+/// for a little loss is what a radio does (draft-ietf-rmcat-gcc-02, 6).
+package struct LossBasedEstimator: Sendable {
+  /// The least packets to judge by, and the least time between two judgements.
+  private static let sample = 20
+  private static let interval: Duration = .milliseconds(500)
+  private static let little = 0.02
+  /// What is still taken for the line's own when no queue builds.
+  private static let usual = 0.08
+  private static let much = 0.10
+  /// In a second.
+  private static let growth = 0.08
+  private static let quickGrowth = 0.4
+
+  /// Bits a second.
+  package private(set) var rate: Double
+  /// The share that was lost of late, 0 to 1.
+  package private(set) var fractionLost = 0.0
+
+  /// Whether loss has ever lowered the rate.
+  package var hasFallen: Bool { lastDecrease != nil }
+
+  private var expected = 0
+  private var lost = 0
+  private var lastJudgement: MonotonicInstant?
+  private var lastDecrease: MonotonicInstant?
+
+  package init(rate: Double) {
+    self.rate = rate
+  }
+
+  /// Takes in what became of some packets.
+  ///
+  /// - Parameters:
+  ///   - sent: what else allows, which this need not exceed by much.
+  ///   - isCalm: whether the delay says that no queue builds: then a loss of some percent is the line's own, and no
+  ///     reason not to try more.
+  ///   - reportedLimit: whether the receiver names a limit of its own: then this one need not be as careful.
+  package mutating func received(
+    expected: Int, lost: Int, isCalm: Bool, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
+    reportedLimit: Bool = false, now: MonotonicInstant
+  ) {
+    self.expected += max(0, expected)
+    self.lost += max(0, lost)
+    guard let last = lastJudgement else {
+      lastJudgement = now
+      return
+    }
+    guard self.expected >= Self.sample, now - last >= Self.interval else { return }
+    let fraction = min(1, Double(self.lost) / Double(self.expected))
+    fractionLost += (fraction - fractionLost) / 2
+    let seconds = min(2, (now - last).seconds)
+    if fraction > Self.much {
+      if lastDecrease.map({ now - $0 >= roundTrip + .milliseconds(300) }) ?? true {
+        rate = min(rate, sent) * (1 - 0.5 * fraction)
+        lastDecrease = now
+      }
+    } else if fraction < Self.little || (isCalm && fractionLost < Self.usual) {
+      let growth = reportedLimit ? Self.quickGrowth : Self.growth
+      rate = min(rate * (1 + growth * seconds) + 1_000, max(rate, sent * 1.5))
+    }
+    rate = min(max(rate, limits.lowerBound), limits.upperBound)
+    self.expected = 0
+    self.lost = 0
+    lastJudgement = now
+  }
+
+  /// Takes a rate that was measured to go through.
+  package mutating func proved(_ rate: Double) { self.rate = max(self.rate, rate) }
+
+  /// The round trip tells of a full queue, where nothing finer is known.
+  package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
+    rate = max(min(rate, sent) * 0.85, limits.lowerBound)
+    lastDecrease = now
+  }
+}

@@ -1,0 +1,129 @@
+import Media
+
+/// What becomes of files and frames while the disk takes none of them.
+extension RecordingFiles {
+  /// Ends a file. It is closed as soon as the disk has taken the rest.
+  func end(_ file: some MediaFile, now: MonotonicInstant) {
+    guard !abandoned.contains(file.file.name) else { return }
+    file.finish()
+    closing.append(file)
+    store(file, now: now)
+  }
+
+  /// Has a file write what is in line; the other files go on whatever happens.
+  func store(_ file: some MediaFile, now: MonotonicInstant) {
+    if abandoned.contains(file.file.name) { return }
+    let existed = file.file.exists
+    do {
+      try file.file.store()
+      surroundings.health.settled(file.file.name, of: participant, now: now)
+    } catch {
+      if error.isNameTaken {
+        note(error.description)
+        surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: error.description))
+        abandon(file)
+        return
+      }
+      stall(file.file.name, error: error, now: now)
+    }
+    if existed != file.file.exists { changes += 1 }
+    if file.file.isComplete || (!file.file.isWaiting && !file.file.exists && isClosing(file)) {
+      closing.removeAll { $0 === file }
+      keep(file)
+      changes += 1
+    }
+  }
+
+  private func isClosing(_ file: some MediaFile) -> Bool { closing.contains { $0 === file } }
+
+  /// A file that is not to be written any more.
+  private func abandon(_ file: some MediaFile) {
+    abandoned.insert(file.file.name)
+    countDropped(file.countedKind, file.unstoredFrames)
+    closing.removeAll { $0 === file }
+    file.file.abandon()
+    surroundings.health.forget(file.file.name)
+  }
+
+  /// A file could not be made or written.
+  private func stall(_ name: String, error: RoomRecorder.StorageError, now: MonotonicInstant) {
+    surroundings.health.failed(name, of: participant, error: error, now: now)
+    retryAt = now + StorageHealth.pause
+    lastError = error
+    guard stalledSince == nil else { return }
+    stalledSince = now
+    disk.stalls += 1
+    note(error.description)
+  }
+
+  /// Tries again what failed.
+  func recover(now: MonotonicInstant) {
+    retryAt = nil
+    for file in open where file.file.isWaiting { store(file, now: now) }
+    if retryAt == nil { endStall(now: now) }
+  }
+
+  private func endStall(now: MonotonicInstant) {
+    guard let since = stalledSince else { return }
+    stallTime.add(from: since, until: now)
+    stalledSince = nil
+    retryAt = nil
+  }
+
+  /// What the disk has cost so far, for the manifest; nil when it took everything in time.
+  func cost(now: MonotonicInstant) -> RecordingManifest.FileSystem? {
+    var disk = disk
+    disk.duration = stallTime.total(since: stalledSince, now: now).roundedSeconds
+    return disk == RecordingManifest.FileSystem() ? nil : disk
+  }
+
+  /// Closes all files as they are on the disk, if it takes what that needs.
+  func abandon(now: MonotonicInstant) {
+    isGivenUp = true
+    for file in open where !abandoned.contains(file.file.name) {
+      countDropped(file.countedKind, file.unstoredFrames)
+      if file.file.exists { closeShort(file) }
+      keep(file)
+      file.file.abandon()
+      surroundings.health.forget(file.file.name)
+    }
+    (trailing, webM, ogg) = (nil, nil, nil)
+    lateAudio = []
+    closing = []
+    for placed in backlog { countDropped(placed.frame.codec.kind, 1) }
+    backlog.removeAll()
+    backlogBytes = 0
+    endStall(now: now)
+  }
+
+  /// Closes a file with what of it is on the disk. If there is no room for cues it has none, and if the disk takes nothing at all
+  /// it is left as it is.
+  private func closeShort(_ file: some MediaFile) {
+    for isShort in [false, true] {
+      let ending = file.ending(isShort: isShort)
+      if (try? file.file.close(with: ending.first, last: ending.last)) != nil { return }
+    }
+  }
+
+  /// The disk gave no answer for a while.
+  func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
+    disk.stalls += 1
+    stallTime.add(from: max(start, clock.moment), until: stop)
+  }
+
+  /// Counts frames that will be in no file.
+  func countDropped(_ kind: MediaKind, _ count: UInt64, because reason: MediaGap.Reason = .diskStalled) {
+    switch (reason, kind) {
+    case (.overloaded, .video): overload.picturesDropped += count
+    case (.overloaded, .audio): overload.packetsDropped += count
+    case (_, .video): disk.picturesDropped += count
+    case (_, .audio): disk.packetsDropped += count
+    }
+  }
+
+  /// Takes note of something that went wrong; the newest 100 are enough.
+  func note(_ sentence: String) {
+    problems.append(sentence)
+    if problems.count > 100 { problems.removeFirst() }
+  }
+}

@@ -1,0 +1,297 @@
+public import Media
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Records participants: frames in, finished files out.
+///
+/// For each participant there are up to three files in the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and
+/// `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on a thread of its own, because
+/// writing can block. Whoever brings something is never kept waiting: it goes into an inbox of bounded memory.
+public actor RoomRecorder: MediaSink {
+  /// How often it looks at the clock.
+  static let tick = Duration.milliseconds(100)
+
+  /// How often it says how the recordings stand.
+  private static let statusInterval = Duration.milliseconds(500)
+
+  /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late. Ends after `finish`.
+  public nonisolated let problems: AsyncStream<Problem>
+  /// Whose next picture should be a keyframe: a segment is over, or pictures had to be left out. Comes again every 500 ms
+  /// until there is one; the newest 100 are kept. Ends after `finish`.
+  public nonisolated let keyframeRequests: AsyncStream<ParticipantID>
+  /// What each recording left behind, as they are closed; the newest 1,000 are kept. Ends after `finish`.
+  public nonisolated let summaries: AsyncStream<RecordingSummary>
+
+  private nonisolated let problemInput: AsyncStream<Problem>.Continuation
+  private nonisolated let requestInput: AsyncStream<ParticipantID>.Continuation
+  private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
+  private nonisolated let inbox: RecordingQueue
+  private nonisolated let monitor: DiskMonitor
+  private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
+  private nonisolated let looksAtClock: Bool
+
+  private let surroundings: ParticipantRecording.Surroundings
+  /// Bytes of frames of all participants together that may wait for their places.
+  private let unplacedLimit: Int
+  private var recordings: [ParticipantID: ParticipantRecording] = [:]
+  /// Recordings that have ended, but are not wholly on the disk.
+  private var closing: [ParticipantRecording] = []
+  private var ending: Ending?
+  private var endingSummaries: [RecordingSummary] = []
+  private var hasFinished = false
+  /// When it was last said how the recordings stand.
+  private var statusTime: MonotonicInstant?
+
+  private nonisolated let threads: MultiThreadedEventLoopGroup
+  private nonisolated let loop: any EventLoop
+  private nonisolated let executor: any SerialExecutor
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Opens the folder, so that what is wrong with it is known before a call begins.
+  public init(_ configuration: Configuration) throws(StorageError) {
+    try self.init(configuration, disk: POSIXFileSystem())
+  }
+
+  init(_ configuration: Configuration, disk: any FileSystem) throws(StorageError) {
+    let monitor = DiskMonitor()
+    let inbox = RecordingQueue(limit: configuration.memoryLimit, disk: monitor)
+    let folder = try RecordingDirectory(
+      path: configuration.folder,
+      disk: MonitoredFileSystem(disk: disk, monitor: monitor) { [looksAtClock = configuration.looksAtClock] in
+        looksAtClock ? .now : inbox.newest ?? .now
+      })
+    let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
+    let (requests, requestInput) = AsyncStream.makeStream(
+      of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
+    (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
+    (self.problems, self.problemInput) = (problems, problemInput)
+    (keyframeRequests, self.requestInput) = (requests, requestInput)
+    self.inbox = inbox
+    self.monitor = monitor
+    unplacedLimit = configuration.memoryLimit / 4
+    looksAtClock = configuration.looksAtClock
+    let report: (Problem) -> Void = { problemInput.yield($0) }
+    surroundings = ParticipantRecording.Surroundings(
+      folder: folder, room: configuration.room, hold: configuration.hold,
+      verification: configuration.verifies
+        ? VerificationPool(
+          threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
+      segment: configuration.segment,
+      health: StorageHealth(
+        folder: configuration.folder, memoryLimit: configuration.memoryLimit, monitor: monitor, report: report),
+      report: report, wantKeyframe: { requestInput.yield($0) })
+    threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = threads.next()
+    self.loop = loop
+    executor = loop.executor
+    if configuration.looksAtClock {
+      let tick = TimeAmount(Self.tick)
+      loop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { [weak self] task in
+        guard let self else { return task.cancel() }
+        self.assumeIsolated { $0.advance(now: .now) }
+      }
+    }
+  }
+
+  deinit {
+    problemInput.finish()
+    requestInput.finish()
+    summaryInput.finish()
+    threads.shutdownGracefully { _ in }
+  }
+
+  // MARK: What comes
+
+  /// Begins to record a participant. No file is made before the first frame. Returns at once.
+  ///
+  /// - Parameters:
+  ///   - participant: any id that is not being recorded; otherwise nothing happens.
+  ///   - name: what the files are to be named by instead of the id.
+  ///   - now: the moment that `wallClock` belongs to.
+  ///   - wallClock: seconds since 1970-01-01 00:00 UTC.
+  public nonisolated func begin(
+    _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
+  ) {
+    let now = MonotonicInstant(now)
+    let clock = WallClock(moment: now, secondsSince1970: wallClock)
+    carryOut(inbox.begin(participant, name: name, clock: clock, now: now), for: participant)
+  }
+
+  /// Takes what a participant's media brought, in its order. Ignored for one who is not being recorded. Returns at once,
+  /// whatever the disk does.
+  public nonisolated func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    carryOut(inbox.receive(event, of: participant, now: MonotonicInstant(now)), for: participant)
+  }
+
+  /// Ends the recording of a participant. Returns at once; when the files are closed, what was recorded comes by
+  /// `summaries`, unless there was nothing to record.
+  public nonisolated func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant) {
+    carryOut(inbox.end(participant, reason: reason, now: MonotonicInstant(now)), for: participant)
+  }
+
+  /// Ends all recordings, and the recorder with them: what comes later is ignored.
+  ///
+  /// - Parameter limit: how long a disk that does not work can take. What it has not taken by then is missing, and the files
+  ///   stay unfinished but readable.
+  /// - Returns: what the recordings left behind that were not closed before, in the order of the participants' ids. They also
+  ///   come by `summaries`.
+  @discardableResult
+  public nonisolated func finish(
+    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+  ) async -> [RecordingSummary] {
+    let now = MonotonicInstant(now)
+    let (result, input) = AsyncStream.makeStream(of: [RecordingSummary].self)
+    // The last fifth is for saying so in the manifests.
+    _ = inbox.finish(Ending(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
+    wake()
+    let timer = Task {
+      try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: limit)
+      input.finish()
+    }
+    for await summaries in result {
+      timer.cancel()
+      return summaries
+    }
+    let isOfDisk = monitor.isCause(at: inbox.newest ?? now)
+    let delay = (inbox.delay.roundedSeconds * 10).rounded() / 10
+    let missing = delay > 0 ? " What came in the last \(delay) s of the call is not written." : ""
+    for status in status() {
+      let sentence =
+        "The recording of “\(status.participant)” could not be finished within \(limit): "
+        + (isOfDisk ? "the disk does not answer." : "this machine had no time.")
+        + "\(missing) Its files can be read as far as they go; a repair completes them."
+      problemInput.yield(
+        Problem(kind: isOfDisk ? .lost : .overloaded, participant: status.participant, sentence: sentence))
+    }
+    endStreams()
+    return []
+  }
+
+  // MARK: How it stands
+
+  /// How each recording stands, in the order of the participants' ids; never older than the disk makes it.
+  public nonisolated func status() -> [RecordingStatus] {
+    newestStatus.withLock { $0 }
+  }
+
+  /// The most bytes that ever waited for the disk.
+  package nonisolated var peakMemory: Int { inbox.peak }
+
+  // MARK: On the recorder's thread
+
+  /// Does what was put into the inbox and writes what has waited for long enough. The recorder calls it by itself unless it
+  /// was told not to.
+  package func advance(now: MonotonicInstant) {
+    drain()
+    for recording in recordings.values { recording.advance(now: now) }
+    for recording in closing { recording.advance(now: now) }
+    placeSurplus(now: now)
+    if let ending, now >= ending.deadline {
+      for recording in closing {
+        recording.finishUnverified(now: now)
+        recording.giveUp(now: now)
+      }
+    }
+    settle()
+    let isDue = statusTime.map { now - $0 >= Self.statusInterval } ?? true
+    guard isDue || !looksAtClock || ending != nil else { return }
+    statusTime = now
+    let status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
+    newestStatus.withLock { $0 = status }
+  }
+
+  /// Does what was put into the inbox.
+  func drain() {
+    let entries = inbox.takeAll()
+    for (entry, _) in entries { handle(entry) }
+    if let newest = entries.last?.element.now { placeSurplus(now: newest) }
+    if !entries.isEmpty { inbox.reuse(entries) }
+    settle()
+  }
+
+  /// Ends the wait of those whose frames take most of the memory, if they take too much of it together. What one participant
+  /// sends without telling its times must not cost the others theirs.
+  private func placeSurplus(now: MonotonicInstant) {
+    var unplaced = recordings.values.reduce(0) { $0 + $1.unplacedBytes }
+    if unplaced <= unplacedLimit { return }
+    for recording in recordings.values.sorted(by: { $0.unplacedBytes > $1.unplacedBytes }) {
+      if unplaced <= unplacedLimit / 2 { return }
+      unplaced -= recording.unplacedBytes
+      recording.placeAll(now: now)
+      unplaced += recording.unplacedBytes
+    }
+  }
+
+  private func handle(_ entry: RecordingQueue.Entry) {
+    if hasFinished {
+      if case .finish(let ending, _) = entry.step { ending.result.yield([]) }
+      return
+    }
+    switch entry.step {
+    case .begin(let name, let clock):
+      guard recordings[entry.participant] == nil, ending == nil else { return }
+      recordings[entry.participant] = ParticipantRecording(
+        entry.participant, name: name, clock: clock, surroundings: surroundings)
+    case .receive(let event, let leftOut):
+      recordings[entry.participant]?.receive(event, leftOut: leftOut, now: entry.now)
+    case .end(let reason, let leftOut):
+      guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
+      recording.end(reason, leftOut: leftOut, now: entry.now)
+      closing.append(recording)
+    case .finish(let ending, let leftOut):
+      self.ending = ending
+      for participant in recordings.keys.sorted(by: { $0.text < $1.text }) {
+        guard let recording = recordings.removeValue(forKey: participant) else { continue }
+        recording.end(ending.reason, leftOut: leftOut[participant] ?? [:], now: entry.now)
+        closing.append(recording)
+      }
+    }
+  }
+
+  /// Lets go of what is closed, and tells what waits.
+  private func settle() {
+    for recording in closing where recording.isClosed {
+      guard let summary = recording.summary else { continue }
+      summaryInput.yield(summary)
+      if ending != nil { endingSummaries.append(summary) }
+    }
+    closing.removeAll(where: \.isClosed)
+    let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
+    if let hang = inbox.settle(elsewhere: held) { resume(after: hang) }
+    guard let ending, closing.isEmpty else { return }
+    hasFinished = true
+    self.ending = nil
+    newestStatus.withLock { $0 = [] }
+    ending.result.yield(endingSummaries.sorted { $0.participant.text < $1.participant.text })
+    endStreams()
+  }
+
+  /// Nothing had been done for so long that the user was told.
+  private func resume(after hang: RecordingQueue.Hang) {
+    let all = Array(recordings.values) + closing
+    if hang.isOfDisk { for recording in all { recording.noteHang(from: hang.start, until: hang.end) } }
+    guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
+    let seconds = max(1, (hang.end - hang.start).milliseconds / 1_000)
+    let sentence =
+      (hang.isOfDisk ? "The disk answers again" : "This machine has time to record again")
+      + " after \(seconds) s; recording goes on."
+    problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
+  }
+
+  private nonisolated func carryOut(_ outcome: RecordingQueue.Outcome, for participant: ParticipantID) {
+    if let problem = outcome.problem { problemInput.yield(problem) }
+    if outcome.wantsKeyframe { requestInput.yield(participant) }
+    if outcome.wakes, looksAtClock { wake() }
+  }
+
+  private nonisolated func wake() {
+    loop.execute { [weak self] in self?.assumeIsolated { $0.drain() } }
+  }
+
+  private nonisolated func endStreams() {
+    problemInput.finish()
+    requestInput.finish()
+    summaryInput.finish()
+  }
+}

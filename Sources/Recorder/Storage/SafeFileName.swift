@@ -1,0 +1,73 @@
+/// A file's name without its ending, made of any text that came from outside.
+///
+/// Letters and digits of all scripts stay, and so do `-`, `_` and inner dots; all else becomes `_`. The result is never empty,
+/// never hidden, never looks like an option, never a name that other systems reserve, and at most 100 bytes long, so that an
+/// ending and a number fit into what file systems allow.
+struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
+  static let longest = 100
+
+  let description: String
+
+  /// - Parameter text: anything.
+  init(of text: String) {
+    var name = ""
+    var bytes = 0
+    for scalar in text.unicodeScalars {
+      let kept = Self.isKept(scalar) ? Character(scalar) : "_"
+      bytes += String(kept).utf8.count
+      if bytes > Self.longest { break }
+      name.append(kept)
+    }
+    if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }
+    if name.last == "." { name = name.dropLast() + "_" }
+    if name.isEmpty { name = "user" }
+    if Self.isReserved(name) { name = "_" + name }
+    description = name
+  }
+
+  private static func isKept(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar == "-" || scalar == "_" || scalar == "." { return true }
+    if scalar.isASCII { return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) }
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber: return true
+    default: return false
+    }
+  }
+
+  /// Devices of DOS, with or without an ending.
+  private static func isReserved(_ name: String) -> Bool {
+    let stem = name.prefix { $0 != "." }.uppercased()
+    if ["CON", "PRN", "AUX", "NUL"].contains(stem) { return true }
+    return stem.utf8.count == 4 && (stem.hasPrefix("COM") || stem.hasPrefix("LPT")) && stem.last?.isNumber == true
+  }
+}
+
+extension SafeFileName {
+  /// The name of a recording's media file.
+  ///
+  /// - Parameters:
+  ///   - base: the recording's name.
+  ///   - segment: from 1; names with it sort up to 9,999. Nil when there is only one.
+  static func file(_ base: String, segment: Int?, ending: String) -> String {
+    guard let segment else { return "\(base).\(ending)" }
+    let digits = "\(segment)"
+    return "\(base).\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits).\(ending)"
+  }
+
+  /// The name of a file that is to become `name` when it has its first content.
+  ///
+  /// - Parameter token: tells it from others that are to become the same.
+  static func draft(of name: String, token: UInt32) -> String {
+    let digits = String(token, radix: 16)
+    return ".\(name).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
+  }
+
+  /// The name that a draft is to get; nil for what is no draft.
+  static func final(ofDraft draft: String) -> String? {
+    let parts = draft.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 4, parts[0].isEmpty, parts.last == "part", parts[parts.count - 2].utf8.count == 8,
+      UInt32(parts[parts.count - 2], radix: 16) != nil
+    else { return nil }
+    return parts[1..<(parts.count - 2)].joined(separator: ".")
+  }
+}

@@ -1,0 +1,151 @@
+/// Judges whether a track's media clock counts what it says it counts, from the steps between its frames.
+///
+/// A clock is wrong when most of its steps cannot be (sound that would overlap itself, pictures less than 4 ms apart, time
+/// that stands still or goes back), or when it runs steadily at another speed than the arrivals. Delay alone never makes a
+/// clock wrong: neither jitter nor frames that come seconds late in a burst, nor a line that is filled up slowly, have that
+/// pattern. Steps are judged in windows of at least 10 frames and half a second.
+struct ClockValidator: Sendable {
+  /// What lies between a frame and the one before it.
+  struct Step: Sendable {
+    /// By the media clock.
+    var media: Duration
+    /// By the arrivals.
+    var arrival: Duration
+    /// How long the frame before is heard; nil for pictures.
+    var length: Duration?
+    /// Whether no packet between the two was lost.
+    var follows: Bool
+    /// Whether the media time did not fit what came before.
+    var isOdd: Bool
+  }
+
+  enum Verdict: Sendable, Hashable {
+    case undecided
+    case wrong
+    /// For 5 s the clock has run as the arrivals do.
+    case right
+  }
+
+  static let fewestFrames = 10
+  static let shortestWindow = Duration.milliseconds(500)
+  /// Pictures that are closer than this, one after the other, were not taken by a camera: more than 250 a second.
+  static let shortestVideoFrame = Duration.milliseconds(4)
+  /// How far behind the arrivals a clock must be, or ahead of them, before its speed alone speaks against it. A line can
+  /// fill up and so slow the arrivals down, but hardly ever do they come faster than they were sent.
+  static let lateEnough = Duration.seconds(2)
+  static let earlyEnough = Duration.seconds(1)
+  /// How long a clock must do well to be believed again, and how far it may be off meanwhile.
+  static let probation = Duration.seconds(5)
+  static let probationError = Duration.milliseconds(150)
+
+  private struct Window: Sendable {
+    var frames = 0
+    var odd = 0
+    var impossible = 0
+    var alike = 0
+    var ratio: Double?
+    var media = Duration.zero
+    var arrival = Duration.zero
+    var length = Duration.zero
+    var maximumPause = Duration.zero
+  }
+
+  private var window = Window()
+  /// The speeds of the last windows that were regular.
+  private var speeds: [Double] = []
+  private var goodMedia = Duration.zero
+  private var goodArrival = Duration.zero
+
+  /// Whether the few frames so far look as those of a wrong clock do, so that it is better to wait for more.
+  var isSuspicious: Bool { window.frames >= 3 && looksWrong }
+
+  /// Takes the next step.
+  ///
+  /// - Parameter surprise: how far the media clock is ahead of the arrivals; below zero when it is behind.
+  mutating func take(_ step: Step, surprise: Duration) -> Verdict {
+    window.frames += 1
+    window.media += step.media
+    window.arrival += step.arrival
+    if step.arrival > window.maximumPause { window.maximumPause = step.arrival }
+    if step.isOdd { window.odd += 1 }
+    if let length = step.length {
+      window.length += length
+      if step.media < length * 0.95 { window.impossible += 1 }
+      compare(step, with: length)
+    } else if step.media < Self.shortestVideoFrame {
+      window.impossible += 1
+    }
+    let isLong = window.arrival >= Self.shortestWindow || window.length >= Self.shortestWindow
+    guard window.frames >= Self.fewestFrames, isLong else { return .undecided }
+    defer { window = Window() }
+    return judge(surprise: surprise)
+  }
+
+  /// Forgets what was held against the clock before.
+  mutating func reset() { self = ClockValidator() }
+
+  private mutating func compare(_ step: Step, with length: Duration) {
+    guard step.follows, length > .zero else { return }
+    let ratio = step.media / length
+    guard let first = window.ratio else {
+      window.ratio = ratio
+      window.alike = 1
+      return
+    }
+    if abs(ratio - first) < 0.02 * first { window.alike += 1 }
+  }
+
+  private var looksWrong: Bool {
+    window.odd * 3 >= window.frames || window.impossible * 5 >= window.frames * 4 || isFastAudio
+  }
+
+  /// Packets that follow each other by number and by arrival without a pause, and by the clock with one each, always alike.
+  private var isFastAudio: Bool {
+    guard let ratio = window.ratio, ratio > 1.05, window.alike * 5 >= window.frames * 4 else { return false }
+    let excess = window.length - window.arrival
+    let error = excess < .zero ? .zero - excess : excess
+    return error < window.length * 0.2
+  }
+
+  private mutating func judge(surprise: Duration) -> Verdict {
+    if looksWrong { return wrong() }
+    if window.maximumPause <= .milliseconds(300), window.odd == 0, window.arrival > .milliseconds(100) {
+      if speeds.count == 6 { speeds.removeFirst() }
+      speeds.append(window.media / window.arrival)
+    } else {
+      speeds = []
+    }
+    let isSteadilyLate = speeds.count == 6 && isSteady(speeds[...]) && surprise < .zero - Self.lateEnough
+    let isSteadilyEarly = speeds.count >= 2 && isSteady(speeds.suffix(2)) && surprise > Self.earlyEnough
+    if isSteadilyLate || isSteadilyEarly { return wrong() }
+    return probe()
+  }
+
+  private mutating func wrong() -> Verdict {
+    goodMedia = .zero
+    goodArrival = .zero
+    speeds = []
+    return .wrong
+  }
+
+  /// Whether the clock ran at one speed, and not at the right one.
+  private func isSteady(_ speeds: ArraySlice<Double>) -> Bool {
+    let mean = speeds.reduce(0, +) / Double(max(1, speeds.count))
+    return abs(mean - 1) > 0.15 && speeds.allSatisfy { abs($0 - mean) < 0.1 * mean }
+  }
+
+  private mutating func probe() -> Verdict {
+    if window.odd > 0 || window.impossible > 0 {
+      goodMedia = .zero
+      goodArrival = .zero
+      return .undecided
+    }
+    goodMedia += window.media
+    goodArrival += window.arrival
+    guard goodArrival >= Self.probation else { return .undecided }
+    let excess = goodMedia - goodArrival
+    goodMedia = .zero
+    goodArrival = .zero
+    return excess <= Self.probationError && excess >= .zero - Self.probationError ? .right : .undecided
+  }
+}

@@ -1,0 +1,286 @@
+import FoundationEssentials
+import Logging
+import NIOCore
+
+/// All clients of a server and their rooms, on one event loop: every method must be called there.
+///
+/// It gives each WebSocket an id, checks what comes in against the limits, lets `Rooms` decide, and delivers.
+/// A message that is not of the protocol is ignored, because old clients send odd things; only a client that sends
+/// more of them than the limit is closed with a reason. So is one that cannot be let into its room.
+final class ConnectionRegistry {
+  private struct Client {
+    var handler: WebSocketHandler
+    var name: Name
+    var messages: TokenBucket
+    var bytes: TokenBucket
+    /// Each tells everybody in two rooms something.
+    var joins: TokenBucket
+    /// Of others, on their way to this client.
+    var waitingSignals: RelayQueueLimiter
+    var unusableMessages = 0
+    var joinTimer: Scheduled<Void>?
+  }
+
+  private let limits: SkyRTCServer.Limits
+  private let logger: Logger
+  private let loop: any EventLoop
+  private var rooms: Rooms
+  private var clients: [String: Client] = [:]
+  private var channels: [ObjectIdentifier: any Channel] = [:]
+  private var connections: ConnectionCount
+  /// About connections and clients that go beyond a limit, and about signals that are left out.
+  private var warnings: LogRateLimiter
+  private var signalWarnings: LogRateLimiter
+  private var isStopping = false
+
+  init(limits: SkyRTCServer.Limits, logger: Logger, loop: any EventLoop) {
+    self.limits = limits
+    self.logger = logger
+    self.loop = loop
+    connections = ConnectionCount(
+      maximum: limits.maximumConnections, maximumPerAddress: limits.maximumConnectionsPerAddress)
+    warnings = LogRateLimiter(perSecond: 1, burst: 20, now: loop.now)
+    signalWarnings = LogRateLimiter(perSecond: 1, burst: 20, now: loop.now)
+    rooms = Rooms(
+      maximumNameCharacters: limits.maximumRoomNameCharacters, maximumUsers: limits.maximumUsersPerRoom,
+      maximumRooms: limits.maximumRooms)
+  }
+
+  /// The ids in a room, oldest first.
+  func members(of room: String) -> [String] { rooms.members(of: room) }
+
+  // MARK: Connections
+
+  /// Takes note of a new TCP connection, if there is room for it.
+  func admit(_ channel: any Channel) -> Bool {
+    if isStopping { return false }
+    let address = channel.remoteAddress
+    if let refusal = connections.open(address) {
+      warn(within: &warnings, "A connection was refused: \(refusal).")
+      return false
+    }
+    let key = ObjectIdentifier(channel)
+    channels[key] = channel
+    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+      channels[key] = nil
+      connections.close(address)
+    }
+    return true
+  }
+
+  /// Takes over a connection that has just become a WebSocket.
+  func open(_ channel: any Channel) throws {
+    // A client can be renamed when it asks for its former id, so the handler's closures share this box.
+    let name = Name(ParticipantIdentity())
+    let handler = WebSocketHandler(
+      side: .server, limits: limits.webSocket,
+      owner: .init(
+        received: { [self] in received($0, from: name) },
+        ended: { [self] in ended(name.id, how: $0) }))
+    var client = Client(
+      handler: handler, name: name,
+      messages: TokenBucket(
+        perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now),
+      bytes: TokenBucket(
+        perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes),
+        now: loop.now),
+      joins: TokenBucket(
+        perSecond: limits.maximumJoinsPerSecond, burst: limits.maximumJoinBurst, now: loop.now),
+      waitingSignals: RelayQueueLimiter(maximumBytes: limits.maximumOutgoingBytes))
+    client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
+      drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
+    }
+    clients[name.id] = client
+    try channel.pipeline.syncOperations.addHandler(handler)
+    logger.debug("A WebSocket opened.", metadata: ["participant": "\(name.id)"])
+  }
+
+  private final class Name {
+    var identity: ParticipantIdentity
+    var id: String { identity.id }
+    init(_ identity: ParticipantIdentity) { self.identity = identity }
+  }
+
+  private func ended(_ id: String, how: WebSocketCloseReason) {
+    clients.removeValue(forKey: id)?.joinTimer?.cancel()
+    if isStopping { return }
+    let room = rooms.room(of: id)
+    deliver(rooms.leave(id))
+    logger.log(
+      level: room == nil ? .debug : .info, "A participant left: \(how)",
+      metadata: ["participant": "\(id)", "room": "\((room ?? "").printable())"])
+  }
+
+  /// Tells a client why, takes it out of its room at once, and closes it.
+  private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
+    guard let client = clients[id] else { return }
+    warn(within: &warnings, "A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
+    client.joinTimer?.cancel()
+    deliver(rooms.leave(id))
+    client.handler.close(code: code, reason: reason)
+  }
+
+  // MARK: Messages
+
+  private func received(_ message: WebSocketMessage, from name: Name) {
+    guard clients[name.id]?.messages.take(now: loop.now) == true else {
+      return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second came.")
+    }
+    guard clients[name.id]?.bytes.take(message.size, now: loop.now) == true else {
+      return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second came.")
+    }
+    do throws(SignallingError) {
+      switch try ClientMessage(parsing: try Self.text(of: message)) {
+      case .join(let room, let former):
+        guard clients[name.id]?.joins.take(now: loop.now) == true else {
+          return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) rooms a second were joined.")
+        }
+        join(room, former: former, name: name)
+      case .signal(let signal, let target): relay(signal, from: name.id, to: target)
+      }
+    } catch {
+      ignored(error, from: name.id)
+    }
+  }
+
+  /// The iOS client sends binary frames, so both kinds count as text.
+  private static func text(of message: WebSocketMessage) throws(SignallingError) -> String {
+    switch message {
+    case .text(let text):
+      return text
+    case .binary(let data):
+      guard let text = String(validating: data.readableBytesView, as: UTF8.self) else {
+        throw .notAMessage(bytes: data.readableBytes)
+      }
+      return text
+    }
+  }
+
+  private func ignored(_ error: SignallingError, from id: String) {
+    logger.debug("A message is ignored: \(error)", metadata: ["participant": "\(id)"])
+    clients[id]?.unusableMessages += 1
+    guard let client = clients[id], client.unusableMessages > limits.maximumUnusableMessages else { return }
+    drop(id, because: "\(client.unusableMessages) messages were not of the SkyRTC protocol.")
+  }
+
+  private func join(_ room: String, former: ClientMessage.FormerIdentity?, name: Name) {
+    if let former { takeBack(former, name: name) }
+    do throws(Rooms.JoinError) {
+      var deliveries = try rooms.join(name.id, room: room)
+      for index in deliveries.indices {
+        guard case .peers(let you, let others, _) = deliveries[index].notice else { continue }
+        deliveries[index].notice = .peers(you: you, others: others, secret: name.identity.secret)
+      }
+      clients[name.id]?.joinTimer?.cancel()
+      logger.info(
+        "A participant joined; \(rooms.members(of: room).count) are in the room.",
+        metadata: ["participant": "\(name.id)", "room": "\(room.printable())"])
+      deliver(deliveries)
+    } catch {
+      drop(name.id, because: error.description)
+    }
+  }
+
+  /// Gives a client that comes back the id it had before, if it shows the secret of that id and has not been in a room under the
+  /// new one. A connection of before that the server still believes in is given up.
+  private func takeBack(_ former: ClientMessage.FormerIdentity, name: Name) {
+    guard let secret = former.secret, let identity = ParticipantIdentity(id: former.id, secret: secret) else {
+      logger.debug(
+        "A client asks for an id without its secret, and gets a new one.", metadata: ["participant": "\(name.id)"])
+      return
+    }
+    guard identity.id != name.id, rooms.room(of: name.id) == nil else { return }
+    if let gone = clients.removeValue(forKey: identity.id) {
+      gone.joinTimer?.cancel()
+      gone.name.identity = ParticipantIdentity()
+      gone.handler.close(code: 1008, reason: "This participant has connected again.")
+    }
+    clients[identity.id] = clients.removeValue(forKey: name.id)
+    name.identity = identity
+  }
+
+  private func relay(_ signal: RelayedMessage, from sender: String, to target: String) {
+    guard let delivery = rooms.relay(signal, from: sender, to: target) else {
+      // Ordinary after somebody left: their id is stale.
+      logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
+      return
+    }
+    // A relayed candidate has its section twice, for old pages, so it can exceed the receiver's limit where the request did not.
+    let text = delivery.notice.text
+    guard text.utf8.count <= limits.maximumMessageBytes else {
+      return drop(
+        sender, code: 1009,
+        because:
+          "A message has \(text.utf8.count) bytes when it is relayed, but \(limits.maximumMessageBytes) are allowed.")
+    }
+    pass(text, from: sender, to: delivery.to)
+  }
+
+  /// Sends a signal, unless too many of them wait for its receiver already: what participants send gets nobody dropped but
+  /// themselves.
+  private func pass(_ text: String, from sender: String, to receiver: String) {
+    let size = text.utf8.count + WebSocketHandler.frameOverhead
+    guard clients[receiver]?.waitingSignals.add(size, from: sender) == true, let client = clients[receiver] else {
+      return warn(
+        within: &signalWarnings, "A signal is left out, because its receiver reads too slowly.",
+        metadata: ["participant": "\(sender)", "receiver": "\(receiver)"])
+    }
+    let sent = loop.makePromise(of: Void.self)
+    // The receiver may have taken up a former id by then, or be gone and somebody else have this one.
+    let name = client.name
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      guard clients[name.id]?.name === name else { return }
+      clients[name.id]?.waitingSignals.remove(size, from: sender)
+    }
+    client.handler.send(.text(text), promise: sent)
+  }
+
+  private func deliver(_ deliveries: [Rooms.Delivery]) {
+    // Everybody in a room is told the same.
+    var last: (notice: ServerMessage, text: String)?
+    for delivery in deliveries {
+      let text = if let last, last.notice == delivery.notice { last.text } else { delivery.notice.text }
+      last = (delivery.notice, text)
+      clients[delivery.to]?.handler.send(.text(text))
+    }
+  }
+
+  private func warn(within bucket: inout LogRateLimiter, _ sentence: String, metadata: Logger.Metadata = [:]) {
+    guard let leftOut = bucket.take(now: loop.now) else { return }
+    var metadata = metadata
+    if leftOut > 0 { metadata["warnings left out before"] = "\(leftOut)" }
+    logger.warning("\(sentence)", metadata: metadata)
+  }
+
+  // MARK: The end
+
+  /// Says goodbye to everybody and returns when all connections are closed. Nobody is told that somebody else left:
+  /// calls go on, and all may meet again on the next server.
+  func stop() -> EventLoopFuture<Void> {
+    isStopping = true
+    let open = Array(channels.values)
+    let webSockets = Set(clients.values.compactMap { $0.handler.channel.map(ObjectIdentifier.init) })
+    for client in clients.values {
+      client.joinTimer?.cancel()
+      client.handler.close(code: 1001, reason: "The server is shutting down.")
+    }
+    for channel in open where !webSockets.contains(ObjectIdentifier(channel)) { channel.close(promise: nil) }
+    return EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: loop)
+  }
+}
+
+extension SkyRTCServer.Limits {
+  var webSocket: WebSocketLimits {
+    var limits = WebSocketLimits()
+    limits.maximumMessageBytes = maximumMessageBytes
+    limits.maximumFrameRate = (maximumFramesPerSecond, maximumFrameBurst)
+    limits.maximumOutgoingBytes = maximumOutgoingBytes
+    limits.pingInterval = pingInterval
+    limits.pingTimeout = pingTimeout
+    limits.closeTimeout = closeTimeout
+    return limits
+  }
+}
+
+@available(*, unavailable)
+extension ConnectionRegistry: Sendable {}

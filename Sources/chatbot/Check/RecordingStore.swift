@@ -1,0 +1,94 @@
+import CallCheck
+import CallReport
+import FoundationEssentials
+import Media
+import Recorder
+
+/// The recordings of a check: kept where they were asked for, or made only to be put into the page.
+final class RecordingStore {
+  /// Where they are recorded; nil when they are not.
+  let folder: String?
+  private let isKept: Bool
+  private var files: [String: [String]] = [:]
+
+  /// - Parameters:
+  ///   - kept: the folder to keep them in.
+  ///   - isWanted: whether there is a page to put them into.
+  init(kept: String?, isWanted: Bool) throws(CallFailure) {
+    isKept = kept != nil
+    if kept != nil || !isWanted {
+      folder = kept
+      return
+    }
+    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("chatbot-check-\(UUID().uuidString)")
+    do {
+      try FileManager.default.createDirectory(
+        at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw CallFailure(.disk, "\(scratch.path) cannot be made: \(FileReason.sentence(error))")
+    }
+    folder = scratch.path
+  }
+
+  /// Takes in what was recorded.
+  func enter(_ recordings: [RecordingSummary]) {
+    for recording in recordings {
+      // The WebM file has both tracks; the Ogg file is of use where there were no pictures.
+      let media = recording.paths.filter { !$0.hasSuffix(".json") }
+      let films = media.filter { $0.hasSuffix(".webm") }
+      files[recording.participant.text, default: []] += films.isEmpty ? media : films
+    }
+  }
+
+  /// Names the files in a report, each with its peer.
+  func list(in report: inout CheckReport) {
+    for index in report.peers.indices { report.peers[index].recordings = files[report.peers[index].id] ?? [] }
+  }
+
+  /// A report with its files, for a page at a path: those that are kept and large are linked to, the others are put in.
+  func page(
+    of report: CheckReport, at path: String
+  ) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
+    var report = report
+    list(in: &report)
+    var recordings: [String: HTMLReport.Recording] = [:]
+    var left = HTMLReport.maximumEmbeddedInAll
+    for index in report.peers.indices {
+      for file in report.peers[index].recordings {
+        if let bytes = Self.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
+          left -= bytes.count
+          recordings[file] = .bytes(bytes)
+        } else if isKept {
+          recordings[file] = .file(Self.path(of: file, from: path))
+        } else {
+          report.peers[index].recordings.removeAll { $0 == file }
+        }
+      }
+    }
+    return (report, recordings)
+  }
+
+  /// Removes what is not to be kept.
+  func clear() {
+    if !isKept, let folder { try? FileManager.default.removeItem(atPath: folder) }
+  }
+
+  /// A file's bytes; nil when there are more than so many.
+  static func bytes(of file: String, most: Int) -> [UInt8]? {
+    // A number of which type it is depends on what else is linked.
+    guard let attribute = (try? FileManager.default.attributesOfItem(atPath: file))?[.size],
+      let size = attribute as? Int ?? (attribute as? UInt).flatMap({ Int(exactly: $0) })
+        ?? (attribute as? UInt64).flatMap({ Int(exactly: $0) }),
+      size <= most
+    else { return nil }
+    return FileManager.default.contents(atPath: file).map { Array($0) }
+  }
+
+  /// A file's path from the folder of a page.
+  static func path(of file: String, from page: String) -> String {
+    let target = URL(fileURLWithPath: file).standardizedFileURL.pathComponents
+    let start = URL(fileURLWithPath: page).deletingLastPathComponent().standardizedFileURL.pathComponents
+    let common = zip(target, start).prefix { $0 == $1 }.count
+    return (Array(repeating: "..", count: start.count - common) + target.dropFirst(common)).joined(separator: "/")
+  }
+}

@@ -1,0 +1,210 @@
+import Media
+import NIOCore
+import RTP
+import TestSupport
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+/// Senders whose media goes to a receiver each over one and the same line, in time that a test moves.
+struct SharedPath {
+  /// One sender and its receiver. A class, for a session is large and must not be copied at every turn.
+  final class Flow {
+    var sender: MediaSession
+    var receiver: MediaSession
+    /// What the sender plays: an encoder that follows the line, or frames at their own bitrate.
+    var encoder: LiveEncoder?
+    var file: LiveEncoder?
+    var back: LossyLink
+    /// When its camera begins, and when its receiver joins.
+    var start: ContinuousClock.Instant
+    var joins: ContinuousClock.Instant
+    var targets: [(time: ContinuousClock.Instant, bitrate: Int)] = []
+    var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] = []
+    var keyframeRequests: [ContinuousClock.Instant] = []
+    /// Bytes of media that arrived, each second.
+    var delivered: [Int: Int] = [:]
+    /// The number and time of each picture that was given to the sender.
+    var given: [Int: ContinuousClock.Instant] = [:]
+    /// Sees each RTCP packet on its way back; false loses it.
+    var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
+
+    init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: ContinuousClock.Instant) {
+      self.sender = sender
+      self.receiver = receiver
+      self.back = back
+      self.start = start
+      joins = start
+    }
+  }
+
+  /// How long a datagram waited before the line.
+  struct Wait {
+    var time: ContinuousClock.Instant
+    var wait: Duration
+  }
+
+  let start: ContinuousClock.Instant
+  private(set) var now: ContinuousClock.Instant
+  var line: LossyLink
+  var flows: [Flow] = []
+  private(set) var waits: [Wait] = []
+  private(set) var bytesCarried = 0
+  private var departures: [UInt32: ContinuousClock.Instant] = [:]
+  private var serial: UInt32 = 0
+  private let seed: UInt64
+
+  init(seed: UInt64, _ conditions: LossyLink.Conditions) {
+    start = .now
+    now = start
+    self.seed = seed
+    line = LossyLink(conditions, seed: seed)
+  }
+
+  /// Adds a sender.
+  mutating func add(
+    after delay: Duration = .zero, media: Negotiated = .init(), configuration: MediaSession.Configuration = .live,
+    file: Int? = nil
+  ) {
+    let number = UInt64(flows.count)
+    var sender = MediaSession(
+      owner: ParticipantID("viewer"), cname: "sender", seed: seed &+ number, configuration: configuration)
+    var receiver = MediaSession(owner: ParticipantID("sender"), cname: "viewer", seed: seed &+ 100 &+ number)
+    sender.configure(media.alice, now: now)
+    receiver.configure(media.bob, now: now)
+    let flow = Flow(
+      sender: sender, receiver: receiver,
+      back: LossyLink(.init(delay: line.conditions.delay), seed: seed &+ 200 &+ number), start: now + delay)
+    if let file {
+      flow.file = LiveEncoder(seed: seed &+ number, start: now + delay)
+      flow.file?.bitrate = file
+      flow.file?.keyframeEvery = 90
+    } else {
+      flow.encoder = LiveEncoder(seed: seed &+ number, start: now + delay)
+    }
+    flows.append(flow)
+  }
+
+  /// Asks for a keyframe as the receiver's page would.
+  mutating func requestKeyframe(of place: Int = 0) {
+    var datagram = ByteBuffer()
+    RTCPPacket.write(
+      [.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: Negotiated.aliceVideo))], into: &datagram)
+    flows[place].back.send(datagram, now: now)
+  }
+
+  mutating func run(for span: Duration) {
+    let end = now + span
+    work()
+    while let next = nextEvent, next <= end {
+      now = max(now, next)
+      work()
+    }
+    now = end
+  }
+
+  private var nextEvent: ContinuousClock.Instant? {
+    var earliest = line.deadline
+    func consider(_ instant: ContinuousClock.Instant?) {
+      if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
+    }
+    for flow in flows {
+      if flow.start > now {
+        consider(flow.start)
+        continue
+      }
+      consider(flow.sender.deadline)
+      consider(flow.receiver.deadline)
+      consider(flow.back.deadline)
+      consider(flow.encoder?.deadline)
+      consider(flow.file?.deadline)
+    }
+    return earliest
+  }
+
+  private mutating func work() {
+    while let datagram = line.receive(now: now) { arrive(datagram) }
+    for place in flows.indices where flows[place].start <= now {
+      if !flows[place].sender.isReady, flows[place].joins <= now {
+        flows[place].sender.transportBecameReady(now: now)
+        flows[place].receiver.transportBecameReady(now: now)
+      }
+      while let frame = nextFrame(place) {
+        if frame.codec == .vp8, let number = SyntheticSource.number(of: frame) { flows[place].given[number] = now }
+        flows[place].sender.send(frame, now: now)
+      }
+      while let datagram = flows[place].back.receive(now: now) {
+        if PacketKind.of(datagram) == .rtcp { flows[place].sender.receivedRTCP(datagram, now: now) }
+      }
+      let wallClock = SessionCall.wallClockAtStart + (now - start)
+      for output in flows[place].sender.poll(now: now, wallClock: wallClock) { take(output, of: place) }
+      for output in flows[place].receiver.poll(now: now, wallClock: wallClock) { takeAnswer(output, of: place) }
+    }
+  }
+
+  private mutating func nextFrame(_ place: Int) -> EncodedFrame? {
+    flows[place].encoder?.next(now: now) ?? flows[place].file?.next(now: now)
+  }
+
+  private mutating func take(_ output: MediaSession.Output, of place: Int) {
+    switch output {
+    case .rtp(let datagram), .rtcp(let datagram):
+      // 28 bytes of IPv4 and UDP, of which 8 hold whose it is and its serial number.
+      var wrapped = ByteBuffer()
+      wrapped.writeMultipleIntegers(UInt32(place), serial)
+      wrapped.writeRepeatingByte(0, count: 20)
+      wrapped.writeImmutableBuffer(datagram)
+      departures[serial] = now
+      serial &+= 1
+      line.send(wrapped, now: now)
+    case .keyframeRequested:
+      flows[place].keyframeRequests.append(now)
+      flows[place].encoder?.requestKeyframe(now: now)
+    case .targetBitrate(let target):
+      flows[place].targets.append((now, target.bitrate))
+      flows[place].encoder?.bitrate = target.bitrate
+    case .event:
+      break
+    }
+  }
+
+  private mutating func takeAnswer(_ output: MediaSession.Output, of place: Int) {
+    switch output {
+    case .rtcp(let datagram):
+      let kept = ((try? RTCPPacket.parse(compound: datagram)) ?? []).filter(flows[place].carriesFeedback)
+      guard !kept.isEmpty else { return }
+      var written = ByteBuffer()
+      RTCPPacket.write(kept, into: &written)
+      flows[place].back.send(written, now: now)
+    case .event(.frame(let frame)):
+      flows[place].frames.append((now, frame))
+    case .event, .rtp, .keyframeRequested, .targetBitrate:
+      break
+    }
+  }
+
+  private mutating func arrive(_ datagram: ByteBuffer) {
+    var datagram = datagram
+    let size = datagram.readableBytes
+    guard let (flow, serial) = datagram.readMultipleIntegers(as: (UInt32, UInt32).self) else { return }
+    datagram.moveReaderIndex(forwardBy: 20)
+    let place = Int(flow)
+    if let departure = departures.removeValue(forKey: serial) {
+      waits.append(Wait(time: now, wait: now - departure - line.conditions.delay))
+    }
+    bytesCarried += size
+    flows[place].delivered[Int((now - start) / .seconds(1)), default: 0] += size
+    let own = ByteBuffer(bytes: datagram.readableBytesView)
+    if PacketKind.of(own) == .rtcp {
+      flows[place].receiver.receivedRTCP(own, now: now)
+    } else {
+      flows[place].receiver.receivedRTP(own, now: now)
+    }
+  }
+}
+
+extension MediaSession.Configuration {
+  /// For a source that follows the line and makes keyframes.
+  static var live: Self { Self(keyframeAnswer: .source) }
+}

@@ -1,0 +1,54 @@
+import Signalling
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("How often a participant may make us do something")
+struct RateLimiterTests {
+  @Test("so many at once, then one in each interval, and all of them again after a pause")
+  func burstAndPace() {
+    let start = ContinuousClock.now
+    var allowance = RateLimiter(burst: 3, interval: .seconds(1))
+    #expect(allowance.isUntouched(now: start))
+    #expect((0..<5).map { _ in allowance.take(now: start) } == [true, true, true, false, false])
+    #expect(allowance.next(now: start) == start + .seconds(1))
+    #expect(
+      [900, 1_000, 1_500, 2_000].map { allowance.take(now: start + .milliseconds($0)) } == [false, true, false, true])
+    #expect(!allowance.isUntouched(now: start + .seconds(4)))
+    let later = start + .seconds(20)
+    #expect(allowance.isUntouched(now: later))
+    #expect((0..<4).map { _ in allowance.take(now: later) } == [true, true, true, false])
+  }
+
+  @Test("of offers that come too fast the newest is answered, when its time has come")
+  func gate() {
+    let start = ContinuousClock.now
+    var gate = DescriptionRateLimiter()
+    let passed = (0..<100).compactMap { gate.pass("\($0)", now: start) }
+    #expect(passed == (0..<10).map { "\($0)" })
+    #expect(gate.deadline == start + .milliseconds(500))
+    #expect(gate.open(now: start + .milliseconds(499)) == nil)
+    #expect(gate.open(now: start + .milliseconds(500)) == "99")
+    #expect(gate.deadline == nil)
+    #expect(!gate.isIdle(now: start + .seconds(1)))
+    #expect(gate.isIdle(now: start + .seconds(6)))
+  }
+
+  @Test("answers have a gate of their own, and candidates that come too fast are dropped")
+  func signalling() {
+    let start = ContinuousClock.now
+    var gate = SignallingRateLimiter()
+    let candidate = SignallingMessage.candidate(TrickledCandidate(candidate: "", mid: nil, mLineIndex: nil))
+    for kind in [SignallingMessage.offer("x"), .answer("x")] {
+      #expect((0..<50).count { _ in gate.pass(kind, now: start) != nil } == 10)
+    }
+    #expect((0..<1_000).count { _ in gate.pass(candidate, now: start) != nil } == 200)
+    #expect(gate.deadline == start + .milliseconds(500))
+    #expect(gate.open(now: start + .milliseconds(500)) == [.offer("x"), .answer("x")])
+    #expect(gate.pass(candidate, now: start + .milliseconds(100)) != nil)
+    #expect(!gate.isIdle(now: start + .seconds(6)))
+    #expect(gate.isIdle(now: start + .seconds(20)))
+  }
+}

@@ -1,0 +1,32 @@
+import Media
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+/// A guest who does nothing wrong, while others do.
+struct HonestParticipant {
+  private let call: SwitchboardCall
+
+  /// Lets the guest in, and has them play.
+  init(in call: SwitchboardCall) throws {
+    self.call = call
+    try call.enter("anna", host: 1)
+    try call.connect("anna")
+    call.play("anna", seed: 12)
+  }
+
+  /// Expects that all that the guest sent came out, byte for byte, and in time.
+  func expectUnharmed(sourceLocation: SourceLocation = #_sourceLocation) {
+    call.run(for: .seconds(1))
+    let sent = call.stop("anna")
+    call.run(for: .milliseconds(200))
+    #expect(sent.count > 60, sourceLocation: sourceLocation)
+    let frames = call.frames(of: "anna")
+    for codec in Codec.allCases {
+      expectSame(frames.payloads(codec), sent.payloads(codec), sourceLocation: sourceLocation)
+    }
+    #expect(call.engine(of: "anna")?.state == .connected, sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,46 @@
+import Media
+import NIOCore
+
+/// Made-up media in real time: gives each frame when it is due, and keeps what it gave.
+struct SyntheticFrameSource {
+  private var media: SyntheticMedia
+  private var videoFrame: EncodedFrame
+  private var audio: EncodedFrame
+  private let kinds: Set<MediaKind>
+  private(set) var sent: [EncodedFrame] = []
+
+  init(
+    seed: UInt64, start: ContinuousClock.Instant, shape: SyntheticMedia.Shape = .usual,
+    kinds: Set<MediaKind> = [.audio, .video]
+  ) {
+    media = SyntheticMedia(seed: seed, start: start, shape: shape)
+    videoFrame = media.videoFrame()
+    audio = media.audio()
+    self.kinds = kinds
+  }
+
+  /// When the next frame is due; nil when there is never one.
+  var deadline: ContinuousClock.Instant? {
+    switch (kinds.contains(.video), kinds.contains(.audio)) {
+    case (true, true): min(videoFrame.arrival, audio.arrival)
+    case (true, false): videoFrame.arrival
+    case (false, true): audio.arrival
+    case (false, false): nil
+    }
+  }
+
+  /// The next frame, if one is due.
+  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+    guard let deadline, deadline <= now else { return nil }
+    let frame: EncodedFrame
+    if kinds.contains(.video), videoFrame.arrival == deadline {
+      frame = videoFrame
+      videoFrame = media.videoFrame()
+    } else {
+      frame = audio
+      audio = media.audio()
+    }
+    sent.append(frame)
+    return frame
+  }
+}

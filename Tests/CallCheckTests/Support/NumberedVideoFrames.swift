@@ -1,0 +1,41 @@
+import CallCheck
+import Codecs
+import Media
+import NIOCore
+import Pattern
+
+/// Pictures of the pattern of which each is a keyframe, so that they can be lost, doubled and put into another order without
+/// harm to the others.
+struct NumberedVideoFrames {
+  static let size = VideoSize(width: 160, height: 120)
+  let payloads: [ByteBuffer]
+  /// Pictures a second.
+  let rate: Double
+
+  /// - Parameter numbers: on the pictures; each is made when a picture of that number is.
+  init(count: Int, rate: Double = 30) throws {
+    self.rate = rate
+    let painter = PatternPainter(size: Self.size, streamID: 3)
+    var settings = VP8Encoder.Settings(size: Self.size)
+    settings.bitrate = 2_000_000
+    let encoder = try VP8Encoder(settings)
+    payloads = try (0..<count).map { number in
+      let videoFrame = painter.videoFrame(frame: UInt32(number), time: Self.milliseconds(Double(number) / rate))
+      return try encoder.encode(videoFrame, time: Int64(number) * 3_000, keyframe: true)?.payload ?? ByteBuffer()
+    }
+  }
+
+  /// What the wall clock reads at a time of the check, in milliseconds since 1970.
+  static func milliseconds(_ time: Double) -> UInt64 {
+    UInt64(Double(SyntheticCall.wallClock) + (time * 1_000).rounded())
+  }
+
+  /// When a picture is made.
+  func time(_ number: Int) -> Double { Double(number) / rate }
+
+  func frame(_ number: Int, at time: Double) -> EncodedFrame {
+    EncodedFrame(
+      owner: SyntheticCall.peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
+      payload: payloads[number], isKeyframe: true, size: Self.size, arrival: SyntheticCall.instant(time))
+  }
+}

@@ -1,0 +1,214 @@
+import CallCheck
+import Codecs
+import Media
+import NIOCore
+import Pattern
+import Synchronization
+import TestSupport
+
+/// A peer that plays the test pattern through real encoders, and a line to the judge; everything on a made-up clock.
+///
+/// What is wrong with the call is said by its fields; without, it is a good one.
+struct SyntheticCall: Hashable {
+  static let peer = ParticipantID("peer-1")
+  /// What the wall clock reads at the check's start, in milliseconds since 1970.
+  static let wallClock: Int64 = 1_795_280_400_123
+
+  /// How long the check lasts, and when media begins, in seconds.
+  var duration = 8.0
+  var begin = 1.0
+  var size = VideoSize(width: 320, height: 240)
+  var framesPerSecond = 30.0
+  /// On the way, in seconds.
+  var delay = 0.05
+  /// How much later sound is sent than it was made, and how much of that the sender's stamps know of.
+  var audioDelay = 0.0
+  /// In which seconds what is sent shows nothing but black, is silent, or is far too loud.
+  var black: Range<Double>?
+  var silent: Range<Double>?
+  var clipped: Range<Double>?
+  /// In which seconds no pictures are made, and in which the same one is sent again and again.
+  var paused: Range<Double>?
+  var standing: Range<Double>?
+  /// When the peer leaves.
+  var leaves: Double?
+  /// Packets of sound that are lost, by their number, and pictures that are, by theirs.
+  var lostAudio: Set<Int> = []
+  var hasVideo = true
+  var hasAudio = true
+  var bitrate = 800_000
+
+  /// One thing that the judge is told.
+  struct ScriptedEvent {
+    var time: Double
+    var event: CheckEvent
+  }
+
+  static let start = ContinuousClock.now
+
+  static func instant(_ seconds: Double) -> ContinuousClock.Instant {
+    start + .nanoseconds(Int64((seconds * 1e9).rounded()))
+  }
+
+  /// The options that fit.
+  var options: CallJudge.Options {
+    var options = CallJudge.Options(start: Self.start, room: "100")
+    options.wallClock = Double(Self.wallClock)
+    options.expected = CheckExpectation(audio: hasAudio, video: hasVideo, pattern: .played)
+    return options
+  }
+
+  /// What happens in calls that were asked for before: encoding them is what takes the time.
+  private static let known = Mutex<[Self: [ScriptedEvent]]>([:])
+
+  /// Everything that happens, in order.
+  func participantEvents() throws -> [ScriptedEvent] {
+    if let known = Self.known.withLock({ $0[self] }) { return known }
+    let participantEvents = try makeEvents()
+    Self.known.withLock { $0[self] = participantEvents }
+    return participantEvents
+  }
+
+  private func makeEvents() throws -> [ScriptedEvent] {
+    let all = steps + (hasVideo ? try videoFrames() : []) + (hasAudio ? try audio() : []) + samples + goodbye
+    return all.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+  }
+
+  /// A judge that was told everything.
+  func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CallJudge {
+    var options = options
+    change(&options)
+    let judge = CallJudge(options)
+    judge.joined(at: Self.instant(0.2))
+    for participantEvent in try participantEvents() {
+      judge.take(participantEvent.event, of: Self.peer, at: Self.instant(participantEvent.time))
+    }
+    return judge
+  }
+
+  /// The report at the call's end.
+  func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
+    try judge(change).report(at: Self.instant(duration))
+  }
+
+  // MARK: What happens
+
+  private var end: Double { min(duration, leaves ?? duration) }
+
+  private var steps: [ScriptedEvent] {
+    let steps: [(Double, CallStep)] = [
+      (0.3, .seen), (0.31, .offerSent), (0.32, .localCandidate(.host)), (0.4, .answerReceived),
+      (0.41, .remoteCandidate(.host)), (0.42, .checksBegun), (0.44, .checkAnswered), (0.45, .iceConnected),
+      (0.6, .dtlsConnected),
+    ]
+    return steps.map { ScriptedEvent(time: $0, event: .step($1)) }
+  }
+
+  private var goodbye: [ScriptedEvent] {
+    leaves.map { [ScriptedEvent(time: $0 + 0.1, event: .step(.gone(.left, "The peer left the room.")))] } ?? []
+  }
+
+  private func isIn(_ range: Range<Double>?, _ time: Double) -> Bool { range?.contains(time) ?? false }
+
+  /// When what is made at a time comes, if nothing else is wrong: `end` is the end of what can have come.
+  private func frame(_ codec: Codec, ticks: Int64, payload: ByteBuffer, isKeyframe: Bool, at time: Double)
+    -> EncodedFrame
+  {
+    EncodedFrame(
+      owner: Self.peer, codec: codec, time: MediaTime(ticks: ticks + 1_000_000, rate: codec.clockRate),
+      payload: payload,
+      isKeyframe: isKeyframe, size: isKeyframe && codec == .vp8 ? size : nil, arrival: Self.instant(time))
+  }
+
+  private func videoFrames() throws -> [ScriptedEvent] {
+    var settings = VP8Encoder.Settings(size: size)
+    settings.bitrate = bitrate
+    settings.framesPerSecond = Int(framesPerSecond)
+    let encoder = try VP8Encoder(settings)
+    let painter = PatternPainter(size: size, streamID: 7)
+    var participantEvents: [ScriptedEvent] = []
+    var number = 0
+    var standingVideoFrame: VideoFrame?
+    while true {
+      let made = begin + Double(number) / framesPerSecond
+      let arrival = made + delay
+      if arrival >= end { break }
+      defer { number += 1 }
+      if isIn(paused, made) { continue }
+      let milliseconds = UInt64(Double(Self.wallClock) + (made * 1_000).rounded())
+      var videoFrame = painter.videoFrame(frame: UInt32(number), time: milliseconds)
+      if isIn(standing, made) {
+        standingVideoFrame = standingVideoFrame ?? videoFrame
+        videoFrame = standingVideoFrame ?? videoFrame
+      }
+      if isIn(black, made) { videoFrame = VideoFrame(size: size) }
+      let ticks = Int64((Double(number) * 90_000 / framesPerSecond).rounded())
+      guard let output = try encoder.encode(videoFrame, time: ticks) else { continue }
+      let frame = frame(.vp8, ticks: ticks, payload: output.payload, isKeyframe: output.isKeyframe, at: arrival)
+      participantEvents.append(ScriptedEvent(time: arrival, event: .frame(frame)))
+    }
+    return participantEvents
+  }
+
+  private func audio() throws -> [ScriptedEvent] {
+    var settings = OpusEncoder.Settings()
+    settings.channels = 1
+    settings.bitrate = 48_000
+    let encoder = try OpusEncoder(settings)
+    let pattern = PatternAudio()
+    let length = 960
+    var participantEvents: [ScriptedEvent] = []
+    var number = 0
+    var lost = 0
+    while true {
+      // A packet can be sent when its last sample was made.
+      let made = begin + Double(number) * 0.02
+      let arrival = made + 0.02 + delay + audioDelay
+      if arrival >= end { break }
+      defer { number += 1 }
+      // The encoder's own delay is made good for, as a camera of ours does.
+      let first = Int64((Double(Self.wallClock) + made * 1_000) * 48) + Int64(encoder.lookahead)
+      var audio = pattern.audio(from: first, count: length)
+      if isIn(silent, made) { audio.samples = [Float](repeating: 0, count: length) }
+      if isIn(clipped, made) {
+        audio.samples = audio.samples.map { min(max($0 * 200, -1), 1) }
+      }
+      let payload = try encoder.encode(audio)
+      if lostAudio.contains(number) {
+        lost += 1
+        continue
+      }
+      var frame = frame(.opus, ticks: Int64(number * length), payload: payload, isKeyframe: true, at: arrival)
+      if lost > 0 { frame.gap = MediaGap(.lost, packetsLost: lost) }
+      lost = 0
+      participantEvents.append(ScriptedEvent(time: arrival, event: .frame(frame)))
+    }
+    return participantEvents
+  }
+
+  /// The connection's counts, once a second.
+  private var samples: [ScriptedEvent] {
+    stride(from: begin, through: end, by: 1).map { time in
+      var sample = ConnectionSample()
+      var track = TrackStatistics()
+      track.packetsExpected = UInt64((time - begin) * 100) + 1
+      track.packetsReceived = track.packetsExpected
+      track.jitter = 0.002
+      sample.received = [.video: track]
+      sample.packetsSent = UInt64((time - begin) * 50) + 1
+      sample.bytesSent = sample.packetsSent * 1_000
+      sample.roundTripTime = 0.03
+      return ScriptedEvent(time: time, event: .sample(sample))
+    }
+  }
+}
+
+extension CheckReport {
+  /// The rules that did not hold.
+  var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
+
+  /// What the results say, for a test that fails.
+  var told: String { results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n") }
+
+  func result(_ rule: String) -> RuleResult? { results.first { $0.rule == rule } }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The public interfaces")
+struct PublicInterfaceTests {
+  /// The modules of the library products, as Package.swift names them.
+  static let modules = [
+    "BotPeer", "CallCheck", "CallReport", "FileSource", "LiveSource", "Media", "Recorder", "SkyRTC",
+  ]
+
+  @Test("are those of Tests/DocumentationTests/Interfaces: who changes one decides it, with `make reference`")
+  func areUnchanged() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("symbols-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let script = Repository.folder.appendingPathComponent("scripts/symbols.sh").path
+    let made = try ExternalTool.run(script, [folder.path] + Self.modules, limit: 120)
+    try #require(made.status == 0, "\(made.errors)")
+    for module in Self.modules {
+      let interface = try PublicInterface(of: module, in: folder).text
+      let path = "Tests/DocumentationTests/Interfaces/\(module).txt"
+      #expect(!interface.isEmpty)
+      if try Repository.update(path, with: interface) { continue }
+      let kept = Set(try Repository.text(of: path).split(separator: "\n"))
+      let now = Set(interface.split(separator: "\n"))
+      let (added, removed) = (now.subtracting(kept).sorted(), kept.subtracting(now).sorted())
+      #expect(added.isEmpty && removed.isEmpty, "\(module) has gained \(added) and lost \(removed).")
+    }
+  }
+}

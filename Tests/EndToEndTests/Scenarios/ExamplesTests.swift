@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// The programs in `Examples`, which use the libraries as any other package does.
+  @Suite("examples") struct ExamplesTests {
+    @Test("a fake camera is echoed by an echo bot and recorded by a recorder, each a program of some dozen lines")
+    func room() async throws {
+      try await Scenario.run("19 examples") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        func example(_ name: String, _ arguments: String...) async throws -> ChildProcess {
+          let program = BuiltProgram.folder.appendingPathComponent(name).path
+          return try await scenario.program(name, [program, server.address, "examples"] + arguments)
+        }
+        let camera = try await example("FakeCamera", BuiltProgram.sample.path, "12")
+        let echo = try await example("EchoBot", "9")
+        let recorder = try await example("RecordRoom", folder.path, "7")
+        #expect(try await recorder.ending(within: .seconds(20)) == .exit(0))
+        #expect(try await echo.ending(within: .seconds(20)) == .exit(0))
+        #expect(try await camera.ending(within: .seconds(20)) == .exit(0))
+
+        let file = try #require(folder.files("webm").first)
+        #expect(recorder.output.contains(file.lastPathComponent))
+        let probe = try ExternalTool.run(
+          "ffprobe",
+          [
+            "-v", "error", "-count_frames", "-show_entries", "stream=codec_name,nb_read_frames", "-of", "csv=p=0",
+            file.path,
+          ])
+        #expect(probe.errors.isEmpty, "\(probe.errors)")
+        let frames = probe.output.split(separator: "\n").compactMap { line in
+          line.hasPrefix("vp8,") ? Int(line.dropFirst(4)) : nil
+        }
+        #expect(frames.first ?? 0 >= 30, "\(probe.output)")
+        #expect(echo.output.contains(/Sent [1-9][0-9]* frames back\./), "\(echo.output)")
+        #expect(camera.output.contains("Played"), "\(camera.output)")
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import ICE
+import NIOCore
+import TestSupport
+import Testing
+
+/// Something that sends and takes datagrams by the manual clock.
+protocol Node {
+  var hosts: [TransportAddress] { get }
+  var deadline: ContinuousClock.Instant? { get }
+  mutating func take(
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant)
+  mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action]
+}
+
+extension ICEAgent: Node {
+  var hosts: [TransportAddress] { localCandidates.filter { $0.type == .host }.compactMap(\.address) }
+
+  mutating func take(
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    _ = received(datagram, from: from, to: to, now: now)
+  }
+}
+
+enum Side: Sendable {
+  case left
+  case right
+
+  var other: Side { self == .left ? .right : .left }
+}
+
+/// An agent on the left and something on the right, joined by a line that delays, loses, reorders and translates
+/// addresses, all by a seed and in manual time.
+struct SimulatedPath<Right: Node> {
+  struct Event {
+    /// Since the line was made.
+    let time: Duration
+    let side: Side
+    let action: ICEAgent.Action
+  }
+
+  private struct Flight {
+    let arrival: ContinuousClock.Instant
+    let datagram: ByteBuffer
+    let from: TransportAddress
+    let to: TransportAddress
+    let side: Side
+  }
+
+  var left: ICEAgent
+  var right: Right
+  private(set) var now: ContinuousClock.Instant
+  private let start: ContinuousClock.Instant
+  /// Milliseconds one way; a range reorders.
+  var delay: ClosedRange<Int64> = 1...1
+  /// The share of datagrams that get lost.
+  var loss = 0.0
+  /// Says which datagrams are swallowed: by their two ends as the sender sees them.
+  var isBlocked: (TransportAddress, TransportAddress) -> Bool = { _, _ in false }
+  var leftNAT: AddressTranslator?
+  var rightNAT: AddressTranslator?
+  private(set) var events: [Event] = []
+  /// Datagrams sent by each side.
+  private(set) var sent: [Side: [ByteBuffer]] = [:]
+  private var flights: [Flight] = []
+  private var generator: SeededGenerator
+
+  init(left: ICEAgent, right: Right, seed: UInt64 = 1, now: ContinuousClock.Instant = .now) {
+    self.left = left
+    self.right = right
+    self.now = now
+    start = now
+    generator = SeededGenerator(seed: seed)
+  }
+
+  /// Lets time pass until something is so.
+  ///
+  /// - Returns: how long it took; nil when the limit came first.
+  @discardableResult
+  mutating func run(_ limit: Duration, until isReached: (Self) -> Bool = { _ in false }) -> Duration? {
+    let begin = now
+    let end = now + limit
+    settle()
+    while !isReached(self) {
+      let next = [flights.map(\.arrival).min(), left.deadline, right.deadline].compactMap { $0 }.min() ?? end
+      guard next < end else {
+        now = end
+        settle()
+        return isReached(self) ? now - begin : nil
+      }
+      now = max(now, next)
+      deliver()
+      settle()
+    }
+    return now - begin
+  }
+
+  /// Hands a datagram to one side as if it had come over the line.
+  mutating func inject(_ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, side: Side) {
+    switch side {
+    case .left: left.take(datagram, from: from, to: to, now: now)
+    case .right: right.take(datagram, from: from, to: to, now: now)
+    }
+    settle()
+  }
+
+  private mutating func deliver() {
+    let due = flights.filter { $0.arrival <= now }.sorted { $0.arrival < $1.arrival }
+    flights.removeAll { $0.arrival <= now }
+    for flight in due {
+      switch flight.side {
+      case .left: left.take(flight.datagram, from: flight.from, to: flight.to, now: now)
+      case .right: right.take(flight.datagram, from: flight.from, to: flight.to, now: now)
+      }
+    }
+  }
+
+  /// Polls both sides until neither wants to be woken now.
+  private mutating func settle() {
+    for _ in 0..<20 {
+      let isLeftDue = left.deadline.map { $0 <= now } ?? false
+      let isRightDue = right.deadline.map { $0 <= now } ?? false
+      guard isLeftDue || isRightDue else { return }
+      if isLeftDue { carryOut(left.poll(now: now), of: .left) }
+      if isRightDue { carryOut(right.poll(now: now), of: .right) }
+    }
+    Issue.record("A deadline does not move: polling would spin.")
+  }
+
+  private mutating func carryOut(_ actions: [ICEAgent.Action], of side: Side) {
+    for action in actions {
+      events.append(Event(time: now - start, side: side, action: action))
+      if case .send(let datagram, let from, let to) = action { launch(datagram, from: from, to: to, of: side) }
+    }
+  }
+
+  private mutating func launch(
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, of side: Side
+  ) {
+    sent[side, default: []].append(datagram)
+    guard !isBlocked(from, to), Double.random(in: 0..<1, using: &generator) >= loss else { return }
+    let source = (side == .left ? leftNAT?.leaving(from, to) : rightNAT?.leaving(from, to)) ?? from
+    var target: TransportAddress? = to
+    switch side.other {
+    case .left: if leftNAT != nil { target = leftNAT?.entering(to, from: source) }
+    case .right: if rightNAT != nil { target = rightNAT?.entering(to, from: source) }
+    }
+    guard let target, (side == .left ? right.hosts : left.hosts).contains(target) else { return }
+    flights.append(
+      Flight(
+        arrival: now + .milliseconds(Int64.random(in: delay, using: &generator)), datagram: datagram, from: source,
+        to: target, side: side.other))
+  }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import LiveSource
+
+@Suite("Opus and loss")
+struct OpusLossTuningTests {
+  private let origin = ContinuousClock.now
+
+  @Test("loss is prepared for at once, and for a while after it has gone")
+  func tuning() {
+    var tuning = OpusLossTuning()
+    tuning.follow(fractionLost: 0, now: origin)
+    #expect(!tuning.correctsErrors)
+    tuning.follow(fractionLost: 0.1, now: origin + .seconds(1))
+    #expect(tuning.correctsErrors)
+    #expect(tuning.expectedLoss == 10)
+    tuning.follow(fractionLost: 0, now: origin + .seconds(6))
+    #expect(tuning.expectedLoss == 5)
+    var seconds = 6
+    while tuning.correctsErrors, seconds < 100 {
+      seconds += 1
+      tuning.follow(fractionLost: 0, now: origin + .seconds(seconds))
+    }
+    #expect((15...40).contains(seconds))
+    #expect(tuning.expectedLoss == 0)
+  }
+
+  @Test("figures that make no sense are held within bounds", arguments: [-1.0, 7, .nan, .infinity, -.infinity])
+  func nonsense(fraction: Double) {
+    var tuning = OpusLossTuning()
+    tuning.follow(fractionLost: fraction, now: origin)
+    #expect((0...40).contains(tuning.expectedLoss))
+  }
+}

@@ -1,0 +1,116 @@
+import Codecs
+import FileSource
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+@testable import LiveSource
+
+@Suite("sound of files is what ffmpeg hears")
+struct AudioInputTests {
+  let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  func audio(_ path: String) throws -> CheckedAudio {
+    try #require(try InputFile.check(path, rate: nil).audio)
+  }
+
+  /// A chord that is not the same on both sides.
+  static let chord = "aevalsrc=0.4*sin(440*2*PI*t)+0.2*sin(1500*2*PI*t)|0.5*sin(660*2*PI*t):s=48000:d=0.5"
+
+  @Test(
+    "a WAV file with samples of every kind, exactly",
+    arguments: ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_mulaw", "pcm_alaw"])
+  func wave(_ codec: String) throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", codec)
+    let checked = try audio(path)
+    #expect(checked.channels == 2)
+    #expect(checked.extent == .range(0..<360_000))
+    let mine = try checked.all()
+    let wanted = floats(try scratch.judge(path, "-f", "f32le"))
+    #expect(mine.count == wanted.count)
+    let isEqual = mine == wanted
+    #expect(isEqual)
+  }
+
+  @Test(
+    "a WAV file of every rate is made 48 kHz, in its length and without delay",
+    arguments: [8_000, 11_025, 22_050, 32_000, 44_100, 96_000, 192_000])
+  func rates(_ rate: Int) throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=f=1000:r=\(rate):d=0.8", "-c:a", "pcm_s24le")
+    let mine = try audio(path).all()
+    #expect(mine.count == 38_400)
+    // Compared with the sine itself; the edges, where any filter rings, left out. ffmpeg's sine has an amplitude of 1/8.
+    let wanted = (0..<38_400).map { (tick: Int) -> Float in
+      let angle = 1_000 * 2 * Double.pi * Double(tick) / 48_000
+      return Float(0.125 * sin(angle))
+    }
+    let likeness = signalToNoise(Array(mine[2_000..<36_000]), Array(wanted[2_000..<36_000]))
+    #expect(likeness > 60, "measured: \(likeness) dB")
+  }
+
+  @Test(
+    "Opus in Ogg and WebM, as libopus decodes it, without what the encoder puts in front",
+    arguments: ["a.opus", "a.webm"])
+  func opus(_ name: String) throws {
+    let path = try scratch.make(name, "-f", "lavfi", "-i", Self.chord, "-c:a", "libopus", "-b:a", "96k")
+    let checked = try audio(path)
+    let mine = try checked.all()
+    let wanted = floats(try scratch.judge(path, "-f", "f32le", "-c:a", "pcm_f32le"))
+    let likeness = signalToNoise(mine, wanted)
+    #expect(mine.count >= wanted.count && mine.count - wanted.count <= 2 * 960, "\(mine.count) \(wanted.count)")
+    #expect(likeness > 40, "measured: \(likeness) dB")
+  }
+
+  @Test(
+    "Vorbis in Ogg and WebM, and FLAC",
+    arguments: [("a.ogg", "libvorbis"), ("a.webm", "libvorbis"), ("a.flac", "flac")])
+  func vorbis(_ name: String, _ codec: String) throws {
+    let path = try scratch.make(name, "-f", "lavfi", "-i", Self.chord, "-c:a", codec)
+    let mine = try audio(path).all()
+    let wanted = floats(try scratch.judge(path, "-f", "f32le", "-c:a", "pcm_f32le"))
+    let likeness = signalToNoise(mine, wanted)
+    #expect(abs(mine.count - wanted.count) <= 2 * 1_100, "\(mine.count) \(wanted.count)")
+    #expect(likeness > 30, "measured: \(likeness) dB")
+  }
+
+  @Test("six channels become two, none of them louder than full")
+  func surround() throws {
+    let tones = (1...6).map { "sin(\($0 * 200)*2*PI*t)" }.joined(separator: "|")
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=0.2:c=5.1")
+    let checked = try audio(path)
+    #expect(checked.channels == 2)
+    let mine = try checked.all()
+    let loudest = mine.map(abs).max() ?? 0
+    #expect(mine.count == 19_200 && loudest <= 1 && loudest > 0.6)
+  }
+
+  @Test("samples that are no numbers are silence, and what is louder than full is held there")
+  func insane() {
+    let mixed = ChannelMix(channels: 1).mix([.nan, .infinity, -.infinity, 0.5, 7])
+    #expect(mixed == [0, 1, -1, 0.5, 1])
+    let down = ChannelMix(channels: 3).mix([.nan, 1, 0, 1, 1, 1])
+    let isSane = down.allSatisfy { abs($0) <= 1.000_001 }
+    #expect(down.count == 4 && isSane)
+  }
+
+  @Test("a round read again is the same")
+  func rewinding() throws {
+    for (name, codec) in [
+      ("a.wav", "pcm_s16le"), ("a.opus", "libopus"), ("b.webm", "libvorbis"), ("a.ogg", "libvorbis"),
+    ] {
+      let path = try scratch.make(
+        name, "-f", "lavfi", "-i", "sine=f=700:r=44100:d=0.4", "-c:a", codec)
+      let input = try audio(path).open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
+      let once = try input.read(9_000)
+      try input.rewind()
+      let again = try input.read(9_000)
+      let isEqual = once == again
+      #expect(isEqual && once.count == 9_000, "\(name)")
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Media
+import Testing
+
+@testable import Recorder
+
+@Suite("A track's own line of time")
+struct TrackTimelineTests {
+  private let beginning = MonotonicInstant.now
+
+  /// A picture as it comes in.
+  private func entry(_ ticks: Int64, at seconds: Double) -> TrackTimeline.Entry {
+    TrackTimeline.Entry(time: MediaTime(ticks: ticks, rate: 90_000), arrival: beginning + .seconds(seconds))
+  }
+
+  /// Places 30 frames a second and gives the last position in seconds.
+  private func length(_ seconds: Double, ticks: (Double) -> Int64) -> (seconds: Double, breaks: Int) {
+    var line = TrackTimeline()
+    var last = Duration.zero
+    for index in 0..<Int(seconds * 30) {
+      let at = Double(index) / 30
+      let position = line.place(entry(ticks(at), at: at))
+      #expect(position >= last)
+      last = position
+    }
+    return (last / .seconds(1), line.breaks)
+  }
+
+  @Test("a good clock is followed to the tick, wherever it starts", arguments: [0, -5, Int64.max / 2])
+  func goodClock(start: Int64) {
+    let result = length(60) { start + Int64(($0 * 90_000).rounded()) }
+    #expect(abs(result.seconds - 59.966_667) < 0.000_1)
+    #expect(result.breaks == 0)
+  }
+
+  @Test("a jump of an hour adds nothing", arguments: [3_600.0, -3_600])
+  func jump(seconds: Double) {
+    let result = length(60) { Int64(($0 * 90_000).rounded()) + ($0 > 20 ? Int64(seconds * 90_000) : 0) }
+    #expect(abs(result.seconds - 59.97) < 0.05)
+    #expect(result.breaks == 1)
+  }
+
+  @Test("single absurd timestamps add nothing", arguments: [0, Int64.max, Int64.min, 1 << 40])
+  func outlier(ticks: Int64) {
+    let result = length(60) { Int64($0 * 30) % 100 == 50 ? ticks : Int64(($0 * 90_000).rounded()) + 50_000_000 }
+    #expect(abs(result.seconds - 59.97) < 0.1)
+  }
+
+  @Test("a clock of 1 kHz, and one that stands still, are at most 5 s wrong", arguments: [1_000.0, 0, 180_000])
+  func wrongRate(rate: Double) {
+    let result = length(60) { Int64(($0 * rate).rounded()) }
+    #expect(abs(result.seconds - 60) < 5.5)
+    #expect(result.breaks > 0)
+  }
+
+  @Test("a pause is as long as the arrivals say, though the clock stood still meanwhile")
+  func pause() {
+    var line = TrackTimeline()
+    _ = line.place(entry(0, at: 0))
+    let after = line.place(entry(3_000, at: 600))
+    #expect(after == .seconds(600))
+  }
+
+  @Test("a burst after 3 s of trouble keeps the sender's distances")
+  func burst() {
+    var line = TrackTimeline()
+    var positions: [Int64] = []
+    for index in 0..<300 {
+      let captured = Double(index) / 30
+      let arrival = (4.0..<7.0).contains(captured) ? 7 : captured
+      positions.append(line.place(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
+    }
+    #expect(zip(positions.dropFirst(), positions).allSatisfy { (33...34).contains($0 - $1) })
+  }
+}

@@ -1,0 +1,42 @@
+import Media
+import Testing
+
+@testable import Recorder
+@testable import chatbot
+
+@Suite("what a call remembers")
+struct ParticipantRegistryTests {
+  @Test("of ten thousand recordings the last thousand are kept, and the others are counted")
+  func manyRecordings() {
+    let participantRegistry = ParticipantRegistry()
+    for number in 0..<10_000 {
+      let participant = "user \(number)"
+      participantRegistry.recorded(
+        RecordingSummary(
+          participant: ParticipantID(participant), folder: "out", base: participant,
+          manifest: RecordingManifest(room: "1", user: participant, name: nil, start: ""), obstacle: nil))
+    }
+    let kept = participantRegistry.recordings
+    #expect(
+      kept.count >= ParticipantRegistry.maximumRecordings
+        && kept.count <= ParticipantRegistry.maximumRecordings * 11 / 10)
+    #expect(kept.last?.participant.text == "user 9999")
+    #expect(kept.count + participantRegistry.recordingsForgotten == 10_000)
+  }
+
+  @Test("who waits for a call under our new id is called once the old call has ended, and only once")
+  func calledAgain() {
+    let participantRegistry = ParticipantRegistry()
+    let anna = ParticipantID("anna")
+    #expect(!participantRegistry.joined(as: "first"))
+    #expect(participantRegistry.begin(anna))
+    #expect(participantRegistry.joined(as: "second"))
+    participantRegistry.callAgainAfterEnd(anna)
+    #expect(!participantRegistry.begin(anna))
+    let isFirst = participantRegistry.end(anna)
+    #expect(isFirst)
+    #expect(participantRegistry.begin(anna))
+    let isSecond = participantRegistry.end(anna)
+    #expect(!isSecond)
+  }
+}

@@ -1,0 +1,41 @@
+import Media
+import Testing
+
+@testable import chatbot
+
+@Suite("the lines to viewers")
+struct ViewerBandwidthTests {
+  private let anna = ParticipantID("anna")
+  private let bert = ParticipantID("bert")
+
+  @Test("the encoder follows the only viewer's line, whatever it is, and nobody's when nobody is there")
+  func single() {
+    var lines = ViewerBandwidth()
+    #expect(lines.common == nil)
+    lines.set(.init(bitrate: 300_000, fractionLost: 0.4), of: anna)
+    #expect(lines.common == .init(bitrate: 300_000, fractionLost: 0.4))
+    lines.remove(anna)
+    #expect(lines.common == nil)
+  }
+
+  @Test("of several it follows the narrowest line and the most loss")
+  func narrowest() {
+    var lines = ViewerBandwidth()
+    lines.set(.init(bitrate: 2_000_000, fractionLost: 0.02), of: anna)
+    lines.set(.init(bitrate: 1_200_000, fractionLost: 0), of: bert)
+    #expect(lines.common == .init(bitrate: 1_200_000, fractionLost: 0.02))
+    lines.remove(bert)
+    #expect(lines.common == .init(bitrate: 2_000_000, fractionLost: 0.02))
+  }
+
+  @Test("one viewer who says that their line takes nothing costs the others half the bitrate at most", arguments: 1...9)
+  func falseWord(others: Int) {
+    var lines = ViewerBandwidth()
+    for number in 0..<others {
+      lines.set(.init(bitrate: 1_000_000, fractionLost: 0.01), of: ParticipantID("viewer \(number)"))
+    }
+    lines.set(.init(bitrate: 1_000, fractionLost: 1), of: bert)
+    #expect(lines.common?.bitrate == 500_000)
+    #expect((lines.common?.fractionLost ?? 1) <= 0.071)
+  }
+}

@@ -1,0 +1,135 @@
+import BotPeer
+import CallCheck
+import Codecs
+import Logging
+import Media
+import NIOCore
+import Signalling
+import SkyRTC
+import Testing
+
+@testable import chatbot
+
+@Suite("whoever looks on in a call and has it judged")
+struct CheckObserverTests {
+  @Test("leaves pictures out where more wait than may, and tells so in the log and in the report")
+  func leavesOut() async throws {
+    let screen = try Screen()
+    var limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    limits.queue = JudgeQueue.Bounds(bytes: 4_000, time: .seconds(600))
+    let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
+    let start = ContinuousClock.now
+    let peer = ParticipantID("peer-1")
+    // Nobody takes anything yet.
+    let sizes = try send(60, of: peer, to: checkObserver, from: start)
+    let taken = sizes.indices.first { sizes[...$0].reduce(0, +) > limits.queue.bytes }.map { $0 + 1 } ?? 0
+    #expect(taken > 0 && taken < 60)
+    checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+    checkObserver.end()
+    let report = await checkObserver.judge(.init(start: start, room: "100"))
+    #expect(report.peers.first?.video?.frames == taken)
+    #expect(report.peers.first?.leftOut?.videoFrames == 60 - taken)
+    #expect(report.result("video.fps >= 15")?.outcome == .inconclusive)
+    let log = screen.errors
+    #expect(log.contains("Decoding does not keep up; pictures are left out until the next keyframe. user=peer-1"))
+    #expect(log.contains("This machine could not decode all that came: \(60 - taken) pictures were left out."))
+    #expect(log.split(separator: "\n").count == 2)
+  }
+
+  @Test("leaves nothing out where there is room")
+  func keeps() async throws {
+    let screen = try Screen()
+    let limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
+    let start = ContinuousClock.now
+    _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
+    checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+    checkObserver.end()
+    let report = await checkObserver.judge(.init(start: start, room: "100"))
+    #expect(report.peers.first?.video?.frames == 30)
+    #expect(report.peers.first?.leftOut == nil)
+    #expect(screen.errors == "")
+  }
+
+  @Test("counts whom we fell silent towards, but not those whom we leave at the end")
+  func silences() throws {
+    let checkObserver = CheckObserver(
+      .init(wait: .seconds(1), span: .seconds(1)), log: try Screen().console().logger("check", level: .warning)
+    ) { _ in }
+    func end(_ name: String, _ cause: CloseReason.Cause) {
+      checkObserver.happened(.ended(CloseReason(cause, "It ended.")), with: ParticipantID(name), at: .now)
+    }
+    #expect(checkObserver.timesPerformed(.suddenLeave) == 0)
+    end("a", .closedByUs)
+    end("b", .closedByParticipant)
+    end("c", .closedByUs)
+    checkObserver.leaving(at: .now, because: .enoughSeen)
+    end("d", .closedByUs)
+    #expect(checkObserver.timesPerformed(.suddenLeave) == 2)
+    #expect(checkObserver.timesPerformed(.ssrcChange) == 0)
+    #expect(checkObserver.timesPerformed(.sizeChange) == nil)
+  }
+
+  @Test("says so in the verdict whenever judging ended before its time, however well all rules hold")
+  func cutShort() async throws {
+    let endings: [(Call.Ending, String?)] = [
+      (.enoughSeen, nil), (.interrupted, "The check was interrupted before it had seen enough."),
+      (.fileEnded, "What was played broke off before the check had seen enough."),
+      (.signallingEnded, "The call ended before the check had seen enough."),
+      (.timeIsUp, "The call ended before the check had seen enough."),
+    ]
+    for (ending, sentence) in endings {
+      let report = try await report { checkObserver, start in
+        checkObserver.leaving(at: start + .seconds(3), because: ending)
+      }
+      #expect(report.failure == sentence)
+      #expect(report.verdict == (sentence == nil ? .held : .failed))
+    }
+  }
+
+  @Test("tells when the server was lost, and that it came back")
+  func serverLost() async throws {
+    let report = try await report { checkObserver, start in
+      checkObserver.heard(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
+      checkObserver.heard(.joined(id: "me", others: []), at: start + .seconds(2))
+      checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+    }
+    #expect(report.roomReport.signallingLost == [.init(start: 1, duration: 1, regained: true, reason: "Gone.")])
+    #expect(report.verdict == .held)
+  }
+
+  /// The report of a check whose only rule holds.
+  private func report(_ happen: (CheckObserver, ContinuousClock.Instant) -> Void) async throws -> CheckReport {
+    let limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    let checkObserver = CheckObserver(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
+    let start = ContinuousClock.now
+    checkObserver.heard(.joined(id: "me", others: ["peer-1"]), at: start)
+    _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
+    happen(checkObserver, start)
+    checkObserver.end()
+    var options = CallJudge.Options(start: start, room: "100")
+    options.rules = RuleList([try Rule("video.frames >= 30")])
+    return await checkObserver.judge(options)
+  }
+
+  /// Tells the desk of pictures, 30 a second, of which only the first is a keyframe.
+  ///
+  /// - Returns: their sizes in bytes.
+  private func send(
+    _ count: Int, of peer: ParticipantID, to checkObserver: CheckObserver, from start: ContinuousClock.Instant
+  ) throws -> [Int] {
+    let size = VideoSize(width: 64, height: 64)
+    let encoder = try VP8Encoder(.init(size: size))
+    return try (0..<count).compactMap { number in
+      var videoFrame = VideoFrame(size: size)
+      videoFrame.luma = (0..<size.width * size.height).map { UInt8(truncatingIfNeeded: $0 &* (number + 3) / 5) }
+      guard let output = try encoder.encode(videoFrame, time: Int64(number) * 3_000) else { return nil }
+      let arrival = start + .milliseconds(number * 33)
+      let frame = EncodedFrame(
+        owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000), payload: output.payload,
+        isKeyframe: output.isKeyframe, arrival: arrival)
+      checkObserver.happened(.media(.frame(frame)), with: peer, at: arrival)
+      return output.payload.readableBytes
+    }
+  }
+}

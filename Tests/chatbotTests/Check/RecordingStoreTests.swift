@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import chatbot
+
+@Suite("recordings of a check")
+struct RecordingStoreTests {
+  @Test("are linked to from where the page lies")
+  func paths() {
+    #expect(RecordingStore.path(of: "/a/b/out/x.webm", from: "/a/b/report.html") == "out/x.webm")
+    #expect(RecordingStore.path(of: "/a/out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
+    #expect(RecordingStore.path(of: "/a/b/../out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
+  }
+
+  @Test("that are made only for the page are removed")
+  func scratch() throws {
+    let recordingStore = try RecordingStore(kept: nil, isWanted: true)
+    let folder = try #require(recordingStore.folder)
+    #expect(FileManager.default.fileExists(atPath: folder))
+    recordingStore.clear()
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    #expect(try RecordingStore(kept: nil, isWanted: false).folder == nil)
+  }
+
+  @Test("that were asked for stay")
+  func kept() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let recordingStore = try RecordingStore(kept: folder.path, isWanted: true)
+    #expect(recordingStore.folder == folder.path)
+    recordingStore.clear()
+    #expect(FileManager.default.fileExists(atPath: folder.path))
+  }
+}

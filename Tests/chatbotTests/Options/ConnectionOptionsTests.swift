@@ -1,0 +1,116 @@
+import ArgumentParser
+import BotPeer
+import Foundation
+import Testing
+
+@testable import chatbot
+
+@Suite("the options for a room and for being reached")
+struct ConnectionOptionsTests {
+  private static let given = [
+    "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
+    "--bind-address", "192.0.2.1", "--ca-certificate", "ca.pem", "--no-allow-local-candidates", "--max-users", "7",
+    "--media-threads", "2",
+  ]
+
+  @Test("are read alike by every command that takes part in a call")
+  func alike() throws {
+    var wanted = ConnectionSettings(server: "wss://calls.example:8443")
+    wanted.room = "100"
+    wanted.authorities = "ca.pem"
+    wanted.iceServers = ["stun:one.example"]
+    wanted.udpPort = 40_000
+    wanted.bindAddress = "192.0.2.1"
+    wanted.allowsLocalCandidates = false
+    wanted.maximumUsers = 7
+    wanted.mediaThreads = 2
+    let call = try CallOptions.parse(["--play", "pattern"] + Self.given)
+    #expect(call.plan.connectionSettings == wanted)
+    #expect(try CheckOptions.parse(Self.given).plan().connectionSettings == wanted)
+    let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"] + Self.given)
+    #expect(load.connectionSettings(of: 0) == wanted)
+  }
+
+  @Test("have the same words in the help of each of them, under a heading of their own")
+  func help() {
+    func section(_ help: String) -> Substring? {
+      help.components(separatedBy: "\n\n").lazy.map { $0[...] }.first { $0.hasPrefix("ROOM AND NETWORK:\n") }
+    }
+    let ofCall = section(CallOptions.helpMessage())
+    #expect(ofCall?.contains("--bind-address <address>") == true)
+    #expect(section(CheckOptions.helpMessage()) == ofCall)
+    #expect(section(LoadOptions.helpMessage()) == ofCall)
+  }
+
+  @Test("local candidates are checked where the server is local, or as is said")
+  func localCandidates() {
+    func allows(_ server: String, _ said: Bool? = nil) -> Bool {
+      var connectionSettings = ConnectionSettings(server: server)
+      connectionSettings.allowsLocalCandidates = said
+      return connectionSettings.peerConfiguration.allowsLocalCandidates
+    }
+    for server in [
+      "ws://localhost:3000", "ws://127.0.0.1", "ws://[::1]:3000", "ws://192.168.1.2", "wss://10.0.0.1",
+      "ws://[fd00::1]",
+    ] {
+      #expect(allows(server), "\(server)")
+      #expect(!allows(server, false))
+    }
+    for server in ["wss://192.0.2.1", "wss://[2001:db8::1]", "wss://nowhere.invalid"] {
+      #expect(!allows(server), "\(server)")
+      #expect(allows(server, true))
+    }
+  }
+
+  @Test("a wrong one is refused by each of them with the same sentence")
+  func refused() {
+    let port = "A port is 1 to 65535, not 99999."
+    #expect(refusal(of: CallOptions.self, "--play", "pattern", "--server", "ws://a:99999") == port)
+    #expect(refusal(of: CheckOptions.self, "--server", "ws://a:99999") == port)
+    #expect(
+      refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "1", "--server", "ws://a:99999") == port)
+  }
+
+  @Test("an authority of one's own goes with wss, and a file without one is refused with a sentence")
+  func authority() {
+    let sentence = "--ca-certificate goes with --server wss://…; over ws:// nobody shows a certificate."
+    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
+    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem", "--server", "ws://a") == sentence)
+    #expect(
+      refusal(of: CheckOptions.self, "--ca-certificate", "", "--server", "wss://a")
+        == "--ca-certificate needs the name of a file.")
+    var connectionSettings = ConnectionSettings(server: "wss://a")
+    #expect(throws: Never.self) { try connectionSettings.check() }
+    for (file, reason) in [
+      ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "there is no certificate in PEM in it"),
+    ] {
+      connectionSettings.authorities = file
+      let failure = #expect(throws: CallFailure.self) { try connectionSettings.check() }
+      #expect(failure?.code == .usage)
+      #expect(failure?.sentence == "The certificates in \(file) cannot be read: \(reason).")
+    }
+  }
+
+  @Test("a server on this machine means that its users may be here, too, whatever it is called")
+  func here() {
+    for server in ["ws://localhost:3000", "wss://127.0.0.1:1", "ws://[::1]:3000/room"] {
+      #expect(ConnectionSettings(server: server).isServerHere)
+      #expect(ConnectionSettings(server: server).peerConfiguration.includesLoopback)
+    }
+    for server in ["ws://localhost.example", "wss://calls.example:8443", "ws://192.0.2.1:3000"] {
+      #expect(!ConnectionSettings(server: server).isServerHere)
+      #expect(!ConnectionSettings(server: server).peerConfiguration.includesLoopback)
+    }
+  }
+
+  @Test("publishers of a load take one port behind the other, and there must be enough of them")
+  func ports() throws {
+    let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3", "--udp-port", "65533"])
+    #expect((0..<3).map { load.connectionSettings(of: $0).udpPort } == [65_533, 65_534, 65_535])
+    let free = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"])
+    #expect((0..<3).map { free.connectionSettings(of: $0).udpPort } == [0, 0, 0])
+    #expect(
+      refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "4", "--udp-port", "65533")
+        == "4 publishers take the UDP ports from 65533 to 65536, but 65535 is the last one.")
+  }
+}

@@ -1,0 +1,101 @@
+import Media
+import NIOCore
+import RTP
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+/// What became of the app's packets on their way to the checker, read from their headers, which encryption leaves as they are. The
+/// checker's impairment is asked beside it: the same seed and the same packets give the same fates.
+struct RecordedLink {
+  /// One track's packets.
+  struct Track {
+    /// A packet, sent once or more often.
+    struct Packet {
+      let sequenceNumber: UInt16
+      let timestamp: UInt32
+      /// Whether it came when it was sent first; nil when that never reached the checker's socket.
+      var cameAtFirst: Bool?
+      var came = false
+    }
+
+    /// In the order in which they were sent first.
+    fileprivate(set) var packets: [Packet] = []
+    private var places: [UInt16: Int] = [:]
+
+    fileprivate mutating func sends(_ packet: RTPPacket) {
+      guard places[packet.sequenceNumber] == nil else { return }
+      places[packet.sequenceNumber] = packets.count
+      packets.append(Packet(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp))
+    }
+
+    fileprivate mutating func came(_ packet: RTPPacket, passes: Bool) {
+      guard let place = places[packet.sequenceNumber] else { return }
+      packets[place].cameAtFirst = packets[place].cameAtFirst ?? passes
+      if passes { packets[place].came = true }
+    }
+
+    /// Packets before the last one that came which did not come when they were sent first.
+    var lostAtFirst: Int {
+      guard let last = packets.lastIndex(where: \.came) else { return 0 }
+      return packets[...last].count { $0.cameAtFirst != true }
+    }
+
+    /// Of each frame, in the order in which they were sent, whether all its packets came.
+    var wholeFrames: [Bool] {
+      var frames: [(timestamp: UInt32, isWhole: Bool)] = []
+      for packet in packets {
+        if frames.last?.timestamp != packet.timestamp { frames.append((packet.timestamp, true)) }
+        if !packet.came { frames[frames.count - 1].isWhole = false }
+      }
+      return frames.map(\.isWhole)
+    }
+  }
+
+  private(set) var tracks: [MediaKind: Track] = [.audio: Track(), .video: Track()]
+  /// RTP packets of all sources that the impairment lost.
+  private(set) var lost: UInt64 = 0
+  private var kinds: [UInt32: MediaKind] = [:]
+  private var shadow: ImpairedDirection?
+
+  init(_ impairment: Impairment?) {
+    shadow = impairment.map { DelayedDirection($0, .receive, number: 0).link }
+  }
+
+  /// The app sends a datagram.
+  mutating func sends(_ datagram: ByteBuffer, _ engine: PeerConnection?) {
+    guard let packet = Self.packet(datagram) else { return }
+    for track in engine?.media.sending ?? [] { kinds[track.ssrc] = track.media.kind }
+    if let kind = kinds[packet.ssrc] { tracks[kind]?.sends(packet) }
+  }
+
+  /// A datagram has come to the checker's socket, and the checker has taken it.
+  ///
+  /// - Parameter script: when the clock of the impairment's script was started.
+  mutating func came(_ datagram: ByteBuffer, script: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
+    let kind = Impairment.DatagramKind(PacketKind.of(datagram))
+    guard kind == .rtp || kind == .rtcp else { return }
+    if let script { shadow?.startClock(now: script) }
+    var passes = true
+    if case .dropped? = shadow?.fate(bytes: datagram.readableBytes, kind: kind, now: now) { passes = false }
+    guard let packet = Self.packet(datagram) else { return }
+    if !passes { lost += 1 }
+    if let kind = kinds[packet.ssrc] { tracks[kind]?.came(packet, passes: passes) }
+  }
+
+  /// Whether a datagram is a packet of a track itself, and not one that repairs it.
+  func isOriginal(_ datagram: ByteBuffer) -> Bool { Self.packet(datagram).map { kinds[$0.ssrc] != nil } ?? false }
+
+  subscript(kind: MediaKind) -> Track { tracks[kind] ?? Track() }
+
+  private static func packet(_ datagram: ByteBuffer) -> RTPPacket? {
+    guard PacketKind.of(datagram) == .rtp else { return nil }
+    var plain = datagram
+    // The padding's count is encrypted, so it cannot be read.
+    if let first = plain.getInteger(at: plain.readerIndex, as: UInt8.self) {
+      plain.setInteger(first & ~0x20, at: plain.readerIndex)
+    }
+    return try? RTPPacket(parsing: plain)
+  }
+}
