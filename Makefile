@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench overload build install lint format sample clean
+.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench overload build install lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,13 +69,21 @@ install: ## build a program that needs no Swift toolchain and put it into DESTDI
 	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot"
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot"
 
-lint: ## check the format and the style of all Swift files
-	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
+lint: ## check format, style and the dependencies between folders
+	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	@scripts/structure.sh circles
 
-format: ## bring all Swift files into format
-	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
+docs: ## build the documentation of the libraries into out/documentation; warnings are errors
+	@$(PACKAGES) build
+	@scripts/docs.sh out/documentation
 
-sample: ## make samples/test.webm anew
+reference: ## write docs/cli.md and the files of the public interfaces, after a build with `make test`
+	@CHATBOT_UPDATE_REFERENCE=1 scripts/build.sh test --skip-build --filter DocumentationTests --skip RealTime
+
+format: ## format all Swift files
+	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+
+sample: ## make samples/test.webm again
 	@$(PACKAGES) sample
 	@samples/make-test.sh
 

@@ -36,6 +36,12 @@ func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Res
     resources: resources, swiftSettings: testRules)
 }
 
+func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["BotPeer", "Media", "Signalling", "SkyRTC", sockets] + dependencies,
+    path: "Examples/\(name)", swiftSettings: rules)
+}
+
 /// A C library from Debian; one without `pkgConfig` names what is to be linked in its module map.
 func debian(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
   .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
@@ -59,6 +65,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     // C libraries, from Debian.
@@ -123,6 +130,13 @@ let package = Package(
     .executableTarget(
       name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
+    // Programs that use the libraries as other packages do.
+    example("RecordRoom", ["Recorder"]),
+    example("FakeCamera", ["FileSource"]),
+    example("EchoBot", []),
+    .testTarget(
+      name: "CheckInATest", dependencies: ["CallCheck"], path: "Examples/CheckInATest", swiftSettings: testRules),
+
     .target(name: "MachineStalls", path: "Tests/MachineStalls", swiftSettings: rules),
     .executableTarget(
       name: "stall-meter", dependencies: ["MachineStalls"], path: "Tests/StallMeter", swiftSettings: rules),
@@ -168,6 +182,7 @@ let package = Package(
         "Signalling", "SkyRTC", byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
+    .testTarget(name: "DocumentationTests", dependencies: ["TestSupport"], swiftSettings: testRules),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What recording and publishing cost: CPU time and memory per user, beside the floor (Benchmarks/floor.c), as a table.
-# Publishers are made by `chatbot load` in a process of their own; a user sends 1 Mb/s of VP8, 640x480, 30 pictures a
+# Publishers are made by `chatbot load` in a process of their own; a user sends 1 Mb/s of VP8, 640x480, 30 frames a
 # second, and Opus: about 170 packets. Fails if a frame is lost at any number of users with `--verify off`, and if the
 # publishers do not keep up: with fewer packets than they should send everything costs less.
 #

@@ -126,7 +126,7 @@ holds() { awk "BEGIN { exit !($1) }"; }
 holds "$expected > $seconds - 2" ||
   fail "the first frame came only $(round 2 "$expected") s before the end of a recording of $seconds s."
 
-# Who comes late is sent the pictures since the last keyframe, but no sound from before: the Ogg begins that much later.
+# Who comes late is sent the frames since the last keyframe, but no audio from before: the Ogg begins that much later.
 later=$(awk '/"kind" *: *"ogg"/ { isOgg = 1 } isOgg && /"start"/ { gsub(/[^0-9.]/, ""); print; exit }' "$manifest")
 [[ -n $later ]] || fail "$manifest does not say where the Ogg begins."
 

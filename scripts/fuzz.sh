@@ -60,7 +60,7 @@ for target in "${targets[@]}"; do
   }
 done
 
-# libFuzzer tells where something broke; Swift's own program for that would wait for a process that is gone.
+# libFuzzer says where something broke; Swift's own program for that would wait for a process that is gone.
 export SWIFT_BACKTRACE=enable=no
 # Leaks cannot be told from what Swift keeps for ever.
 export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16:abort_on_error=0

@@ -23,7 +23,7 @@ for purpose in "$@"; do
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Making what is published, and compiling the floor.
     bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
-    # Making samples/test.webm anew.
+    # Making samples/test.webm again.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
     *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test." ;;
   esac

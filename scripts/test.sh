@@ -75,13 +75,14 @@ memory_at_start=$(used_memory)
 memory_watch=$!
 
 step "Debian packages"
-# In the foreground, because sudo may ask for a password.
+# In the foreground, because sudo may request a password.
 timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh build test \
   $([[ $what != interop ]] || echo interop) </dev/null
 
 if [[ $what == all ]]; then
   step "Lint"
-  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
+  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+  run 5 scripts/structure.sh circles
 fi
 
 step "Build"

@@ -238,7 +238,7 @@ private struct SyntheticFrameSource {
   private static let owner = ParticipantID("source")
 
   private mutating func fill(_ payload: inout ByteBuffer, count: Int) {
-    let place = Int.random(in: 0...Self.stock.count - count, using: &generator)
-    payload.writeBytes(Self.stock[place..<place + count])
+    let position = Int.random(in: 0...Self.stock.count - count, using: &generator)
+    payload.writeBytes(Self.stock[position..<position + count])
   }
 }

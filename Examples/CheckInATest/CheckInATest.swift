@@ -19,12 +19,11 @@ struct CheckInATestRealTime {
 
   /// Runs `chatbot check` and reads its report.
   private func check(_ arguments: String...) throws -> CheckReport {
-    let program =
-      ProcessInfo.processInfo.environment["CHATBOT"].map { URL(fileURLWithPath: $0) }
-      ?? Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("chatbot")
+    let beside = try #require(Bundle.main.executableURL).deletingLastPathComponent().appendingPathComponent("chatbot")
+    let program = ProcessInfo.processInfo.environment["CHATBOT"].map { URL(fileURLWithPath: $0) } ?? beside
     let output = Pipe()
     let process = Process()
-    process.executableURL = try #require(program)
+    process.executableURL = program
     process.arguments = ["check", "--quiet", "--json", "-"] + arguments
     process.standardOutput = output
     try process.run()

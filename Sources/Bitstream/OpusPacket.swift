@@ -5,9 +5,9 @@ package import NIOCore
 /// All lengths in it are checked by the rules of RFC 6716, 3.4 (R1 to R7), as libopus does.
 package struct OpusPacket: Sendable, Hashable {
   package let contents: OpusTableOfContents
-  /// Whether it carries no sound at all: every frame is empty (RFC 6716, 3.2.1; discontinuous transmission).
+  /// Whether it carries no audio at all: every frame is empty (RFC 6716, 3.2.1; discontinuous transmission).
   package let isEmpty: Bool
-  /// Whether it only says that the sender leaves out silence: it is empty, or has no more than 2 bytes, which libopus need not
+  /// Whether it only says that the sender skips silence: it is empty, or has at most 2 bytes, which libopus need not
   /// send (`opus_encode`; RFC 6716, 2.1.9).
   package let isSilence: Bool
   /// Whether it carries a copy, at lower quality, of the frame before its first one (in-band FEC; RFC 6716, 2.1.7), so that a lost
@@ -61,20 +61,21 @@ package struct OpusPacket: Sendable, Hashable {
       // The frame count byte has told that there is a second byte.
       let isVarying = bytes[1] & 0x80 != 0
       let isPadded = bytes[1] & 0x40 != 0
-      var place = 2
+      var position = 2
       var end = bytes.count
       var isOver = !isPadded
       while !isOver {
-        guard place < end else { return nil }
-        let padding = Int(bytes[place])
-        place += 1
+        guard position < end else { return nil }
+        let padding = Int(bytes[position])
+        position += 1
         // 255 stands for 254 bytes, and another length follows.
         end -= min(padding, 254)
         isOver = padding != 255
       }
-      guard place <= end else { return nil }
+      guard position <= end else { return nil }
       return isVarying
-        ? varying(contents.frames, from: place, until: end, in: bytes) : equal(contents.frames, from: place, until: end)
+        ? varying(contents.frames, from: position, until: end, in: bytes)
+        : equal(contents.frames, from: position, until: end)
     }
   }
 
@@ -89,25 +90,25 @@ package struct OpusPacket: Sendable, Hashable {
   private static func varying(_ count: Int, from start: Int, until end: Int, in bytes: UnsafeRawBufferPointer)
     -> Lengths?
   {
-    var place = start
+    var position = start
     var first: Int?
     var sum = 0
     for _ in 1..<count {
-      guard place < end else { return nil }
-      var length = Int(bytes[place])
-      place += 1
+      guard position < end else { return nil }
+      var length = Int(bytes[position])
+      position += 1
       if length >= 252 {
-        guard place < end else { return nil }
-        length += 4 * Int(bytes[place])
-        place += 1
+        guard position < end else { return nil }
+        length += 4 * Int(bytes[position])
+        position += 1
       }
       sum += length
       first = first ?? length
-      guard sum <= end - place else { return nil }
+      guard sum <= end - position else { return nil }
     }
-    let last = end - place - sum
+    let last = end - position - sum
     guard last <= maximumFrameBytes else { return nil }
-    return Lengths(start: place, first: first ?? last, areZero: sum + last == 0)
+    return Lengths(start: position, first: first ?? last, areZero: sum + last == 0)
   }
 
   /// Reads the header bits of a frame's SILK layer: for each channel a flag of voice for every 20 ms, and then the one that

@@ -1,4 +1,4 @@
-/// Why bytes are not what they were taken for: one sentence, with the numbers that were found.
+/// Why bytes are not what they were treated as: one sentence, with the numbers that were found.
 package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
   /// `part` ends before its fields do.
   case tooShort(_ part: String, needs: Int, found: Int)

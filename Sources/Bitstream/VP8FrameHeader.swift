@@ -2,7 +2,7 @@ package import NIOCore
 
 /// What a VP8 frame says of itself before its coded partitions (RFC 6386, 9.1).
 package struct VP8FrameHeader: Sendable, Hashable {
-  /// A keyframe's picture size, and how a player is asked to enlarge it.
+  /// A keyframe's video size, and how a player is asked to enlarge it.
   package struct Size: Sendable, Hashable {
     /// In pixels, 14 bits each.
     package var width: UInt16

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// What the first bytes of a VP9 frame tell (VP9 bitstream specification, 6.2).
 package struct VP9FrameHeader: Sendable, Hashable {
-  /// A keyframe's picture size in pixels: 1 to 65,536.
+  /// A keyframe's video size in pixels: 1 to 65,536.
   package struct Size: Sendable, Hashable {
     package var width: Int
     package var height: Int

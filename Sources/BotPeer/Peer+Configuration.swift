@@ -25,14 +25,14 @@ extension Peer {
     public var sending: Set<MediaKind> = []
     /// The kinds of media that are taken of participants; any other is offered and answered `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
-    /// What a participant's wish for a keyframe does, besides being told as ``PeerEvent/keyframeRequested``.
+    /// What a participant's keyframe request does, besides being told as ``PeerEvent/keyframeRequested``.
     public var keyframeAnswer = KeyframeResponse.replay
-    /// Bits a second that a participant's line is believed to take at the least and at the most; the limits of
+    /// Bits a second that a participant's line is trusted to take at least and at most; the limits of
     /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames that are given are sent, whatever they come to, as long as the line
     /// takes them.
     public var minimumSendBitrate = 50_000
     public var maximumSendBitrate = 2_500_000
-    /// What is done to all datagrams to and from participants, as a bad line would; nil for nothing.
+    /// What is done to all datagrams to and from participants, as a bad network would; nil for nothing.
     public var impairment: Impairment?
     /// A fault that is injected into the connection to each participant; nil for none.
     public var fault: Fault?
@@ -94,7 +94,7 @@ enum NetworkInterfaces {
   /// Every IPv4 and global IPv6 address of an interface that is up, loopback only if `includingLoopback` is set or there is
   /// nothing else.
   ///
-  /// IPv6 link-local addresses are left out: they mean nothing without a zone, which SDP cannot carry (RFC 8445, 5.1.1.1).
+  /// IPv6 link-local addresses are skipped: they mean nothing without a zone, which SDP cannot carry (RFC 8445, 5.1.1.1).
   static func addresses(includingLoopback: Bool) throws -> [IPAddress] {
     var ordinary: [IPAddress] = []
     var loopback: [IPAddress] = []

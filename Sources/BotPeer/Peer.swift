@@ -56,7 +56,7 @@ public final class Peer: Sendable {
       configuration: configuration, addresses: addresses, stunServers: servers, checkPace: CheckPacer(),
       assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log)
     let (first, source, events) = try await loop.submit {
-      // Whoever sends nothing does not answer what comes, so nobody waits for it.
+      // Anyone who sends nothing does not answer what comes, so nobody waits for it.
       let patience: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
       let (source, events) = EventSource.make(on: loop, patience: patience)
       let shard = try MediaShard(
@@ -115,7 +115,7 @@ public final class Peer: Sendable {
 
   /// Takes what the signalling server says of a participant: they are not in the room any more.
   ///
-  /// Their connection ends at once, unless media still comes: then it goes on for as long as it does, and for two seconds more,
+  /// Their connection ends at once, unless media still comes: then it continues for as long as it does, and for two seconds more,
   /// because it may only be their way to the server that is broken. If they are heard of again, all is as before.
   ///
   /// - Parameter returnIsVerified: whether the server makes sure that nobody else takes their id. If it does not, an offer with
@@ -124,14 +124,14 @@ public final class Peer: Sendable {
     onShard(of: participant) { $0.participantLeft(participant, returnIsVerified: returnIsVerified) }
   }
 
-  /// Sends a frame to everyone; its time is the media time since the source began, on one clock for sound and picture.
+  /// Sends a frame to everyone; its time is the media time since the source began, on one clock for audio and video.
   public func send(_ frame: EncodedFrame) {
     for shard in shards { shard.perform { $0.send(frame) } }
   }
 
   /// Sends a frame to one participant only, as in loopback.
   ///
-  /// Its time is on its track's own time line, as that of received media is: sound and picture are set beside each other by when
+  /// Its time is on its track's own time line, as that of received media is: audio and video are set beside each other by when
   /// they are given here.
   public func send(_ frame: EncodedFrame, to participant: ParticipantID) {
     onShard(of: participant) { $0.send(frame, to: participant) }

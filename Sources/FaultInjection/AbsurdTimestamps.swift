@@ -5,7 +5,7 @@ internal import RTP
 /// Gives the packets of some moments timestamps that cannot be. It depends on a packet's own timestamp alone, so one that is
 /// sent again has the same as before.
 struct AbsurdTimestamps: PacketAlteration {
-  /// The first timestamp of each track, by its clock rate: sound and picture differ in it.
+  /// The first timestamp of each track, by its clock rate: audio and video differ in it.
   private var first: [Int32: UInt32] = [:]
 
   private static let hour: UInt32 = 3_600

@@ -1,7 +1,7 @@
 internal import PeerEngine
 internal import Signalling
 
-/// Keeps its first offer or answer back, while its candidates go on.
+/// Keeps its first offer or answer back, while its candidates continue.
 struct CandidateFirst: FaultInjector {
   private enum State {
     case waiting

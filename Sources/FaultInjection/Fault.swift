@@ -20,16 +20,16 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
     case .candidateBeforeOffer:
       "Sends its ICE candidates first, and its offer or answer a second later."
     case .secondOffer:
-      "Offers again after 3 s, though nothing has changed, whoever made the first offer."
+      "Offers again after 3 s, though nothing has changed, anyone who made the first offer."
     case .ssrcChange:
-      "Sends sound and picture from new SSRCs after 3 s, without a word by signalling or RTCP."
+      "Sends audio and video from new SSRCs after 3 s, without a word by signalling or RTCP."
     case .sizeChange:
-      "Changes the size of its picture every 2 s, each time with a keyframe."
+      "Changes the size of its frame every 2 s, each time with a keyframe."
     case .absurdTimestamps:
       "From 2 s on, for a tenth of a second in every other one, RTP timestamps lie an hour ahead, an hour back or half the "
         + "way round; then they are right again."
     case .paddingOnly:
-      "Sends RTP packets that hold nothing but padding, in place of all sound and pictures."
+      "Sends RTP packets that hold nothing but padding, in place of all audio and video."
     case .suddenLeave:
       "Falls silent after 5 s, without RTCP BYE, DTLS alert or a word by signalling, as a crashed program does."
     case .slowAnswer:
@@ -47,19 +47,19 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
       "Keeps candidates until it has a description to add them to (addIceCandidate throws before that), and connects as "
         + "usual (RFC 9429, 4.1.19; RFC 8838)."
     case .secondOffer:
-      "Answers it with the same sections, transport and DTLS role (RFC 3264, 8; RFC 8842, 5.5); sound and picture go on "
+      "Answers it with the same sections, transport and DTLS role (RFC 3264, 8; RFC 8842, 5.5); audio and video continue "
         + "without a seam, and nobody appears twice."
     case .ssrcChange:
-      "Goes on with the same tracks after at most a request for a keyframe: packets belong to a section by their MID or "
+      "Continues with the same tracks after at most a request for a keyframe: packets belong to a section by their MID or "
         + "payload type when the SSRC is new (RFC 9143, 9.2; RFC 3550, 8.2)."
     case .sizeChange:
-      "Shows each new size with its keyframe, keeps the picture's proportions, and neither freezes nor tears; a recording "
+      "Shows each new size with its keyframe, keeps the frame's proportions, and neither freezes nor tears; a recording "
         + "stays playable (RFC 6386, 9.1)."
     case .absurdTimestamps:
-      "Leaves out or shows at once the few frames concerned, and goes on in sync with what is right again; it never waits "
-        + "for an hour, and fills none with silence (sender reports go on telling the true time: RFC 3550, 6.4.1)."
+      "Skips or shows at once the few frames concerned, and continues in sync with what is right again; it never waits "
+        + "for an hour, and fills none with silence (sender reports continue telling the true time: RFC 3550, 6.4.1)."
     case .paddingOnly:
-      "Counts the packets as received, not as lost, shows the peer as one without sound and picture, asks for keyframes at a "
+      "Counts the packets as received, not as lost, shows the peer as one without audio and video, requests keyframes at a "
         + "limited rate, and keeps the call (RFC 3550, 5.1)."
     case .suddenLeave:
       "Says within some seconds that the peer does not answer (iceConnectionState disconnected), stops sending at the latest "
@@ -74,7 +74,7 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether it is the source of frames that does it, and not the peer: whoever makes the pictures must be told.
+  /// Whether it is the source of frames that does it, and not the peer: anyone who makes the frames must be told.
   public var isOfSource: Bool { self == .sizeChange }
 
   /// What injects the fault into the engine of a participant; nil if the engine has no part in it.

@@ -1,17 +1,17 @@
 public import Logging
 public import Media
 
-/// A file as a live source: its pictures and sound, in real time, as if they came from a camera.
+/// A file as a live source: its video and audio, in real time, as if they came from a camera.
 ///
 ///     let source = try MediaFileSource(opening: "samples/test.webm", owner: ParticipantID("me"))
 ///     for await frame in await source.frames() { … }
 ///
-/// The bitstream is given as it lies in the file. Pictures can therefore not be made on request: who is asked for a
+/// The bitstream is given as stored in the file. Frames can therefore not be made on request: who is requested a
 /// keyframe goes back to the last one, or waits for the next.
 public actor MediaFileSource: FrameSource {
   /// The file, read through and found good.
   public nonisolated let file: MediaFile
-  /// Whether the file begins anew when it has ended.
+  /// Whether the file starts again when it has ended.
   public nonisolated let loops: Bool
   /// Whose frames these are.
   public nonisolated let owner: ParticipantID
@@ -50,15 +50,15 @@ public actor MediaFileSource: FrameSource {
   /// Plays the file from its start, now.
   ///
   /// Frames come in order, each when it is due; `time` counts from the start of playing, on one clock for both tracks, and
-  /// goes on growing through every round. The stream holds 128 frames; who takes them slower than they come loses whole
-  /// groups of pictures. It ends with the file (unless in a loop), when the file cannot be read on (then `failure` says
-  /// why), and when its consumer is cancelled. Each call plays anew, by itself.
+  /// keeps growing through every round. The stream holds 128 frames; who takes them slower than they come loses whole
+  /// groups of frames. It ends with the file (unless in a loop), when the file cannot be read on (then `failure` says
+  /// why), and when its consumer is cancelled. Each call plays again, by itself.
   public func frames() -> AsyncStream<EncodedFrame> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(FrameStreamWriter.capacity))
     let playing = PlaybackSession(file, loops: loops, owner: owner, logger: logger, into: continuation)
     let task = Task {
-      await playing.run { refusal in await self.failed(refusal) }
+      await playing.run { rejection in await self.failed(rejection) }
     }
     continuation.onTermination = { _ in task.cancel() }
     return stream
@@ -68,9 +68,9 @@ public actor MediaFileSource: FrameSource {
   public nonisolated func requestKeyframe() {}
 
   /// Does nothing: the file's bitrate is what it is.
-  public nonisolated func follow(bitrate: Int, fractionLost: Double) {}
+  public nonisolated func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
 
-  private func failed(_ reason: MediaFile.Refusal) {
+  private func failed(_ reason: MediaFile.ReadError) {
     let failure = MediaFile.OpeningError(path: file.path, reason: reason).description
     self.failure = failure
     logger.error("\(failure)")

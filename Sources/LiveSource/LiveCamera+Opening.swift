@@ -3,7 +3,7 @@ public import Logging
 public import Media
 
 extension LiveCamera {
-  /// Opens what is to be played in the way that fits it best: a file that a call can carry as it lies is played so, which
+  /// Opens what is to be played in the way that fits it best: a file that a call can carry as stored is played so, which
   /// costs nearly nothing; everything else is encoded while it plays. Blocks while it reads files through.
   ///
   /// - Throws: why it cannot be played, as a sentence; nothing has been started then.
@@ -16,7 +16,7 @@ extension LiveCamera {
     return try LiveCamera(opening: options, logger: logger)
   }
 
-  /// The file, if it can be played as it lies and nothing else is asked for.
+  /// The file, if it can be played as stored and nothing else is requested.
   private static func carried(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
     guard !options.live, options.size == nil, options.fps == nil, options.audio == nil, options.sizeChange == nil else {
       return nil
@@ -40,7 +40,7 @@ extension LiveCamera {
     try self.init(opening: options, standardInput: 0, logger: logger)
   }
 
-  /// - Parameter standardInput: the descriptor that pictures come from.
+  /// - Parameter standardInput: the descriptor that frames come from.
   convenience init(
     opening options: Options, standardInput: Int32, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) {

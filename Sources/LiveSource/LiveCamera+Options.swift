@@ -6,26 +6,26 @@ extension LiveCamera {
     public enum Input: Sendable, Hashable {
       /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG.
       case file(String)
-      /// A Y4M file, or raw pictures in I420, one behind the other, for which `size` must be given.
+      /// A Y4M file, or raw frames in I420, one behind the other, for which `size` must be given.
       case standardInput
-      /// The test pattern with its sound.
+      /// The test pattern with its audio.
       case pattern
     }
 
     public var input: Input
-    /// A file whose sound is played instead of the input's own.
+    /// A file whose audio is played instead of the input's own.
     public var audio: String?
-    /// What pictures are scaled to; nil for their own size.
+    /// What frames are scaled to; nil for their own size.
     public var size: VideoSize?
-    /// Pictures a second, by giving pictures again or leaving some out; nil for their own times.
+    /// Frames a second, by giving frames again or leaving some out; nil for their own times.
     public var fps: Double?
-    /// Whether it begins anew when it has ended. What comes from a pipe does not.
+    /// Whether it starts again when it has ended. What comes from a pipe does not.
     public var loops: Bool
-    /// Whether a file that could be played as it lies is encoded anew all the same.
+    /// Whether a file that could be played as stored is re-encoded all the same.
     public var live: Bool
-    /// What pictures and sound may have together, in bits a second.
+    /// What video and audio may have together, in bits a second.
     public var maximumBitrate: Int
-    /// How often the picture's size changes, between its own and half of it, each time with a keyframe; nil for never.
+    /// How often the frame's size changes, between its own and half of it, each time with a keyframe; nil for never.
     public var sizeChange: Duration?
     /// Whose frames these are.
     public var owner: ParticipantID
@@ -53,8 +53,8 @@ extension LiveCamera {
       self.description = description
     }
 
-    init(_ name: String, _ refusal: InputError) {
-      description = "\(name) cannot be played: \(refusal)."
+    init(_ name: String, _ rejection: InputError) {
+      description = "\(name) cannot be played: \(rejection)."
     }
   }
 }

@@ -2,13 +2,13 @@ import Logging
 public import Media
 import Synchronization
 
-/// A camera that is not there: plays any input by encoding it while it plays, as the pictures of a real one are.
+/// A camera that is not there: plays any input by encoding it while it plays, as the frames of a real one are.
 ///
 ///     let camera = try LiveCamera(opening: .init(input: .pattern, owner: ParticipantID("me")))
 ///     for await frame in await camera.frames() { … }
 ///
-/// It makes keyframes when they are asked for and follows a bitrate. Pictures and sound come from one clock, each when it
-/// is due, round after round in step. Encoding happens on threads of its own.
+/// It makes keyframes when they are requested and follows a bitrate. Video and audio come from one clock, each when it
+/// is due, round after round in sync. Encoding happens on threads of its own.
 public final class LiveCamera: FrameSource {
   private let plan: CameraPlan
   private let logger: Logger
@@ -48,10 +48,10 @@ public final class LiveCamera: FrameSource {
   /// Plays from the start, now.
   ///
   /// Frames come in order within each track, each when it is due; `time` counts from the start of playing, on one clock
-  /// for both tracks, and goes on growing through every round. The stream holds 128 frames; who takes them slower than
-  /// they come loses pictures, and gets a keyframe then. It ends with the input (unless in a loop), when an input cannot be
-  /// read on (then `failure` says why), and when its consumer is cancelled. Each call plays anew, by itself, but for
-  /// standard input, whose pictures can be had only once.
+  /// for both tracks, and keeps growing through every round. The stream holds 128 frames; who takes them slower than
+  /// they come loses frames, and gets a keyframe then. It ends with the input (unless in a loop), when an input cannot be
+  /// read on (then `failure` says why), and when its consumer is cancelled. Each call plays again, by itself, but for
+  /// standard input, whose frames can be had only once.
   public func frames() async -> AsyncStream<EncodedFrame> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(Self.capacity))
@@ -71,12 +71,12 @@ public final class LiveCamera: FrameSource {
     return stream
   }
 
-  /// Asks for a keyframe, which comes within 100 ms; requests are joined to one in half a second.
+  /// Requests a keyframe, which comes within 100 ms; requests are joined to one in half a second.
   public func requestKeyframe() {
     for run in runs { run.requestKeyframe() }
   }
 
-  public func follow(bitrate: Int, fractionLost: Double) {
+  public func adapt(toBitrate bitrate: Int, fractionLost: Double) {
     let line = CameraRequests.Line(bitrate: max(0, bitrate), fractionLost: min(1, max(0, fractionLost)))
     for run in runs { run.follow(line) }
   }
@@ -90,6 +90,6 @@ public final class LiveCamera: FrameSource {
 
   private var runs: [CameraRun] { state.withLock { Array($0.runs.values) } }
 
-  /// Frames that wait in the stream at most: more than a second of pictures and sound.
+  /// Frames that wait in the stream at most: more than a second of video and audio.
   private static let capacity = 128
 }

@@ -1,7 +1,7 @@
 package import Bitstream
 public import NIOCore
 
-/// One encoded picture or one packet of sound: the currency between peer, recorder and file.
+/// One encoded frame or one audio packet: the currency between peer, recorder and file.
 public struct EncodedFrame: Sendable, Hashable {
   /// Who sent it.
   public var owner: ParticipantID
@@ -18,7 +18,7 @@ public struct EncodedFrame: Sendable, Hashable {
   package private(set) var opus: OpusPacket?
   /// Whether it can be decoded without an earlier frame. Always true of Opus.
   public var isKeyframe: Bool
-  /// A VP8 keyframe's picture size; nil for every other frame.
+  /// A VP8 keyframe's video size; nil for every other frame.
   public var size: VideoSize?
   /// When its last packet arrived, or when a file's frame was due.
   public var arrival: ContinuousClock.Instant {
@@ -70,7 +70,7 @@ public struct EncodedFrame: Sendable, Hashable {
   }
 }
 
-/// A picture's width and height in pixels.
+/// A frame's width and height in pixels.
 public struct VideoSize: Sendable, Hashable, CustomStringConvertible {
   public var width: Int
   public var height: Int

@@ -2,7 +2,7 @@
 public protocol FrameSource: Sendable {
   /// The kinds of media that it gives.
   var kinds: Set<MediaKind> { get }
-  /// Whether it makes keyframes when they are asked for and follows a bitrate, as a live encoder does.
+  /// Whether it makes keyframes when they are requested and follows a bitrate, as a live encoder does.
   var isLive: Bool { get }
   /// What it is, in one line.
   var summary: String { get }
@@ -20,11 +20,11 @@ public protocol FrameSource: Sendable {
   /// Follows the line of the viewer who has the worst. Nothing happens if the source is not live.
   ///
   /// - Parameters:
-  ///   - bitrate: what the line takes, all tracks together, in bits a second.
+  ///   - bitrate: what the path carries, all tracks together, in bits a second.
   ///   - fractionLost: the share of packets that it loses, 0 to 1.
-  func follow(bitrate: Int, fractionLost: Double)
+  func adapt(toBitrate bitrate: Int, fractionLost: Double)
 
-  /// Nobody watches any more; whoever comes next is sent what the first one was. Nothing happens if the source is not live.
+  /// Nobody watches any more; anyone who comes next is sent what the first one was. Nothing happens if the source is not live.
   func reset()
 }
 

@@ -4,7 +4,7 @@ public enum MediaEvent: Sendable, Hashable {
   case frame(EncodedFrame)
   /// The sender's clock at a media time.
   case clock(ClockReport)
-  /// A packet of the track is missing and is waited for: the next frame comes late, by 3 s at most. Whoever writes both tracks
+  /// A packet of the track is missing and is waited for: the next frame comes late, by 3 s at most. Anyone who writes both tracks
   /// in order of time waits for that frame.
   case recovering(MediaKind)
   /// The counts of one track so far; about once a second and once at the end.

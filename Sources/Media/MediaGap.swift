@@ -1,19 +1,19 @@
-/// Why a track did not simply go on between two of its frames, and what that cost.
+/// Why a track did not simply continue between two of its frames, and what that cost.
 public struct MediaGap: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
     /// Packets never came, and were given up.
     case lost
-    /// Packets came only after they had been asked for again, so that frames had to wait; nothing is missing.
+    /// Packets came only after they had been requested again, so that frames had to wait; nothing is missing.
     case recoveredLate
-    /// Pictures came that depend on a missing one; they were left out until a keyframe.
+    /// Frames came that depend on a missing one; they were skipped until a keyframe.
     case waitingForKeyframe
-    /// The sender sent nothing: its packets' numbers go on without a hole.
+    /// The sender sent nothing: its packets' numbers continue without a hole.
     case senderPaused
-    /// The sender left out silence (discontinuous transmission, RFC 6716, 2.1.9).
+    /// The sender skipped silence (discontinuous transmission, RFC 6716, 2.1.9).
     case dtx
     /// The sender had said in its description that it does not send (RFC 8829, 5.2.2).
     case muted
-    /// The connection was broken, or the sender began anew.
+    /// The connection was broken, or the sender started again.
     case reconnect
     /// The disk failed or was slow, and the memory set aside for that was full.
     case diskStalled

@@ -1,4 +1,4 @@
-/// A small random number generator for what need not be secret: first sequence numbers, timestamps and picture ids.
+/// A small random number generator for what need not be secret: first sequence numbers, timestamps and frame ID.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

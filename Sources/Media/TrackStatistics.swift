@@ -11,7 +11,7 @@ public struct TrackStatistics: Sendable, Hashable, Codable {
   public var packetsLost: UInt64 = 0
   /// Packets among `packetsReceived` that came after they had been given up, too late to be of use.
   public var packetsLate: UInt64 = 0
-  /// Packets that came only after they were asked for again.
+  /// Packets that came only after they were requested again.
   public var packetsRecovered: UInt64 = 0
   /// Packets that came more than once.
   public var packetsDuplicated: UInt64 = 0

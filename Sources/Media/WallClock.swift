@@ -1,5 +1,7 @@
-/// What the wall clock read at one moment. Later moments are told by the monotonic clock, so that a wall clock that is set
-/// in mid-call changes nothing.
+internal import CThreads
+
+/// What the wall clock read at one moment. Later moments are given by the monotonic clock, so that a wall clock that is set
+/// during the call changes nothing.
 package struct WallClock: Sendable, Hashable {
   package let moment: MonotonicInstant
   /// Seconds since 1970-01-01 00:00 UTC at that moment.
@@ -13,5 +15,27 @@ package struct WallClock: Sendable, Hashable {
   /// Seconds since 1970-01-01 00:00 UTC.
   package func seconds(at other: MonotonicInstant) -> Double {
     secondsSince1970 + (other - moment).seconds
+  }
+}
+
+extension WallClock {
+  /// Reads both clocks; for the edge of the program only.
+  ///
+  /// One is read after the other, and a thread may lose its turn in between. So they are read a few times, and the reading
+  /// that took least counts.
+  package static func read() -> WallClock {
+    var best = readOnce()
+    for _ in 0..<4 {
+      let next = readOnce()
+      if next.took < best.took { best = next }
+    }
+    return best.clock
+  }
+
+  private static func readOnce() -> (clock: WallClock, took: Duration) {
+    let before = MonotonicInstant.now
+    let seconds = cthreads_wall_clock()
+    let took = MonotonicInstant.now - before
+    return (WallClock(moment: before + took / 2, secondsSince1970: seconds), took)
   }
 }

@@ -14,12 +14,12 @@ struct DelayedDirection {
 
   /// - Parameter number: which of all lines it is, counted from 0.
   init(_ impairment: Impairment, _ direction: Impairment.Direction, number: UInt64) {
-    let place = number &* 2 &+ (direction == .send ? 0 : 1)
-    var seeds = SplitMix64(seed: impairment.seed &+ place &* 0xD134_2543_DE82_EF95)
+    let position = number &* 2 &+ (direction == .send ? 0 : 1)
+    var seeds = SplitMix64(seed: impairment.seed &+ position &* 0xD134_2543_DE82_EF95)
     link = ImpairedDirection(impairment.steps(direction), seed: seeds.next())
   }
 
-  /// Takes a datagram; true if it goes on at once.
+  /// Takes a datagram; true if it continues at once.
   mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: ContinuousClock.Instant)
     -> Bool
   {
@@ -31,7 +31,7 @@ struct DelayedDirection {
       hold((arrival, queuedDatagram))
       return false
     case .passes:
-      // Whoever is due already goes first.
+      // Those who are due already goes first.
       guard let deadline, deadline <= now else { return true }
       hold((now, queuedDatagram))
       return false
@@ -60,8 +60,8 @@ struct DelayedDirection {
 
   private mutating func hold(_ held: Held) {
     if let last = queue.last, held.arrival < last.arrival {
-      let place = overtaking.firstIndex { $0.arrival > held.arrival }
-      overtaking.insert(held, at: place ?? overtaking.endIndex)
+      let position = overtaking.firstIndex { $0.arrival > held.arrival }
+      overtaking.insert(held, at: position ?? overtaking.endIndex)
     } else {
       queue.append(held)
     }

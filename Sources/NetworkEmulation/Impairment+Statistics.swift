@@ -12,13 +12,13 @@ extension Impairment {
   public struct Tally: Sendable, Hashable {
     /// All that came to the line.
     public var datagrams: UInt64 = 0
-    /// Those that went on, at once or later; some of them may be on their way still.
+    /// Those that continued, at once or later; some of them may be on their way still.
     public var passed: UInt64 = 0
     /// Those that were lost by chance.
     public var lost: UInt64 = 0
     /// Those that found the queue full.
     public var droppedByQueue: UInt64 = 0
-    /// Those among the passed that went on later than they came.
+    /// Those among the passed that continued later than they came.
     public var delayed: UInt64 = 0
     /// Those among the delayed that had to wait for the line's rate.
     public var queued: UInt64 = 0

@@ -1,4 +1,4 @@
-/// What is done to the datagrams of each participant between our engine and our socket, as a bad line would: media, ICE and
+/// What is done to the datagrams of each participant between our engine and our socket, as a bad network would: media, ICE and
 /// DTLS alike.
 ///
 /// ```swift
@@ -72,8 +72,8 @@ extension Impairment {
     var periods: [Period] = []
     for direction in Direction.allCases {
       let steps = steps(direction)
-      for (place, step) in steps.enumerated() where step.conditions != Conditions() {
-        let end = steps.dropFirst(place + 1).first?.time
+      for (position, step) in steps.enumerated() where step.conditions != Conditions() {
+        let end = steps.dropFirst(position + 1).first?.time
         periods.append(Period(direction: direction, start: step.time, end: end, conditions: step.conditions))
       }
     }

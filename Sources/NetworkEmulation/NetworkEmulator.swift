@@ -38,7 +38,7 @@ package struct NetworkEmulator {
 
   /// Takes a datagram that a participant's engine sends, or is to receive.
   ///
-  /// - Returns: whether it goes on at once; otherwise it is lost, or comes with ``next(now:)`` later.
+  /// - Returns: whether it continues at once; otherwise it is lost, or comes with ``next(now:)`` later.
   package mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
     if lines[queuedDatagram.participant] == nil {
       lines[queuedDatagram.participant] = Line(impairment, number: linesMade)

@@ -1,9 +1,9 @@
 package import Codecs
 
-/// The sound that belongs to the test picture: a quiet hum, so that silence can be told, and at each full second of the
+/// The audio that belongs to the test image: a quiet hum, so that silence can be told, and at each full second of the
 /// sender's clock a mark that says which second it is.
 ///
-/// The sound is described in `docs/pattern.md`, so that programs in other languages can find the marks.
+/// The audio is described in `docs/pattern.md`, so that programs in other languages can find the marks.
 package struct PatternAudio: Sendable {
   package let channels: Int
 
@@ -29,20 +29,20 @@ package struct PatternAudio: Sendable {
     hum = loud(Waveform.hum(), Self.humLoudness)
   }
 
-  /// The sound of any stretch of time; always the same for the same stretch.
+  /// The audio of any stretch of time; always the same for the same stretch.
   ///
   /// - Parameters:
   ///   - start: its first sample, counted at 48 kHz since 1970 by the sender's clock: 48 times the milliseconds that the
-  ///     picture carries.
+  ///     frame carries.
   ///   - count: samples of each channel.
   package func audio(from start: Int64, count: Int) -> AudioSamples {
     let count = max(0, count)
     let start = min(max(start, -Self.farthest), Self.farthest)
     var mono = [Float](unsafeUninitializedCapacity: count) { samples, filled in
-      var place = Self.place(of: start, in: hum.count)
+      var position = Self.position(of: start, in: hum.count)
       for index in 0..<count {
-        samples[index] = hum[place]
-        place = place + 1 == hum.count ? 0 : place + 1
+        samples[index] = hum[position]
+        position = position + 1 == hum.count ? 0 : position + 1
       }
       filled = count
     }
@@ -56,23 +56,23 @@ package struct PatternAudio: Sendable {
     return AudioSamples(samples: mono.flatMap { [$0, $0] }, channels: 2)
   }
 
-  private func add(_ number: UInt8, at place: Int, to samples: inout [Float]) {
-    if place + PatternMark.length <= 0 { return }
-    add(rising, at: place, to: &samples)
+  private func add(_ number: UInt8, at position: Int, to samples: inout [Float]) {
+    if position + PatternMark.length <= 0 { return }
+    add(rising, at: position, to: &samples)
     for (index, symbol) in PatternMark.codeWord(number).enumerated() {
-      add(tones[symbol], at: place + PatternMark.start(ofSymbol: index), to: &samples)
+      add(tones[symbol], at: position + PatternMark.start(ofSymbol: index), to: &samples)
     }
-    add(falling, at: place + PatternMark.secondChirp, to: &samples)
+    add(falling, at: position + PatternMark.secondChirp, to: &samples)
   }
 
-  private func add(_ wave: [Float], at place: Int, to samples: inout [Float]) {
-    let first = max(0, -place)
-    let last = min(wave.count, samples.count - place)
+  private func add(_ wave: [Float], at position: Int, to samples: inout [Float]) {
+    let first = max(0, -position)
+    let last = min(wave.count, samples.count - position)
     if first >= last { return }
-    for index in first..<last { samples[place + index] += wave[index] }
+    for index in first..<last { samples[position + index] += wave[index] }
   }
 
-  private static func place(of sample: Int64, in period: Int) -> Int {
+  private static func position(of sample: Int64, in period: Int) -> Int {
     let rest = Int(sample % Int64(period))
     return rest < 0 ? rest + period : rest
   }

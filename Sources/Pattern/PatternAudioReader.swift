@@ -1,13 +1,13 @@
 package import Codecs
 
-/// Finds the marks of `PatternAudio` in sound that has been through a codec and over a line.
+/// Finds the marks of `PatternAudio` in audio that has been through a codec and over a line.
 ///
-/// A mark is found by its two chirps, of which one is enough, and believed by its eight symbols, of which five must be clear
+/// A mark is found by its two chirps, of which one is enough, and trusted by its eight symbols, of which five must be clear
 /// and belong together.
 package struct PatternAudioReader: Sendable {
-  /// A hole up to this length is taken for silence; after a longer one everything begins anew.
+  /// A hole up to this length is treated as silence; after a longer one everything starts again.
   private static let maximumHole: Int64 = 48_000
-  /// How like a chirp a place must be to be looked at, and to be believed with two symbols less.
+  /// How like a chirp a place must be to be looked at, and to be trusted with two symbols less.
   private static let plausible: Float = 0.25
   private static let convincing: Float = 0.5
   /// How much of a symbol's energy its tone must have to be clear.
@@ -27,11 +27,11 @@ package struct PatternAudioReader: Sendable {
   private static let secondChirp = PatternMark.secondChirp / PatternFilter.factor
 
   private let filter = PatternFilter()
-  /// Sound at 48 kHz that is not filtered yet; its first sample lies `PatternFilter.connectionSettings` before the next to be made.
+  /// Audio at 48 kHz that is not filtered yet; its first sample lies `PatternFilter.connectionSettings` before the next to be made.
   private var raw: [Float] = []
   /// The time of the next sample that comes in; nil before the first.
   private var expected: Int64?
-  /// Filtered sound at 8 kHz, and the time of its first sample at 48 kHz.
+  /// Filtered audio at 8 kHz, and the time of its first sample at 48 kHz.
   private var samples: [Float] = []
   private var start: Int64 = 0
   /// From which filtered sample on is searched.
@@ -39,12 +39,12 @@ package struct PatternAudioReader: Sendable {
 
   package init() {}
 
-  /// Takes the next piece of sound.
+  /// Takes the next piece of audio.
   ///
   /// - Parameters:
-  ///   - sound: of any length.
+  ///   - audio: of any length.
   ///   - time: of its first sample, counted at 48 kHz on any time line. What lies before the end of the piece before is
-  ///     left out.
+  ///     skipped.
   /// - Returns: the marks that have become certain: each up to a quarter of a second after it began.
   package mutating func read(_ audio: AudioSamples, at time: Int64) -> [DetectedMark] {
     let time = min(max(time, -Self.farthest), Self.farthest)
@@ -102,8 +102,8 @@ package struct PatternAudioReader: Sendable {
           next += Self.step
           continue
         }
-        let places = next..<next + Self.vicinity
-        let best = places.max { chirps(at: first + $0) < chirps(at: first + $1) } ?? next
+        let positions = next..<next + Self.vicinity
+        let best = positions.max { chirps(at: first + $0) < chirps(at: first + $1) } ?? next
         if let found = symbols(at: first + best, likeness: chirps(at: first + best)) {
           let time = start + Int64(best * PatternFilter.factor)
           marks.append(DetectedMark(time: time, second: found.number, symbols: found.right))
@@ -121,14 +121,14 @@ package struct PatternAudioReader: Sendable {
   }
 
   /// How like the two chirps of a mark that begins here are.
-  private func chirps(at place: UnsafePointer<Float>) -> Float {
-    MatchedFilter.rising.likeness(to: place) + MatchedFilter.falling.likeness(to: place + Self.secondChirp)
+  private func chirps(at position: UnsafePointer<Float>) -> Float {
+    MatchedFilter.rising.likeness(to: position) + MatchedFilter.falling.likeness(to: position + Self.secondChirp)
   }
 
   /// The number of a mark that begins here, and how many symbols speak for it; nil where they are too few.
-  private func symbols(at place: UnsafePointer<Float>, likeness: Float) -> (number: UInt8, right: Int)? {
+  private func symbols(at position: UnsafePointer<Float>, likeness: Float) -> (number: UInt8, right: Int)? {
     let shares = (0..<PatternMark.symbols).map { index in
-      let symbol = place + PatternMark.start(ofSymbol: index) / PatternFilter.factor
+      let symbol = position + PatternMark.start(ofSymbol: index) / PatternFilter.factor
       return MatchedFilter.tones.map { $0.likeness(to: symbol) }
     }
     let clearest = shares.map { shares in
@@ -154,9 +154,9 @@ extension AudioSamples {
   }
 }
 
-/// A mark that was found in sound.
+/// A mark that was found in audio.
 package struct DetectedMark: Sendable, Hashable {
-  /// Where it begins: the sample's number, at 48 kHz, on the time line of the sound that was read.
+  /// Where it begins: the sample's number, at 48 kHz, on the time line of the audio that was read.
   package var time: Int64
   /// Which full second of the sender's clock it stands for: seconds since 1970, modulo 256.
   package var second: UInt8

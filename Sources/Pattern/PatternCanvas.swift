@@ -2,7 +2,7 @@ import Codecs
 import Glibc
 import Media
 
-/// A picture's planes while it is painted. It is valid only inside the closure that was given it.
+/// A frame's planes while it is painted. It is valid only inside the closure that was given it.
 struct PatternCanvas {
   let size: VideoSize
   fileprivate let luma: UnsafeMutablePointer<UInt8>
@@ -24,12 +24,12 @@ struct PatternCanvas {
     }
   }
 
-  /// Fills what of a box lies on the picture, and leaves its colour as it is.
+  /// Fills what of a box lies on the frame, and leaves its colour as it is.
   func fill(_ box: PatternLayout.Box, luma value: UInt8) {
     fill(luma, box, width: size.width, height: size.height, value)
   }
 
-  /// Fills what of a box lies on the picture.
+  /// Fills what of a box lies on the frame.
   func fill(_ box: PatternLayout.Box, _ colour: Colour) {
     fill(box, luma: colour.luma)
     let half = PatternLayout.Box(
@@ -40,7 +40,7 @@ struct PatternCanvas {
     fill(red, half, width: width, height: height, colour.red)
   }
 
-  /// Covers what of a box lies on the picture with grain.
+  /// Covers what of a box lies on the frame with grain.
   func fill(_ box: PatternLayout.Box, _ grain: PatternNoise, frame: UInt32) {
     let columns = box.columns.clamped(to: 0..<size.width)
     for row in box.rows.clamped(to: 0..<size.height) where !columns.isEmpty {
@@ -62,7 +62,7 @@ struct PatternCanvas {
 }
 
 extension VideoFrame {
-  /// Lets `paint` change the picture in place.
+  /// Lets `paint` change the frame in place.
   mutating func withCanvas(_ paint: (PatternCanvas) -> Void) {
     let size = size
     luma.withUnsafeMutableBufferPointer { luma in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Takes sound of 48 kHz down to 8 kHz and leaves only the frequencies of the marks.
+/// Takes audio of 48 kHz down to 8 kHz and leaves only the frequencies of the marks.
 struct PatternFilter: Sendable {
   static let factor = 6
   static let rate = 8_000
@@ -14,9 +14,9 @@ struct PatternFilter: Sendable {
     let (low, high) = (570.0 / 48_000, 3_030.0 / 48_000)
     func sinc(_ value: Double) -> Double { value == 0 ? 1 : sin(.pi * value) / (.pi * value) }
     weights = (-Self.connectionSettings...Self.connectionSettings).map { index in
-      let place = Double(index)
-      let band = 2 * high * sinc(2 * high * place) - 2 * low * sinc(2 * low * place)
-      return Float(band * (0.54 + 0.46 * cos(.pi * place / Double(Self.connectionSettings))))
+      let position = Double(index)
+      let band = 2 * high * sinc(2 * high * position) - 2 * low * sinc(2 * low * position)
+      return Float(band * (0.54 + 0.46 * cos(.pi * position / Double(Self.connectionSettings))))
     }
   }
 

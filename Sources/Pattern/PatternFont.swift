@@ -12,7 +12,7 @@ enum PatternFont {
   }
 
   /// The time of day in UTC as hours, minutes and seconds, for example 12:34:56.7. Digits that
-  /// change with every picture would cost an encoder more than the code does.
+  /// change with every frame would cost an encoder more than the code does.
   ///
   /// - Parameter time: milliseconds since 1970.
   static func clock(_ time: UInt64) -> [Int] {

@@ -2,7 +2,7 @@ import Media
 
 /// Where everything lies in the pattern.
 ///
-/// The picture is divided into 20 columns and 30 rows, whatever its size. What follows is in columns and rows, and one
+/// The frame is divided into 20 columns and 30 rows, whatever its size. What follows is in columns and rows, and one
 /// of them need not be a whole number of pixels.
 ///
 /// ```
@@ -35,10 +35,10 @@ struct PatternLayout: Sendable, Hashable {
   static let codeLines = 8
   static let rowsOfCell = 2
 
-  /// The reference cells, from the left: whoever finds these eight white and eight black ones has a pattern before it.
+  /// The reference cells, from the left: anyone who finds these eight white and eight black ones has a pattern before it.
   static let reference: UInt16 = 0b1011_0010_1101_0100
 
-  /// Where the picture begins inside a larger one, in pixels.
+  /// Where the frame begins inside a larger one, in pixels.
   let left: Int
   let top: Int
   let size: VideoSize
@@ -67,15 +67,15 @@ struct PatternLayout: Sendable, Hashable {
 
   /// The pixels between two columns and two rows, counted in quarters of them.
   func box(quarterColumns: Range<Int>, quarterRows: Range<Int>) -> Box {
-    func place(_ quarter: Int, of all: Int, in pixels: Int) -> Int { quarter * pixels / (4 * all) }
+    func position(_ quarter: Int, of all: Int, in pixels: Int) -> Int { quarter * pixels / (4 * all) }
     let columns =
       left
-      + place(quarterColumns.lowerBound, of: Self.columns, in: size.width)..<left
-      + place(quarterColumns.upperBound, of: Self.columns, in: size.width)
+      + position(quarterColumns.lowerBound, of: Self.columns, in: size.width)..<left
+      + position(quarterColumns.upperBound, of: Self.columns, in: size.width)
     let rows =
       top
-      + place(quarterRows.lowerBound, of: Self.rows, in: size.height)..<top
-      + place(quarterRows.upperBound, of: Self.rows, in: size.height)
+      + position(quarterRows.lowerBound, of: Self.rows, in: size.height)..<top
+      + position(quarterRows.upperBound, of: Self.rows, in: size.height)
     return Box(columns: columns, rows: rows)
   }
 
@@ -92,8 +92,8 @@ struct PatternLayout: Sendable, Hashable {
 
   /// A cell of the code, 0 to 127 line by line.
   func codeCell(_ index: Int) -> Box {
-    let (line, place) = index.quotientAndRemainder(dividingBy: Self.cellsInLine)
-    return cell(column: place, row: Self.codeRow + line * Self.rowsOfCell)
+    let (line, position) = index.quotientAndRemainder(dividingBy: Self.cellsInLine)
+    return cell(column: position, row: Self.codeRow + line * Self.rowsOfCell)
   }
 
   private func cell(column: Int, row: Int) -> Box {

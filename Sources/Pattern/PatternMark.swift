@@ -1,4 +1,4 @@
-/// The sound of one mark: a chirp upwards, eight tones that carry a number, a chirp downwards.
+/// The audio of one mark: a chirp upwards, eight tones that carry a number, a chirp downwards.
 ///
 /// | part | samples | what |
 /// |---|---|---|
@@ -7,7 +7,7 @@
 /// | chirp | 1,440 (30 ms) | 2,800 to 800 Hz |
 ///
 /// The eight symbols of four bits are a Reed-Solomon code word of a byte: any two code words are alike in one place at
-/// most, so that three wrong symbols can be put right.
+/// most, so that three wrong symbols can be corrected.
 enum PatternMark {
   static let chirpLength = 1_440
   static let toneLength = 960
@@ -20,7 +20,7 @@ enum PatternMark {
   static let highestFrequency = 2_800.0
 
   /// Where the tone of a symbol begins, in samples from the mark's start.
-  static func start(ofSymbol place: Int) -> Int { chirpLength + place * toneLength }
+  static func start(ofSymbol position: Int) -> Int { chirpLength + position * toneLength }
 
   /// Where the second chirp begins, in samples from the mark's start.
   static let secondChirp = chirpLength + symbols * toneLength

@@ -6,22 +6,22 @@ struct PatternNoise: Sendable {
   /// By how much it differs from that at most.
   private static let depth: UInt64 = 8
   /// How many places a line can be taken from.
-  private static let places: UInt64 = 4_093
+  private static let positions: UInt64 = 4_093
 
   private let noise: [UInt8]
 
-  /// - Parameter width: of the widest line that is asked for.
+  /// - Parameter width: of the widest line that is requested.
   init(width: Int) {
-    noise = (0..<width + Int(Self.places)).map { index in
+    noise = (0..<width + Int(Self.positions)).map { index in
       Self.luma - UInt8(Self.depth) + UInt8(Self.mixed(UInt64(index)) % (2 * Self.depth + 1))
     }
   }
 
   /// Shows one line of one frame to `body`; every line of every frame is another.
   func withLine(_ line: Int, frame: UInt32, _ body: (UnsafePointer<UInt8>) -> Void) {
-    let place = Int(Self.mixed(UInt64(frame) << 20 ^ UInt64(truncatingIfNeeded: line)) % Self.places)
+    let position = Int(Self.mixed(UInt64(frame) << 20 ^ UInt64(truncatingIfNeeded: line)) % Self.positions)
     noise.withUnsafeBufferPointer { noise in
-      if let start = noise.baseAddress { body(start + place) }
+      if let start = noise.baseAddress { body(start + position) }
     }
   }
 

@@ -17,7 +17,7 @@ extension PatternPainter {
   /// How long the lamp is lit from each full second on, in milliseconds.
   static let flash: UInt64 = 120
 
-  /// What is the same in every picture: bars, reference cells, ruler.
+  /// What is the same in every frame: bars, reference cells, ruler.
   static func scene(on empty: VideoFrame, layout: PatternLayout) -> VideoFrame {
     var scene = empty
     scene.withCanvas { canvas in
@@ -25,7 +25,7 @@ extension PatternPainter {
       for index in 0..<PatternLayout.cellsInLine where PatternLayout.reference >> (15 - index) & 1 == 1 {
         canvas.fill(layout.referenceCell(index), luma: white)
       }
-      // Light and dark to the very edge, so that a reader can tell the picture from black bars around it.
+      // Light and dark to the very edge, so that a reader can tell the frame from black bars around it.
       for column in stride(from: 1, to: PatternLayout.columns, by: 2) {
         canvas.fill(layout.box(columns: column..<column + 1, rows: 29..<30), luma: white)
       }
@@ -50,33 +50,33 @@ extension PatternPainter {
     }
   }
 
-  /// What moves: grain, two lifts, and the lamp that flashes with each mark of the sound.
+  /// What moves: grain, two lifts, and the lamp that flashes with each mark of the audio.
   func paintScenery(on canvas: PatternCanvas, frame: UInt32, time: UInt64) {
     let leftMargin = layout.box(quarterColumns: 0..<6, quarterRows: 16..<96)
     let rightMargin = layout.box(quarterColumns: 74..<80, quarterRows: 16..<96)
     canvas.fill(leftMargin, grain, frame: frame)
     canvas.fill(rightMargin, grain, frame: frame)
     canvas.fill(layout.box(quarterColumns: 0..<80, quarterRows: 96..<116), grain, frame: frame)
-    paintLift(Self.orange, in: leftMargin, place: swing(time, period: 4_000), on: canvas)
+    paintLift(Self.orange, in: leftMargin, position: swing(time, period: 4_000), on: canvas)
     let shaft = layout.box(quarterColumns: 74..<80, quarterRows: 28..<96)
-    paintLift(Self.teal, in: shaft, place: swing(time, period: 3_000), on: canvas)
+    paintLift(Self.teal, in: shaft, position: swing(time, period: 3_000), on: canvas)
     canvas.fill(
       layout.box(quarterColumns: 74..<80, quarterRows: 16..<28), time % 1_000 < Self.flash ? Self.lampOn : Self.lampOff)
   }
 
   /// A block that is as high as wide, at a place from 0 (top) to 1,000 (bottom) of its shaft.
   private func paintLift(
-    _ colour: PatternCanvas.Colour, in shaft: PatternLayout.Box, place: Int, on canvas: PatternCanvas
+    _ colour: PatternCanvas.Colour, in shaft: PatternLayout.Box, position: Int, on canvas: PatternCanvas
   ) {
     let height = min(shaft.columns.count, shaft.rows.count)
     // Even, so that the colours, which have half the lines, go along.
-    let top = shaft.rows.lowerBound + (shaft.rows.count - height) * place / 1_000 / 2 * 2
+    let top = shaft.rows.lowerBound + (shaft.rows.count - height) * position / 1_000 / 2 * 2
     canvas.fill(PatternLayout.Box(columns: shaft.columns, rows: top..<top + height), colour)
   }
 
   /// To and fro between 0 and 1,000.
   private func swing(_ time: UInt64, period: UInt64) -> Int {
-    let place = Int(time % period * 2_000 / period)
-    return place <= 1_000 ? place : 2_000 - place
+    let position = Int(time % period * 2_000 / period)
+    return position <= 1_000 ? position : 2_000 - position
   }
 }

@@ -1,14 +1,14 @@
 package import Codecs
 package import Media
 
-/// Paints the test picture: a code for programs, a clock for people, colours and movement for encoders.
+/// Paints the test image: a code for programs, a clock for people, colours and movement for encoders.
 ///
 /// The layout is described in `docs/pattern.md`, so that programs in other languages can read it.
 package struct PatternPainter: Sendable {
   package let size: VideoSize
   package let streamID: UInt16
   let layout: PatternLayout
-  /// What is the same in every picture.
+  /// What is the same in every frame.
   private let scene: VideoFrame
   let grain: PatternNoise
 
@@ -28,10 +28,10 @@ package struct PatternPainter: Sendable {
   static let black: UInt8 = 24
   static let white: UInt8 = 224
 
-  /// One picture.
+  /// One frame.
   ///
   /// - Parameters:
-  ///   - frame: its number, one more than that of the picture before.
+  ///   - frame: its number, one more than that of the frame before.
   ///   - time: when it is shown by the sender's clock, in milliseconds since 1970.
   package func videoFrame(frame: UInt32, time: UInt64) -> VideoFrame {
     var videoFrame = scene

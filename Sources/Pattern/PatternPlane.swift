@@ -13,7 +13,7 @@ struct PatternPlane {
   private static let points = 8
   /// How much the luma of a bar's pixels may differ.
   private static let evenness = 24
-  /// How many points of a line are looked at to tell whether it belongs to a bar.
+  /// How many points of a line are looked at to say whether it belongs to a bar.
   private static let pointsOfLine = 60
 
   /// The mean luma of a box that lies on the plane, in sixteenths.
@@ -43,9 +43,9 @@ struct PatternPlane {
       let step = max(1, count / Self.pointsOfLine)
       var lowest = UInt8.max
       var highest = UInt8.min
-      for place in Swift.stride(from: 0, to: count, by: step) {
-        lowest = min(lowest, luma(place))
-        highest = max(highest, luma(place))
+      for position in Swift.stride(from: 0, to: count, by: step) {
+        lowest = min(lowest, luma(position))
+        highest = max(highest, luma(position))
         if Int(highest) - Int(lowest) > Self.evenness { return false }
       }
       return true

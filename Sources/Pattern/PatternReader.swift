@@ -1,10 +1,10 @@
 package import Codecs
 import Media
 
-/// Reads the code of a painted pattern from a picture, whatever its size, brightness and contrast.
+/// Reads the code of a painted pattern from a frame, whatever its size, brightness and contrast.
 ///
-/// Nothing is read that the checksum does not confirm. Bars of one brightness around the picture, as they are added where a
-/// picture is fitted into another shape, are found and left out.
+/// Nothing is read that the checksum does not confirm. Bars of one brightness around the frame, as they are added where a
+/// frame is fitted into another shape, are found and skipped.
 package struct PatternReader: Sendable {
   /// The fewest pixels in each direction with which a cell is still two pixels wide and high.
   private static let smallestWidth = 2 * PatternLayout.columns
@@ -78,21 +78,21 @@ package struct PatternReader: Sendable {
   }
 }
 
-/// Why a picture could not be read as the pattern.
+/// Why a frame could not be read as the pattern.
 package enum PatternReadingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It has fewer pixels than the code needs.
   case tooSmall
-  /// The reference cells are not there: it is another picture, or cut off.
+  /// The reference cells are not there: it is another frame, or cut off.
   case noPattern
   /// The pattern is there, but so many cells of the code are neither black nor white.
   case unclear(cells: Int)
-  /// Every cell is clear, but the checksum is not that of the rest: parts of two pictures, or damage.
+  /// Every cell is clear, but the checksum is not that of the rest: parts of two frames, or damage.
   case wrongChecksum
 
   package var description: String {
     switch self {
-    case .tooSmall: "The picture is too small to be read."
-    case .noPattern: "The picture does not show the pattern."
+    case .tooSmall: "The frame is too small to be read."
+    case .noPattern: "The frame does not show the pattern."
     case .unclear(let cells): "\(cells) of the pattern's 128 cells are neither black nor white."
     case .wrongChecksum: "The pattern's checksum is wrong."
     }

@@ -1,13 +1,13 @@
-/// What one picture of the pattern says.
+/// What one frame of the pattern says.
 ///
-/// On the picture it is 128 bits, most significant bit first: 16 of the stream, 32 of the frame, 48 of the time, and
+/// On the frame it is 128 bits, most significant bit first: 16 of the stream, 32 of the frame, 48 of the time, and
 /// 32 of a checksum over the 96 before it.
 package struct PatternReading: Sendable, Hashable {
   /// Which of several patterns it is.
   package var streamID: UInt16
-  /// Counts the pictures from 0; every picture has the number after the one before.
+  /// Counts the frames from 0; every frame has the number after the one before.
   package var frameNumber: UInt32
-  /// When the picture was made by the sender's clock, in milliseconds since 1970; its lower 48 bits.
+  /// When the frame was made by the sender's clock, in milliseconds since 1970; its lower 48 bits.
   package var time: UInt64
 
   package init(streamID: UInt16, frameNumber: UInt32, time: UInt64) {
@@ -18,7 +18,7 @@ package struct PatternReading: Sendable, Hashable {
 
   static let timeMask: UInt64 = 0xFFFF_FFFF_FFFF
 
-  /// The 16 bytes on the picture, checksum included.
+  /// The 16 bytes on the frame, checksum included.
   var bytes: [UInt8] {
     var bytes = [UInt8]()
     bytes.reserveCapacity(16)
@@ -34,7 +34,7 @@ package struct PatternReading: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads the 16 bytes of a picture.
+  /// Reads the 16 bytes of a frame.
   ///
   /// - Returns: nil when the checksum is not theirs.
   init?(bytes: [UInt8]) {

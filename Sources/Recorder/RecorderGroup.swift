@@ -34,6 +34,11 @@ public final class RecorderGroup: MediaSink {
     assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
   }
 
+  /// Begins to record a participant now; see ``RoomRecorder/begin(_:name:)``.
+  public func begin(_ participant: ParticipantID, name: String? = nil) {
+    recorders[assign(participant)].begin(participant, name: name)
+  }
+
   /// Begins to record a participant; see ``RoomRecorder/begin(_:name:now:wallClock:)``.
   public func begin(
     _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant, wallClock: Double
@@ -47,14 +52,14 @@ public final class RecorderGroup: MediaSink {
   }
 
   /// Ends the recording of a participant; see ``RoomRecorder/end(_:reason:now:)``.
-  public func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant) {
+  public func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now) {
     recorder(of: participant)?.end(participant, reason: reason, now: now)
     release(participant)
   }
 
   /// Ends all recordings, and the recorders with them; see ``RoomRecorder/finish(reason:now:within:)``.
   public func finish(
-    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant = .now, within limit: Duration = .seconds(10)
   ) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in recorders {

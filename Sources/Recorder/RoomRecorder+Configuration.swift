@@ -13,10 +13,10 @@ extension RoomRecorder {
     public var verifies = true
     /// After how much a recording's next files begin; nil for one file each.
     public var segment: SegmentLimit?
-    /// How long a track's first frames wait for the sender reports that tell how audio and video belong together.
+    /// How long a track's first frames wait for the sender reports that say how audio and video belong together.
     public var hold = Duration.seconds(3)
     /// Bytes of frames that may wait for a disk that does not keep up, of all participants together. When they are full,
-    /// pictures are left out, and sound when that does not help.
+    /// frames are skipped, and audio when that does not help.
     public var memoryLimit = 32 << 20
     /// Whether the recorder looks at the clock by itself. Tests that bring their own time look for it.
     package var looksAtClock = true
@@ -32,7 +32,7 @@ extension RoomRecorder {
     }
   }
 
-  /// Something that happened to a recording, as a sentence for the user. The call and the other recordings go on.
+  /// Something that happened to a recording, as a sentence for the user. The call and the other recordings continue.
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
       /// The disk takes nothing at the moment. Nothing is lost so far: it is tried again, and frames wait in memory.

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// For each participant there are up to three files in the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and
 /// `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on a thread of its own, because
-/// writing can block. Whoever brings something is never kept waiting: it goes into an inbox of bounded memory.
+/// writing can block. Anyone who brings something is never kept waiting: it goes into an inbox of bounded memory.
 public actor RoomRecorder: MediaSink {
   /// How often it looks at the clock.
   static let tick = Duration.milliseconds(100)
@@ -17,7 +17,7 @@ public actor RoomRecorder: MediaSink {
 
   /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
-  /// Whose next picture should be a keyframe: a segment is over, or pictures had to be left out. Comes again every 500 ms
+  /// Whose next frame should be a keyframe: a segment is over, or frames had to be skipped. Comes again every 500 ms
   /// until there is one; the newest 100 are kept. Ends after `finish`.
   public nonisolated let keyframeRequests: AsyncStream<ParticipantID>
   /// What each recording left behind, as they are closed; the newest 1,000 are kept. Ends after `finish`.
@@ -31,13 +31,13 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
   private nonisolated let looksAtClock: Bool
 
-  private let surroundings: ParticipantRecording.Surroundings
+  private let environment: ParticipantRecording.Environment
   /// Bytes of frames of all participants together that may wait for their places.
-  private let unplacedLimit: Int
+  private let unsortedLimit: Int
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
   /// Recordings that have ended, but are not wholly on the disk.
   private var closing: [ParticipantRecording] = []
-  private var ending: Ending?
+  private var ending: EndReason?
   private var endingSummaries: [RecordingSummary] = []
   private var hasFinished = false
   /// When it was last said how the recordings stand.
@@ -69,10 +69,10 @@ public actor RoomRecorder: MediaSink {
     (keyframeRequests, self.requestInput) = (requests, requestInput)
     self.inbox = inbox
     self.monitor = monitor
-    unplacedLimit = configuration.memoryLimit / 4
+    unsortedLimit = configuration.memoryLimit / 4
     looksAtClock = configuration.looksAtClock
     let report: (Problem) -> Void = { problemInput.yield($0) }
-    surroundings = ParticipantRecording.Surroundings(
+    environment = ParticipantRecording.Environment(
       folder: folder, room: configuration.room, hold: configuration.hold,
       verification: configuration.verifies
         ? VerificationPool(
@@ -103,6 +103,12 @@ public actor RoomRecorder: MediaSink {
 
   // MARK: What comes
 
+  /// Begins to record a participant now; see ``begin(_:name:now:wallClock:)``.
+  public nonisolated func begin(_ participant: ParticipantID, name: String? = nil) {
+    let clock = WallClock.read()
+    begin(participant, name: name, now: clock.moment.instant, wallClock: clock.secondsSince1970)
+  }
+
   /// Begins to record a participant. No file is made before the first frame. Returns at once.
   ///
   /// - Parameters:
@@ -126,7 +132,9 @@ public actor RoomRecorder: MediaSink {
 
   /// Ends the recording of a participant. Returns at once; when the files are closed, what was recorded comes by
   /// `summaries`, unless there was nothing to record.
-  public nonisolated func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant) {
+  public nonisolated func end(
+    _ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now
+  ) {
     carryOut(inbox.end(participant, reason: reason, now: MonotonicInstant(now)), for: participant)
   }
 
@@ -138,12 +146,12 @@ public actor RoomRecorder: MediaSink {
   ///   come by `summaries`.
   @discardableResult
   public nonisolated func finish(
-    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant, within limit: Duration = .seconds(10)
+    reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant = .now, within limit: Duration = .seconds(10)
   ) async -> [RecordingSummary] {
     let now = MonotonicInstant(now)
     let (result, input) = AsyncStream.makeStream(of: [RecordingSummary].self)
     // The last fifth is for saying so in the manifests.
-    _ = inbox.finish(Ending(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
+    _ = inbox.finish(EndReason(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
     wake()
     let timer = Task {
       try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: limit)
@@ -213,13 +221,13 @@ public actor RoomRecorder: MediaSink {
   /// Ends the wait of those whose frames take most of the memory, if they take too much of it together. What one participant
   /// sends without telling its times must not cost the others theirs.
   private func placeSurplus(now: MonotonicInstant) {
-    var unplaced = recordings.values.reduce(0) { $0 + $1.unplacedBytes }
-    if unplaced <= unplacedLimit { return }
-    for recording in recordings.values.sorted(by: { $0.unplacedBytes > $1.unplacedBytes }) {
-      if unplaced <= unplacedLimit / 2 { return }
-      unplaced -= recording.unplacedBytes
+    var unsorted = recordings.values.reduce(0) { $0 + $1.unsortedBytes }
+    if unsorted <= unsortedLimit { return }
+    for recording in recordings.values.sorted(by: { $0.unsortedBytes > $1.unsortedBytes }) {
+      if unsorted <= unsortedLimit / 2 { return }
+      unsorted -= recording.unsortedBytes
       recording.placeAll(now: now)
-      unplaced += recording.unplacedBytes
+      unsorted += recording.unsortedBytes
     }
   }
 
@@ -232,7 +240,7 @@ public actor RoomRecorder: MediaSink {
     case .begin(let name, let clock):
       guard recordings[entry.participant] == nil, ending == nil else { return }
       recordings[entry.participant] = ParticipantRecording(
-        entry.participant, name: name, clock: clock, surroundings: surroundings)
+        entry.participant, name: name, clock: clock, environment: environment)
     case .receive(let event, let leftOut):
       recordings[entry.participant]?.receive(event, leftOut: leftOut, now: entry.now)
     case .end(let reason, let leftOut):
@@ -249,7 +257,7 @@ public actor RoomRecorder: MediaSink {
     }
   }
 
-  /// Lets go of what is closed, and tells what waits.
+  /// Lets go of what is closed, and says what waits.
   private func settle() {
     for recording in closing where recording.isClosed {
       guard let summary = recording.summary else { continue }
@@ -275,7 +283,7 @@ public actor RoomRecorder: MediaSink {
     let seconds = max(1, (hang.end - hang.start).milliseconds / 1_000)
     let sentence =
       (hang.isOfDisk ? "The disk answers again" : "This machine has time to record again")
-      + " after \(seconds) s; recording goes on."
+      + " after \(seconds) s; recording continues."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 

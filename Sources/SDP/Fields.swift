@@ -1,7 +1,7 @@
 /// Cutting text at ASCII bytes. It works on UTF-8, because a separator followed by a combining mark is one `Character`
 /// and would hide from a search by characters.
 extension String {
-  /// The pieces between `separator`s; empty pieces are left out unless asked for.
+  /// The pieces between `separator`s; empty pieces are skipped unless requested.
   package func fields(
     separatedBy separator: Unicode.Scalar = " ", maximum: Int = .max, keepingEmpty: Bool = false
   ) -> [String] {
@@ -12,9 +12,9 @@ extension String {
 
   /// What stands before and after the first `separator`; nil without one.
   package func cut(at separator: Unicode.Scalar) -> (before: String, after: String)? {
-    guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
-    let next = utf8.index(after: place)
-    return (String(self[..<place]), String(self[next...]))
+    guard let position = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
+    let next = utf8.index(after: position)
+    return (String(self[..<position]), String(self[next...]))
   }
 
   /// The text without white space at its ends. A carriage return counts, because some programs write two at a line's

@@ -39,8 +39,8 @@ package struct Fingerprint: Sendable, Hashable {
   package var text: String {
     let digits = Array("0123456789ABCDEF".unicodeScalars)
     var text = "\(algorithm) "
-    for (place, byte) in digest.enumerated() {
-      if place > 0 { text += ":" }
+    for (position, byte) in digest.enumerated() {
+      if position > 0 { text += ":" }
       text.unicodeScalars.append(digits[Int(byte >> 4)])
       text.unicodeScalars.append(digits[Int(byte & 15)])
     }

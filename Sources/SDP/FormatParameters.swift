@@ -12,7 +12,7 @@ package struct FormatParameters: Sendable, Hashable {
     pairs = []
   }
 
-  /// Far above what any program writes; what follows is taken for a part of the last one.
+  /// Far above what any program writes; what follows is treated as a part of the last one.
   private static let maximumPairs = 64
 
   package init(parsing text: String) {

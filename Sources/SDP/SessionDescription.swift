@@ -3,9 +3,9 @@ internal import Media
 /// A session description (RFC 8866): the session's own lines and its media sections.
 ///
 /// Every line is kept, so that what was read is written back byte for byte. Lines that matter are read by the typed
-/// values of this module; a line that cannot be read so is treated as absent by those who look for it, as browsers do.
+/// values of this module; a path that cannot be read so is treated as absent by those who look for it, as browsers do.
 ///
-/// Left out on purpose: repeat times, time zones, `b=`, `k=`, encryption by `a=crypto` (RFC 8827 forbids it), H.264 and
+/// Skipped on purpose: repeat times, time zones, `b=`, `k=`, encryption by `a=crypto` (RFC 8827 forbids it), H.264 and
 /// VP9 parameters, `a=imageattr`, bundles of other semantics than `BUNDLE`, the data channel's lines. They are kept as
 /// text.
 package struct SessionDescription: Sendable, Hashable, AttributeLines {

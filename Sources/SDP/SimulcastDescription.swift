@@ -19,11 +19,11 @@ package struct SimulcastDescription: Sendable, Hashable {
     guard separators < Self.maximumNames else { return nil }
     let fields = text.fields()
     guard fields.count == 2 || fields.count == 4 else { return nil }
-    for place in stride(from: 0, to: fields.count, by: 2) {
-      let streams = fields[place + 1].fields(separatedBy: ";").map { stream in
+    for position in stride(from: 0, to: fields.count, by: 2) {
+      let streams = fields[position + 1].fields(separatedBy: ";").map { stream in
         stream.fields(separatedBy: ",").map { $0.hasPrefix("~") ? String($0.dropFirst()) : $0 }
       }
-      switch fields[place] {
+      switch fields[position] {
       case "send" where sent.isEmpty: sent = streams
       case "recv" where received.isEmpty: received = streams
       default: return nil

@@ -4,7 +4,7 @@ import Logging
 /// Takes part in a call: records, plays, or both.
 struct CallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "call", abstract: "Take part in the call of a room (the default command).")
+    commandName: "call", abstract: "Join the call of a room (the default command).")
 
   @OptionGroup var options: CallOptions
 
@@ -22,7 +22,7 @@ struct CallCommand: AsyncParsableCommand {
     let recordings = participantRegistry.recordings
     let forgotten = participantRegistry.recordingsForgotten
     if forgotten > 0 {
-      console.result("\(forgotten) earlier recordings are in the folder too; their manifests tell of them.")
+      console.result("\(forgotten) earlier recordings are in the folder too; their manifests report them.")
     }
     for summary in recordings { console.result(RecordingReport(summary).text) }
     if let problem = participantRegistry.recordingProblem { throw problem }

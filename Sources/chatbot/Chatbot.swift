@@ -6,17 +6,17 @@ struct Chatbot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chatbot",
     abstract:
-      "A WebRTC participant without a person: records calls, stands in for a camera, and says whether a call works.",
+      "A headless WebRTC participant: records calls, acts as a camera, and checks whether a call works.",
     discussion: """
       chatbot --room 100 --record out/          record every user of room 100
       chatbot --play samples/test.webm          be a camera in the default room
       chatbot load --room 100 --publishers 50 --play samples/test.webm
                                                 fill a room with publishers
       chatbot check --room 100 --html report.html
-                                                say whether the call of room 100 works
-      chatbot inspect out/                      judge recordings in the same way
-      chatbot repair out/                       mend what a crash left unfinished
-      chatbot serve                             run a room server with its web page
+                                                check whether the call of room 100 works
+      chatbot inspect out/                      check recordings by the same rules
+      chatbot repair out/                       complete recordings after a crash
+      chatbot serve                             run a room server with its call page
 
       \(ExitCodes.table)
       """,
@@ -29,6 +29,6 @@ struct Chatbot: AsyncParsableCommand {
 
 /// Which program this is, for `--version`.
 enum Version {
-  /// After semver.org; the changelog tells what it holds.
-  static let text = "0.1.0"
+  /// After semver.org; the changelog says what it holds.
+  static let text = "0.2.0"
 }

@@ -5,7 +5,7 @@ import Recorder
 struct RepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Complete recordings that were never closed, for example because the program was killed.",
+    abstract: "Complete recordings that were never closed, for example after a crash.",
     discussion: """
       Writes what a player needs for seeking, and the duration, into the files as they are. It can be interrupted and run \
       again. Files that are complete, that are being recorded, or that this program did not make are left alone.
@@ -18,7 +18,7 @@ struct RepairCommand: ParsableCommand {
     completion: .file())
   var files: [String]
 
-  @Flag(name: .shortAndLong, help: "Say only what went wrong.")
+  @Flag(name: .shortAndLong, help: "Print errors only.")
   var quiet = false
 
   func run() throws {

@@ -5,7 +5,7 @@ import SkyRTC
 /// Runs the room server alone.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Run a SkyRTC room server with its web page, both on one port.")
+    commandName: "serve", abstract: "Run a SkyRTC room server with its call page, on one port.")
 
   @OptionGroup var options: ServeOptions
 

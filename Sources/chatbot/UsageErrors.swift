@@ -4,7 +4,7 @@ import CallCheck
 /// Mistakes of the command line that are found only when a command runs, as in a file that it names.
 enum UsageErrors {
   /// Does a command's work; such a mistake is told with the command's own usage, as the parser tells those that it finds itself.
-  static func told(
+  static func reported(
     for command: any ParsableCommand.Type, on console: Console, _ work: () async throws -> Void
   ) async throws {
     do {
@@ -27,7 +27,7 @@ enum Subcommands {
   static var names: [String] { Chatbot.configuration.subcommands.compactMap { $0.configuration.commandName } }
 
   /// What to say of a word that is none.
-  static func refusal(of word: String) -> String {
+  static func rejection(of word: String) -> String {
     let shown = StatusLine.plain(word, longest: 40)
     if let near = near(word) { return "There is no subcommand “\(shown)”; did you mean \(near)?" }
     return

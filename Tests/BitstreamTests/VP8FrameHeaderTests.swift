@@ -17,7 +17,7 @@ struct VP8FrameHeaderTests {
     #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
   }
 
-  @Test("the two bits above a size ask for enlargement")
+  @Test("the two bits above a size request enlargement")
   func scale() throws {
     let header = try VP8FrameHeader(parsing: bytes("10 0000 9D012A 4081 F0C0"))
     #expect(header.size == .init(width: 0x0140, height: 0x00F0, horizontalScale: 2, verticalScale: 3))

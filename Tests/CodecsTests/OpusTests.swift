@@ -72,7 +72,7 @@ struct OpusTests {
   }
 
   @Test(
-    "a packet tells whether it carries a copy of the one before", arguments: [480, 960, 1_920, 2_880], [1, 2])
+    "a packet says whether it carries a copy of the one before", arguments: [480, 960, 1_920, 2_880], [1, 2])
   func copies(ticks: Int, channels: Int) throws {
     func packets(_ change: (inout OpusEncoder.Settings) -> Void) throws -> [OpusPacket] {
       var settings = OpusEncoder.Settings()
@@ -118,7 +118,7 @@ struct OpusTests {
     #expect(try OpusPacket(parsing: packet).duration == ticks)
   }
 
-  @Test("concealed sound fades")
+  @Test("concealed audio fades")
   func concealment() throws {
     let encoder = try OpusEncoder()
     let decoder = try OpusDecoder()
@@ -131,7 +131,7 @@ struct OpusTests {
     #expect(throws: CodecError.self) { try decoder.conceal(duration: 48_000) }
   }
 
-  @Test("sound with other channels than the encoder's is refused")
+  @Test("audio with other channels than the encoder's is refused")
   func wrongChannels() throws {
     let encoder = try OpusEncoder()
     #expect(throws: CodecError.self) { try encoder.encode(tone(960, channels: 1)) }

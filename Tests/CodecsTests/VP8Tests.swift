@@ -19,7 +19,7 @@ struct VP8Tests {
     return videoFrame
   }
 
-  @Test("a picture of odd size comes back much as it was")
+  @Test("a frame of odd size comes back much as it was")
   func videoFrameSurvives() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let decoder = try VP8Decoder()
@@ -34,7 +34,7 @@ struct VP8Tests {
     }
   }
 
-  @Test("a keyframe comes when it is asked for")
+  @Test("a keyframe comes when it is requested")
   func forcedKeyframe() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let keyframes = try (0..<6).map { index in
@@ -71,7 +71,7 @@ struct VP8Tests {
     #expect(throws: CodecError.self) { try VP8Decoder().decode(cut) }
   }
 
-  @Test("the view of a grey picture tells its brightness")
+  @Test("the view of a grey frame tells its brightness")
   func brightness() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let grey = try #require(try encoder.encode(VideoFrame(size: size, luma: 90), time: 0))
@@ -91,7 +91,7 @@ struct VP8Tests {
     try encoder.setBitrate(200_000)
   }
 
-  /// A picture that no encoder has seen the like of before.
+  /// A frame that no encoder has seen the like of before.
   private func noise(_ generator: inout SeededGenerator, size: VideoSize) -> VideoFrame {
     var videoFrame = VideoFrame(size: size)
     for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(truncatingIfNeeded: generator.next()) }

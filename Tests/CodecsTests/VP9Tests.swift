@@ -44,7 +44,7 @@ struct VP9Tests {
     #expect(failure?.description.contains("profile 0") == true)
   }
 
-  @Test("damaged frames are refused or left out, never a trap")
+  @Test("damaged frames are refused or skipped, never a trap")
   func damaged() throws {
     let frames = try frames(["-pix_fmt", "yuv420p"])
     var generator = SeededGenerator(seed: 7)
@@ -53,8 +53,8 @@ struct VP9Tests {
     let decoder = try VP9Decoder()
     for round in 0..<200 {
       var frame = frames[round % frames.count]
-      let place = Int.random(in: 0..<frame.readableBytes, using: &generator)
-      frame.setInteger(UInt8.random(in: 0...255, using: &generator), at: frame.readerIndex + place)
+      let position = Int.random(in: 0..<frame.readableBytes, using: &generator)
+      frame.setInteger(UInt8.random(in: 0...255, using: &generator), at: frame.readerIndex + position)
       _ = try? decoder.decode(frame, \.size)
     }
   }

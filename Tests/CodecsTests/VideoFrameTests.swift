@@ -4,7 +4,7 @@ import Testing
 
 @testable import Codecs
 
-@Suite("Uncompressed pictures")
+@Suite("Uncompressed frames")
 struct VideoFrameTests {
   private func videoFrame(_ size: VideoSize, _ layout: PixelLayout, _ bytes: [UInt8]) throws -> VideoFrame {
     // Typed throws do not come out of `withUnsafeBytes`.
@@ -111,7 +111,7 @@ struct VideoFrameTests {
     #expect(throws: CodecError.self) { try VideoFrame(size: VideoSize(width: 1, height: 1)).scaled(to: small.size) }
   }
 
-  @Test("a picture with other bytes than its size says is refused", arguments: PixelLayout.allCases)
+  @Test("a frame with other bytes than its size says is refused", arguments: PixelLayout.allCases)
   func wrongBytes(layout: PixelLayout) throws {
     let size = VideoSize(width: 6, height: 4)
     let count = try #require(layout.byteCount(for: size))

@@ -6,10 +6,10 @@ import Testing
 struct PublicInterfaceTests {
   /// The modules of the library products, as Package.swift names them.
   static let modules = [
-    "BotPeer", "CallCheck", "CallReport", "FileSource", "LiveSource", "Media", "Recorder", "SkyRTC",
+    "BotPeer", "CallCheck", "CallReport", "FileSource", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
   ]
 
-  @Test("are those of Tests/DocumentationTests/Interfaces: who changes one decides it, with `make reference`")
+  @Test("are those of Tests/DocumentationTests/Interfaces; `make reference` writes them after a decision to change one")
   func areUnchanged() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("symbols-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }

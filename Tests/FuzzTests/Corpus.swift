@@ -19,12 +19,12 @@ enum Corpus {
 
   /// A target's good inputs, in the order of their names.
   static func inputs(for target: FuzzTarget) throws -> [[UInt8]] {
-    let place = folder.appendingPathComponent("Corpus").appendingPathComponent(target.rawValue)
-    return try names(in: place).map { [UInt8](try Data(contentsOf: place.appendingPathComponent($0))) }
+    let position = folder.appendingPathComponent("Corpus").appendingPathComponent(target.rawValue)
+    return try names(in: position).map { [UInt8](try Data(contentsOf: position.appendingPathComponent($0))) }
   }
 
-  private static func names(in place: URL) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+  private static func names(in position: URL) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: position.path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 }
 

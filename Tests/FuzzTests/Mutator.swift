@@ -41,32 +41,32 @@ struct Mutator {
 
   private mutating func change(_ input: inout [UInt8]) {
     guard !input.isEmpty else { return input = one() }
-    let place = number(below: input.count)
+    let position = number(below: input.count)
     switch number(below: 16) {
     case 0...3:
-      input[place] ^= 1 << number(below: 8)
+      input[position] ^= 1 << number(below: 8)
     case 4, 5:
-      input[place] = UInt8(truncatingIfNeeded: generator.next())
+      input[position] = UInt8(truncatingIfNeeded: generator.next())
     case 6...8:
       let bytes = Self.boundaries[number(below: Self.boundaries.count)]
-      input.replaceSubrange(place..<min(input.count, place + bytes.count), with: bytes)
+      input.replaceSubrange(position..<min(input.count, position + bytes.count), with: bytes)
     case 9:
-      input.insert(contentsOf: Self.boundaries[number(below: Self.boundaries.count)], at: place)
+      input.insert(contentsOf: Self.boundaries[number(below: Self.boundaries.count)], at: position)
     case 10, 11:
       let range = range(in: input)
       input.removeSubrange(range)
     case 12:
       let piece = input[range(in: input)]
       let times = number(below: 8) == 0 ? 1 + number(below: 200) : 1
-      for _ in 0..<times where input.count < largest { input.insert(contentsOf: piece, at: place) }
+      for _ in 0..<times where input.count < largest { input.insert(contentsOf: piece, at: position) }
     case 13:
       let other = one()
-      input = Array(input[..<place] + other[number(below: other.count + 1)...])
+      input = Array(input[..<position] + other[number(below: other.count + 1)...])
     case 14:
       let other = one()
-      input.insert(contentsOf: other[range(in: other)], at: place)
+      input.insert(contentsOf: other[range(in: other)], at: position)
     default:
-      input.removeSubrange(place...)
+      input.removeSubrange(position...)
     }
   }
 }

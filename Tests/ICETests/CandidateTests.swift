@@ -42,7 +42,8 @@ struct CandidateTests {
   }
 
   @Test(
-    "the end of candidates is told apart", arguments: ["", "  ", "candidate:", "a=candidate:", "a=end-of-candidates"])
+    "the end of candidates is distinguished",
+    arguments: ["", "  ", "candidate:", "a=candidate:", "a=end-of-candidates"])
   func end(text: String) {
     #expect(throws: ICECandidate.ParseError.endOfCandidates) { try ICECandidate(parsing: text) }
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectingTests {
-  @Test("with 1 ms of delay both sides agree in under 100 ms, whoever controls", arguments: [true, false])
+  @Test("with 1 ms of delay both sides agree in under 100 ms, anyone who controls", arguments: [true, false])
   func connectsQuickly(leftControls: Bool) throws {
     var line = SimulatedPath.agents(roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
     line.exchangeAll()
@@ -103,7 +103,7 @@ struct ConnectingTests {
     #expect(line.left.selectedPair?.remote == rights[7])
   }
 
-  @Test("a line that opens only after 20 s is still used")
+  @Test("a path that opens only after 20 s is still used")
   func lateLine() throws {
     var line = SimulatedPath.agents()
     line.isBlocked = { _, _ in true }

@@ -59,7 +59,7 @@ struct ConsentTests {
     #expect(line.left.deadline == nil)
   }
 
-  @Test("a line that comes back before 30 s goes on as before, within 2 s")
+  @Test("a path that comes back before 30 s continues as before, within 2 s")
   func recovery() throws {
     var line = try completeLine()
     line.isBlocked = { _, _ in true }
@@ -111,7 +111,7 @@ struct ConsentTests {
     #expect(!line.states(of: .left).contains(.failed))
   }
 
-  @Test("a Binding indication on a validated path is taken for a keepalive, and nowhere else")
+  @Test("a Binding indication on a validated path is treated as a keepalive, and nowhere else")
   func indication() throws {
     var line = try completeLine()
     let keepalive = STUNMessage(.indication, transactionID: .init(high: 1, low: 2)).sealed(key: nil)

@@ -105,7 +105,7 @@ struct FuzzTests {
     #expect(line.left.statistics.requestsReceived == 3_000)
   }
 
-  @Test("calls in any order trap nothing, and no deadline ever stands still, for each of 100 seeds")
+  @Test("calls in any order trap nothing, and no deadline ever stops, for each of 100 seeds")
   func anyOrder() {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -146,12 +146,12 @@ struct FuzzTests {
     var peer = ScriptedPeer(hosts: [], credentials: Known.rightCredentials, remote: Known.leftCredentials)
     var response = STUNMessage(.success, transactionID: .init(high: 1, low: 2))
     response.xorMappedAddress = Known.left
-    var refusal = STUNMessage(.failure, transactionID: .init(high: 1, low: 2))
-    refusal.errorCode = .unknownAttribute
-    refusal.unknownAttributes = [.init(rawValue: 0x7001)]
-    refusal.software = "somebody"
+    var rejection = STUNMessage(.failure, transactionID: .init(high: 1, low: 2))
+    rejection.errorCode = .unknownAttribute
+    rejection.unknownAttributes = [.init(rawValue: 0x7001)]
+    rejection.software = "somebody"
     return [
-      peer.request(), peer.request(nominates: true), response.sealed(key: [1]), refusal.sealed(key: [1]),
+      peer.request(), peer.request(nominates: true), response.sealed(key: [1]), rejection.sealed(key: [1]),
     ]
   }()
 
@@ -170,7 +170,7 @@ struct FuzzTests {
       default: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       }
     }
-    // Half of them get their length put right, so that they come further than the header.
+    // Half of them get their length corrected, so that they come further than the header.
     if bytes.count >= 20, Bool.random(using: &generator) {
       bytes.removeLast((bytes.count - 20) % 4)
       let length = bytes.count - 20

@@ -76,7 +76,7 @@ struct GatheringTests {
     #expect(gatherer.deadline == start + .milliseconds(54_500))
   }
 
-  @Test("answers from elsewhere, with a wrong fingerprint or to nobody's question are not believed")
+  @Test("answers from elsewhere, with a wrong fingerprint or to nobody's question are rejected")
   func forgeries() throws {
     var gatherer = gatherer([server])
     let request = try request(in: gatherer.poll(now: start))
@@ -115,7 +115,7 @@ struct GatheringTests {
     #expect(gatherer.deadline == start + .seconds(15))
   }
 
-  @Test("servers of another family and impossible ones are left out")
+  @Test("servers of another family and impossible ones are skipped")
   func uselessServers() {
     #expect(gatherer([address("2001:db8::9", 3_478), address("198.51.100.1", 0)]).deadline == nil)
     #expect(gatherer([]).deadline == nil)

@@ -16,7 +16,7 @@ struct RestartTests {
     return line
   }
 
-  @Test("a restart finds the pair anew while the old one stays selected and open")
+  @Test("a restart finds the pair again while the old one stays selected and open")
   func restart() throws {
     var line = try completeLine()
     line.left.restart(with: newLeft, now: line.now)
@@ -57,7 +57,7 @@ struct RestartTests {
     #expect(line.right.state == .completed)
   }
 
-  @Test("the old pair is given up 30 s after its last answer when nothing follows the restart")
+  @Test("the old pair is abandoned 30 s after its last answer when nothing follows the restart")
   func abandonedRestart() throws {
     var line = try completeLine()
     line.left.restart(with: newLeft, now: line.now)

@@ -17,7 +17,7 @@ struct RoleTests {
     #expect(line.right.role == (leftIsHigher ? .controlled : .controlling))
   }
 
-  @Test("equal tie-breakers are drawn anew until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
+  @Test("equal tie-breakers are drawn again until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
   func equalTieBreakers(role: ICEAgent.Role) throws {
     var line = SimulatedPath.agents(roles: (role, role), tieBreakers: (5, 5))
     line.exchangeAll()
@@ -40,16 +40,16 @@ struct RoleTests {
   }
 
   @Test("the side that has to change is told so by an authenticated 487")
-  func refusal() throws {
+  func rejection() throws {
     var line = SimulatedPath.agents(roles: (.controlling, .controlling), tieBreakers: (9, 3))
     line.exchangeAll()
     line.run(.seconds(1))
-    let refusals = line.sent[.left, default: []].compactMap { try? STUNMessage(parsing: $0) }
+    let rejections = line.sent[.left, default: []].compactMap { try? STUNMessage(parsing: $0) }
       .filter { $0.kind == .failure }
-    let refusal = try #require(refusals.first)
-    #expect(refusal.errorCode == .roleConflict)
-    #expect(refusal.isAuthentic(key: Array(Known.leftCredentials.password.utf8)))
-    #expect(refusal.hasRightFingerprint == true)
+    let rejection = try #require(rejections.first)
+    #expect(rejection.errorCode == .roleConflict)
+    #expect(rejection.isAuthentic(key: Array(Known.leftCredentials.password.utf8)))
+    #expect(rejection.hasRightFingerprint == true)
   }
 
   @Test(

@@ -108,7 +108,7 @@ struct STUNMessageTests {
     #expect(written == datagram)
   }
 
-  @Test("attributes behind MESSAGE-INTEGRITY are not believed")
+  @Test("attributes behind MESSAGE-INTEGRITY are rejected")
   func behindIntegrity() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.appendIntegrity(key: [1])

@@ -59,7 +59,7 @@ struct SecurityTests {
     #expect(line.left.isValidated(local: Known.left, remote: stranger))
   }
 
-  @Test("to an address that the other side has only borrowed goes no more than three times what came from there")
+  @Test("to an address that the other side has only borrowed goes at most three times what came from there")
   func borrowedAddress() {
     var line = line()
     let request = line.right.request()
@@ -147,9 +147,9 @@ struct SecurityTests {
     line.left.know(agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates, now: line.now)
     line.run(.milliseconds(10))
     let request = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
-    var refusal = STUNMessage(.failure, transactionID: request.transactionID)
-    refusal.errorCode = .roleConflict
-    line.inject(refusal.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
+    var rejection = STUNMessage(.failure, transactionID: request.transactionID)
+    rejection.errorCode = .roleConflict
+    line.inject(rejection.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
     #expect(line.left.role == .controlling)
     line.right.answers = true
     line.run(.seconds(1))

@@ -53,7 +53,7 @@ struct TranslationTests {
     #expect(line.left.selectedPair?.localType == .serverReflexive)
   }
 
-  @Test("a NAT that forgets everything in mid-call costs seconds, not the call", arguments: [true, false])
+  @Test("a NAT that forgets everything during the call costs seconds, not the call", arguments: [true, false])
   func natForgets(leftControls: Bool) throws {
     var line = SimulatedPath.agents(
       right: [inside], roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))

@@ -87,7 +87,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(100)) { $0.isComplete } != nil)
   }
 
-  @Test("names, TCP, other components and impossible addresses are counted and passed over")
+  @Test("names, TCP, other components and impossible addresses are counted and skipped")
   func uselessCandidates() throws {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left, Known.leftV6])
     let now = ContinuousClock.now

@@ -105,7 +105,7 @@ class Peer:
     def take(self, line):
         if line.get("call"):
             self.begin()
-            # The sources' pads have their caps a moment later.
+            # The sources' pads have their caps shortly after.
             GLib.timeout_add(200, lambda: self.create("offer"))
         elif line.get("type") == "offer":
             self.begin(line["sdp"])

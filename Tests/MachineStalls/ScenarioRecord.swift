@@ -40,7 +40,7 @@ public struct ScenarioRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// The records of a journal; a line that is none is left out.
+  /// The records of a journal; a path that is none is skipped.
   public static func records(in journal: String) -> [ScenarioRecord] {
     let decoder = JSONDecoder()
     return journal.split(separator: "\n").compactMap { try? decoder.decode(ScenarioRecord.self, from: Data($0.utf8)) }

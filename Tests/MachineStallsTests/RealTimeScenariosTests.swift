@@ -53,7 +53,7 @@ import Testing
     #expect(stalls.elapsed > 0.25)
   }
 
-  @Test("the meter finds a machine that is kept busy, and tells of it while it runs")
+  @Test("the meter finds a machine that is kept busy, and reports it while it runs")
   func busy() async throws {
     try await Self.underLoad {
       let meter = try #require(StallMeter.start())

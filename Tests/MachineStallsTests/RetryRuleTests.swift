@@ -119,7 +119,7 @@ extension StallFigures {
     #expect(text.contains("longest 400.0 ms"))
   }
 
-  @Test("a journal is read back, and a line that was cut off is left out")
+  @Test("a journal is read back, and a path that was cut off is skipped")
   func journal() throws {
     let records = Self.records(passed: 2, notJudged: 1)
     let text = try records.map { try $0.line }.joined(separator: "\n") + "\n{\"name\":\"cut"

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A queue with its bytes counted")
 struct BoundedFrameQueueTests {
-  @Test("gives everything once and in order, and goes on with the memory of what was taken")
+  @Test("gives everything once and in order, and continues with the memory of what was taken")
   func reuse() {
     var queue = BoundedFrameQueue<Int>()
     for round in 0..<5 {

@@ -20,7 +20,7 @@ struct ThreadTests {
     #expect(never == nil && ContinuousClock.now - begun >= .milliseconds(30))
   }
 
-  @Test("a thread has the first 15 bytes of its name, and the niceness that was asked for")
+  @Test("a thread has the first 15 bytes of its name, and the niceness that was requested")
   func nameAndNiceness() {
     let found = Monitor<(name: String, niceness: Int32)?>(nil)
     DedicatedThread.start("a name that is far too long", niceness: 7) {

@@ -4,12 +4,12 @@ import Pattern
 import TestSupport
 import Testing
 
-@Suite("The pattern's sound")
+@Suite("The pattern's audio")
 struct AudioSamplesTests {
   /// In samples of 48 kHz since 1970; half a second before a full one.
   private static let start: Int64 = 1_795_280_400_500 * 48
 
-  /// How a line treats sound: each case is a call as it occurs.
+  /// How a line treats audio: each case is a call as it occurs.
   struct Line: Sendable, CustomTestStringConvertible {
     var name: String
     var channels = 1
@@ -48,7 +48,7 @@ struct AudioSamplesTests {
       #expect(mark.second == UInt8(truncatingIfNeeded: second))
     }
     print(
-      "measured: sound marks, \(line.name): \(marks.count) of \(seconds) found, worst error \(Double(worst) / 48) ms")
+      "measured: audio marks, \(line.name): \(marks.count) of \(seconds) found, worst error \(Double(worst) / 48) ms")
     #expect(worst <= 96)
     #expect(marks.count * 100 >= seconds * line.found)
   }
@@ -131,11 +131,11 @@ struct AudioSamplesTests {
       let start = Int64(number) * 48_000 - 3_000
       var reader = PatternAudioReader()
       var marks: [DetectedMark] = []
-      var place: Int64 = 0
-      while place < 20_000 {
+      var position: Int64 = 0
+      while position < 20_000 {
         let count = Int.random(in: 1...5_000, using: &generator)
-        marks += reader.read(pattern.audio(from: start + place, count: count), at: 77 + place)
-        place += Int64(count)
+        marks += reader.read(pattern.audio(from: start + position, count: count), at: 77 + position)
+        position += Int64(count)
       }
       marks += reader.finish()
       #expect(marks.map(\.second) == [UInt8(number)])
@@ -160,7 +160,7 @@ struct AudioSamplesTests {
     #expect(marks.allSatisfy { abs($0.time - Int64($0.second) * 48_000) <= 6 })
   }
 
-  @Test("noise, tones, sweeps and speech-like sound are no marks")
+  @Test("noise, tones, sweeps and speech-like audio are no marks")
   func falseMarks() {
     var generator = SeededGenerator(seed: 12)
     var reader = PatternAudioReader()
@@ -172,8 +172,8 @@ struct AudioSamplesTests {
       var phase = 0.0
       let samples = (0..<4_800).map { index -> Float in
         let noise = Float.random(in: -0.3...0.3, using: &generator)
-        let place = Double(index) / 4_800
-        phase += (kind == 1 ? 800 + 125 * Double(piece % 16) : 300 + 3_500 * place) / 48_000
+        let position = Double(index) / 4_800
+        phase += (kind == 1 ? 800 + 125 * Double(piece % 16) : 300 + 3_500 * position) / 48_000
         let turn = phase - phase.rounded(.down)
         let wave = Float(turn < 0.5 ? 4 * turn - 1 : 3 - 4 * turn)
         return switch kind {
@@ -186,7 +186,7 @@ struct AudioSamplesTests {
       time += 4_800
     }
     found += reader.finish().count
-    print("measured: sound marks found in \(seconds) s of noise, tones and sweeps: \(found)")
+    print("measured: audio marks found in \(seconds) s of noise, tones and sweeps: \(found)")
     #expect(found == 0)
   }
 }

@@ -45,15 +45,15 @@ struct ScriptTests {
     return parts[1].components(separatedBy: "</pre>")[0]
   }
 
-  /// The picture as a page's canvas has it: red, green, blue, opaque (ITU-R BT.601).
+  /// The frame as a page's canvas has it: red, green, blue, opaque (ITU-R BT.601).
   private func pixels(_ videoFrame: VideoFrame) -> Data {
     var pixels = Data(capacity: videoFrame.luma.count * 4)
     let width = videoFrame.size.width
     for index in videoFrame.luma.indices {
-      let place = index / width / 2 * videoFrame.colourStride + index % width / 2
+      let position = index / width / 2 * videoFrame.colourStride + index % width / 2
       let luma = 1.164 * (Double(videoFrame.luma[index]) - 16)
-      let blue = Double(videoFrame.blue[place]) - 128
-      let red = Double(videoFrame.red[place]) - 128
+      let blue = Double(videoFrame.blue[position]) - 128
+      let red = Double(videoFrame.red[position]) - 128
       for value in [luma + 1.596 * red, luma - 0.813 * red - 0.391 * blue, luma + 2.018 * blue] {
         pixels.append(UInt8(min(max(0, value), 255)))
       }
@@ -68,14 +68,14 @@ struct ScriptTests {
     )
   }
 
-  @Test("a picture is read from a canvas's pixels", arguments: [(160, 120), (177, 145), (320, 240)])
+  @Test("a frame is read from a canvas's pixels", arguments: [(160, 120), (177, 145), (320, 240)])
   func videoFrame(width: Int, height: Int) throws {
     let painter = PatternPainter(size: VideoSize(width: width, height: height), streamID: 0xBEEF)
     let text = try reading(painter.videoFrame(frame: 4_000_000_001, time: Self.time))
     #expect(text == #"{"stream":48879,"frame":4000000001,"time":1795280400123}"#)
   }
 
-  @Test("bars around it are left out, and what is no pattern is not read")
+  @Test("bars around it are skipped, and what is no pattern is not read")
   func others() throws {
     let inner = PatternPainter(size: VideoSize(width: 160, height: 120)).videoFrame(frame: 9, time: Self.time)
     var around = VideoFrame(size: VideoSize(width: 214, height: 120))
@@ -111,7 +111,7 @@ struct ScriptTests {
 
   private static let hasPython = (try? ExternalTool.run("python3", ["--version"]).status) == 0
 
-  @Test("the program on the documentation's page reads a picture", .enabled(if: hasPython))
+  @Test("the program on the documentation's page reads a frame", .enabled(if: hasPython))
   func documentation() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

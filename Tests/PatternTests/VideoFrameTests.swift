@@ -6,7 +6,7 @@ import Testing
 
 @testable import Pattern
 
-@Suite("The pattern's picture")
+@Suite("The pattern's frame")
 struct VideoFrameTests {
   static let vga = VideoSize(width: 640, height: 480)
   private static let start: UInt64 = 1_795_280_400_123
@@ -45,7 +45,7 @@ struct VideoFrameTests {
     #expect(measured < bitrate * 105 / 100)
   }
 
-  @Test("a small encoder's picture is read, too")
+  @Test("a small encoder's frame is read, too")
   func smallEncoder() throws {
     let size = VideoSize(width: 160, height: 120)
     var settings = VP8Encoder.Settings(size: size)
@@ -92,7 +92,7 @@ struct VideoFrameTests {
   }
 
   @Test(
-    "bars around the picture are left out",
+    "bars around the frame are skipped",
     arguments: [(640, 640, 0, 80, 16), (854, 480, 107, 0, 16), (800, 600, 80, 60, 128), (641, 481, 1, 1, 0)])
   func bars(width: Int, height: Int, left: Int, top: Int, luma: Int) throws {
     let (videoFrame, expected) = painted()
@@ -106,7 +106,7 @@ struct VideoFrameTests {
     #expect(PatternReader().read(half) == .success(expected))
   }
 
-  @Test("other pictures are never read")
+  @Test("other frames are never read")
   func otherVideoFrames() {
     var generator = SeededGenerator(seed: 21)
     let size = VideoSize(width: 160, height: 120)
@@ -142,7 +142,7 @@ struct VideoFrameTests {
     #expect(accepted == 0)
   }
 
-  @Test("a picture that is torn between two frames is refused, not misread")
+  @Test("a frame that is torn between two frames is refused, not misread")
   func tornVideoFrames() {
     let painter = PatternPainter(size: Self.vga)
     for number in 0..<UInt32(20) {
@@ -155,7 +155,7 @@ struct VideoFrameTests {
     }
   }
 
-  @Test("two pictures laid over each other are refused")
+  @Test("two frames laid over each other are refused")
   func blendedVideoFrames() {
     let painter = PatternPainter(size: Self.vga)
     let one = painter.videoFrame(frame: 1, time: Self.start)

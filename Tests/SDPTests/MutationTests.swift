@@ -22,15 +22,15 @@ struct MutationTests {
 
   private static func damage(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
     guard !bytes.isEmpty else { return }
-    let place = Int.random(in: 0..<bytes.count, using: &generator)
-    let end = min(bytes.count, place + Int.random(in: 1...40, using: &generator))
+    let position = Int.random(in: 0..<bytes.count, using: &generator)
+    let end = min(bytes.count, position + Int.random(in: 1...40, using: &generator))
     switch Int.random(in: 0..<6, using: &generator) {
-    case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-    case 1: bytes.removeSubrange(place..<end)
-    case 2: bytes.insert(contentsOf: bytes[place..<end], at: place)
-    case 3: bytes.insert(contentsOf: Array(" :;=/,~\r\n-9".utf8).shuffled(using: &generator).prefix(3), at: place)
-    case 4: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: place)
-    default: bytes.removeSubrange(place...)
+    case 0: bytes[position] = UInt8.random(in: 0...255, using: &generator)
+    case 1: bytes.removeSubrange(position..<end)
+    case 2: bytes.insert(contentsOf: bytes[position..<end], at: position)
+    case 3: bytes.insert(contentsOf: Array(" :;=/,~\r\n-9".utf8).shuffled(using: &generator).prefix(3), at: position)
+    case 4: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: position)
+    default: bytes.removeSubrange(position...)
     }
   }
 

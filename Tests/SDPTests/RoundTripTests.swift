@@ -33,7 +33,7 @@ struct RoundTripTests {
       "v=0\r\nm=audio  9/2 RTP/SAVPF   0 \r\na=mid: 0\r\n", "v=0\r\nm=audio 09 X 0",
       "v=0\r\ns=\u{301}\r\na=\u{301}:\u{301}\r\n",
     ])
-  func oddity(text: String) throws {
+  func anomaly(text: String) throws {
     #expect(Array(try SessionDescription(parsing: text).text.utf8) == Array(text.utf8))
   }
 

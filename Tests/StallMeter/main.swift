@@ -40,7 +40,7 @@ func isAsked() -> Bool {
   return poll(&input, 1, 0) > 0
 }
 
-/// Answers what was asked for; whether standard input goes on.
+/// Answers what was requested; whether standard input continues.
 func answer(_ samples: StallSamples) -> Bool {
   var bytes = [UInt8](repeating: 0, count: 256)
   let count = read(STDIN_FILENO, &bytes, bytes.count)

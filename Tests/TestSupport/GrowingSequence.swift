@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A sequence that is made once and as far as it is asked for: media of a kind is the same in every test that wants it, and
+/// A sequence that is made once and as far as it is requested: media of a kind is the same in every test that wants it, and
 /// encoding it again for each takes most of a test's time.
 public final class GrowingSequence<Element: Sendable>: Sendable {
   private struct State {

@@ -39,11 +39,11 @@ public struct LossyLink: Sendable {
     }
   }
 
-  /// The model of Gilbert and Elliott with a line that is either good or loses everything.
+  /// The model of Gilbert and Elliott with a path that is either good or loses everything.
   public struct Bursts: Sendable, Hashable {
     /// The probability, at each datagram, of the good line's becoming bad.
     public var toBad: Double
-    /// The probability, at each datagram, of the bad line's becoming good.
+    /// The probability, at each datagram, of the bad network's becoming good.
     public var toGood: Double
 
     /// - Parameters:
@@ -145,9 +145,9 @@ public struct LossyLink: Sendable {
       arrival = max(arrival, lastArrival ?? arrival)
       lastArrival = arrival
     }
-    var place = queuedDatagrams.endIndex
-    while place > 0, queuedDatagrams[place - 1].arrival > arrival { place -= 1 }
-    queuedDatagrams.insert(QueuedDatagram(arrival: arrival, datagram: datagram), at: place)
+    var position = queuedDatagrams.endIndex
+    while position > 0, queuedDatagrams[position - 1].arrival > arrival { position -= 1 }
+    queuedDatagrams.insert(QueuedDatagram(arrival: arrival, datagram: datagram), at: position)
   }
 
   private mutating func happens(_ probability: Double) -> Bool {

@@ -9,7 +9,7 @@ internal import NIOCore
 /// instead of waking up for each packet, and each datagram has the time at which the kernel took it. Waking up costs more than a
 /// packet does, and a sender that probes the line measures the differences of arrivals (`SO_TIMESTAMPNS`, socket(7)).
 ///
-/// What cannot be sent, because there is no route for example, is left out and harms nobody.
+/// What cannot be sent, because there is no route for example, is skipped and harms nobody.
 final class DatagramSocket {
   /// Why a socket could not be made.
   struct Failure: Error, CustomStringConvertible {
@@ -59,7 +59,7 @@ final class DatagramSocket {
     if Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) < Self.receiveBuffer {
       Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: Self.receiveBuffer)
     }
-    // The kernel tells twice of what it was asked for, the half being for its own needs (socket(7)).
+    // The kernel tells twice of what it was requested, the half being for its own needs (socket(7)).
     hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.roomyBuffer
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
     Self.set(descriptor, SOL_SOCKET, ReceiveBatch.timestampOption, to: 1)
@@ -89,7 +89,7 @@ final class DatagramSocket {
 
   /// Hands over the datagrams that have come, each with its sender and the time of its arrival.
   ///
-  /// - Parameter take: is lent the bytes, to be changed in place. Whoever keeps them has them for himself.
+  /// - Parameter take: is lent the bytes, to be changed in place. Anyone who keeps them has them for himself.
   /// - Returns: whether there may be more.
   func receive(_ take: (inout ByteBuffer, TransportAddress, MonotonicInstant) -> Void) -> Bool {
     // The same memory for all that nobody keeps.
@@ -102,11 +102,11 @@ final class DatagramSocket {
       let now = MonotonicInstant.now
       inbox.fetch(from: descriptor)
       datagramsRead &+= UInt64(inbox.count)
-      for place in 0..<inbox.count {
-        guard let bytes = inbox.datagram(at: place), let sender = inbox.sender(at: place) else { continue }
+      for position in 0..<inbox.count {
+        guard let bytes = inbox.datagram(at: position), let sender = inbox.sender(at: position) else { continue }
         datagram.clear(minimumCapacity: bytes.count)
         datagram.writeBytes(bytes)
-        take(&datagram, sender, now - inbox.age(at: place, wallClock: wallClock))
+        take(&datagram, sender, now - inbox.age(at: position, wallClock: wallClock))
       }
       if inbox.count < ReceiveBatch.capacity { return false }
     }

@@ -3,15 +3,15 @@ internal import NIOCore
 
 /// The writing end of ``ParticipantEvents``; it lives on the event loop.
 ///
-/// When the reader falls behind, media is left out and counted; when it has caught up, keyframes are asked for, because
-/// video cannot go on without one. The next frame of a track tells of what was left out before it (`EncodedFrame.gap`).
+/// When the reader falls behind, media is skipped and counted; when it has caught up, keyframes are requested, because
+/// video cannot continue without one. The next frame of a track reports what was skipped before it (`EncodedFrame.gap`).
 final class EventSource {
   /// Called when video has to start again.
   var keyframeNeeded: () -> Void = {}
 
   private var isBehind = false
   private var dropper = FrameDropper()
-  /// Frames left out since the reader fell behind.
+  /// Frames skipped since the reader fell behind.
   private var framesLeftOut: [ParticipantID: Int] = [:]
   /// What has happened and is not handed over yet.
   private var pending: [ParticipantEvent] = []
@@ -103,7 +103,7 @@ final class EventSource {
     let leftOut = framesLeftOut
     framesLeftOut.removeAll()
     for (participant, count) in leftOut {
-      let sentence = "\(count) frames were left out, because they were not taken in time."
+      let sentence = "\(count) frames were skipped, because they were not taken in time."
       add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
     }
     yield()

@@ -3,8 +3,8 @@ internal import NIOCore
 
 /// What happens to all participants, in order; for one reader.
 ///
-/// It is bounded: when 4,096 events wait, media is left out until fewer than 1,024 do, and video then starts again at a
-/// keyframe. What is not media is never left out.
+/// It is bounded: when 4,096 events wait, media is skipped until fewer than 1,024 do, and video then starts again at a
+/// keyframe. What is not media is never skipped.
 public struct ParticipantEvents: AsyncSequence, Sendable {
   public typealias Element = ParticipantEvent
 
@@ -43,7 +43,7 @@ public struct ParticipantEvents: AsyncSequence, Sendable {
 public struct ParticipantEvent: Sendable, Hashable {
   public var participant: ParticipantID
   public var event: PeerEvent
-  /// When it happened; whoever takes it may come to it later.
+  /// When it happened; anyone who takes it may come to it later.
   public var time: ContinuousClock.Instant { moment.instant }
   private var moment: MonotonicInstant
 

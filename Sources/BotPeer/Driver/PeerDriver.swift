@@ -160,11 +160,11 @@ final class PeerDriver {
     if unread > 0, unreadReported == nil {
       unreadReported = now
       log.warning(
-        "This machine has no time for all that comes: video is left unread of some users by turns.",
+        "This machine has no time for all packets: the video of some users is left unread, in turns.",
         metadata: ["unread": "\(unread)", "users": "\(senders)"])
-    } else if unread == 0, let told = unreadReported {
+    } else if unread == 0, let reported = unreadReported {
       unreadReported = nil
-      log.notice("This machine has time for all video again.", metadata: ["after": "\(now - told)"])
+      log.notice("This machine has time for all video again.", metadata: ["after": "\(now - reported)"])
     }
   }
 

@@ -25,14 +25,14 @@ final class ReceiveBatch {
   init() {
     names.initialize(repeating: SocketAddressStorage(), count: Self.capacity)
     messages.initialize(repeating: cdatagrams_message(), count: Self.capacity)
-    for place in 0..<Self.capacity {
-      let start = bytes + place * Self.maximumDatagramBytes
-      (parts + place).initialize(to: iovec(iov_base: start, iov_len: Self.maximumDatagramBytes))
-      messages[place].header.msg_iov = parts + place
-      messages[place].header.msg_iovlen = 1
-      messages[place].header.msg_name = UnsafeMutableRawPointer(names + place)
-      messages[place].header.msg_control = controls + place * Self.controlSize
-      offer(place)
+    for position in 0..<Self.capacity {
+      let start = bytes + position * Self.maximumDatagramBytes
+      (parts + position).initialize(to: iovec(iov_base: start, iov_len: Self.maximumDatagramBytes))
+      messages[position].header.msg_iov = parts + position
+      messages[position].header.msg_iovlen = 1
+      messages[position].header.msg_name = UnsafeMutableRawPointer(names + position)
+      messages[position].header.msg_control = controls + position * Self.controlSize
+      offer(position)
     }
   }
 
@@ -46,7 +46,7 @@ final class ReceiveBatch {
 
   /// Takes what has come in the place of what came before.
   func fetch(from descriptor: Int32) {
-    for place in 0..<count { offer(place) }
+    for position in 0..<count { offer(position) }
     count = max(0, Int(take(from: descriptor)))
   }
 
@@ -60,28 +60,29 @@ final class ReceiveBatch {
   }
 
   /// Says again how much room there is, where the kernel wrote how much it took.
-  private func offer(_ place: Int) {
-    messages[place].header.msg_namelen = socklen_t(MemoryLayout<SocketAddressStorage>.size)
-    messages[place].header.msg_controllen = Self.controlSize
+  private func offer(_ position: Int) {
+    messages[position].header.msg_namelen = socklen_t(MemoryLayout<SocketAddressStorage>.size)
+    messages[position].header.msg_controllen = Self.controlSize
   }
 
   // MARK: What came
 
   /// A datagram's bytes, until the next ones are fetched; nil if it was longer than what is taken.
-  func datagram(at place: Int) -> UnsafeRawBufferPointer? {
-    guard messages[place].header.msg_flags & Int32(MSG_TRUNC) == 0 else { return nil }
-    return UnsafeRawBufferPointer(start: bytes + place * Self.maximumDatagramBytes, count: Int(messages[place].length))
+  func datagram(at position: Int) -> UnsafeRawBufferPointer? {
+    guard messages[position].header.msg_flags & Int32(MSG_TRUNC) == 0 else { return nil }
+    return UnsafeRawBufferPointer(
+      start: bytes + position * Self.maximumDatagramBytes, count: Int(messages[position].length))
   }
 
   /// Who sent it; nil if the address is of an unknown kind.
-  func sender(at place: Int) -> TransportAddress? { names[place].address }
+  func sender(at position: Int) -> TransportAddress? { names[position].address }
 
   /// How long ago the kernel took it.
   ///
   /// - Parameter wallClock: what `CLOCK_REALTIME` told right before it was fetched.
-  func age(at place: Int, wallClock: timespec) -> Duration {
-    guard messages[place].header.msg_controllen >= Self.controlSize else { return .zero }
-    let control = controls + place * Self.controlSize
+  func age(at position: Int, wallClock: timespec) -> Duration {
+    guard messages[position].header.msg_controllen >= Self.controlSize else { return .zero }
+    let control = controls + position * Self.controlSize
     let head = control.load(as: cmsghdr.self)
     guard head.cmsg_level == SOL_SOCKET, head.cmsg_type == Self.timestampOption else { return .zero }
     let taken = control.load(fromByteOffset: MemoryLayout<cmsghdr>.size, as: timespec.self)

@@ -32,11 +32,11 @@ final class SendBatch {
     isVital.reserveCapacity(Self.capacity)
     names.initialize(repeating: SocketAddressStorage(), count: Self.capacity)
     messages.initialize(repeating: cdatagrams_message(), count: Self.capacity)
-    for place in 0..<Self.capacity {
-      (parts + place).initialize(to: iovec(iov_base: bytes + place * Self.maximumDatagramBytes, iov_len: 0))
-      messages[place].header.msg_iov = parts + place
-      messages[place].header.msg_iovlen = 1
-      messages[place].header.msg_name = UnsafeMutableRawPointer(names + place)
+    for position in 0..<Self.capacity {
+      (parts + position).initialize(to: iovec(iov_base: bytes + position * Self.maximumDatagramBytes, iov_len: 0))
+      messages[position].header.msg_iov = parts + position
+      messages[position].header.msg_iovlen = 1
+      messages[position].header.msg_name = UnsafeMutableRawPointer(names + position)
     }
   }
 
@@ -56,20 +56,20 @@ final class SendBatch {
   ///
   /// - Parameter isVital: see ``DatagramSocket/write(_:to:isVital:)``.
   func add(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool) {
-    let place = self.isVital.count
-    guard place < Self.capacity, datagram.readableBytes <= Self.maximumDatagramBytes else { return }
+    let position = self.isVital.count
+    guard position < Self.capacity, datagram.readableBytes <= Self.maximumDatagramBytes else { return }
     datagram.withUnsafeReadableBytes { from in
       if let base = from.baseAddress {
-        (bytes + place * Self.maximumDatagramBytes).copyMemory(from: base, byteCount: from.count)
+        (bytes + position * Self.maximumDatagramBytes).copyMemory(from: base, byteCount: from.count)
       }
     }
-    parts[place].iov_len = datagram.readableBytes
-    names[place] = SocketAddressStorage(remote)
-    messages[place].header.msg_namelen = names[place].length
+    parts[position].iov_len = datagram.readableBytes
+    names[position] = SocketAddressStorage(remote)
+    messages[position].header.msg_namelen = names[position].length
     self.isVital.append(isVital)
   }
 
-  /// Sends what waits, in order. A datagram that can never be sent, because there is no route for example, is left out.
+  /// Sends what waits, in order. A datagram that can never be sent, because there is no route for example, is skipped.
   func send(from descriptor: Int32) -> Outcome {
     while count > 0 {
       let status = cdatagrams_send(descriptor, messages + sent, UInt32(count))
@@ -88,11 +88,11 @@ final class SendBatch {
 
   /// Takes out what waits.
   func takeAll(_ take: (ByteBuffer, SocketAddressStorage, _ isVital: Bool) -> Void) {
-    for place in sent..<isVital.count {
-      let start = bytes + place * Self.maximumDatagramBytes
+    for position in sent..<isVital.count {
+      let start = bytes + position * Self.maximumDatagramBytes
       take(
-        ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: parts[place].iov_len)), names[place],
-        isVital[place])
+        ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: parts[position].iov_len)), names[position],
+        isVital[position])
     }
     removeAll()
   }

@@ -80,9 +80,9 @@ final class SocketPoller {
   /// The driver's sockets may be closed after this.
   func leave(_ driver: PeerDriver) {
     drivers.removeAll { $0 === driver }
-    for place in sockets.indices.reversed() where owners[place] === driver {
-      sockets.remove(at: place)
-      owners.remove(at: place)
+    for position in sockets.indices.reversed() where owners[position] === driver {
+      sockets.remove(at: position)
+      owners.remove(at: position)
     }
     socketsChanged()
   }
@@ -122,8 +122,8 @@ final class SocketPoller {
     let isNews = poll(&sockets, nfds_t(sockets.count), 0) > 0
     emptyLooks = isNews ? 0 : min(emptyLooks + 1, Self.patience)
     var isMore = false
-    for place in sockets.indices where isNews && sockets[place].revents != 0 {
-      if owners[place].receive(at: sockets[place].fd) { isMore = true }
+    for position in sockets.indices where isNews && sockets[position].revents != 0 {
+      if owners[position].receive(at: sockets[position].fd) { isMore = true }
     }
     let now = ContinuousClock.now
     for driver in drivers where driver.hasNews || driver.isDue(now: now) { driver.carryOutAll(now: now) }

@@ -5,7 +5,7 @@ internal import NIOPosix
 
 /// Finds the addresses of `stun:` servers.
 enum StunServers {
-  /// Resolves each server's name, away from the event loop; one that has no address is an error, because it was asked for.
+  /// Resolves each server's name, away from the event loop; one that has no address is an error, because it was requested.
   static func resolve(_ servers: [String], on loop: any EventLoop) async throws -> [TransportAddress] {
     var addresses: [TransportAddress] = []
     for text in servers {

@@ -13,7 +13,7 @@ struct MediaShard: Sendable {
     var stunServers: [TransportAddress]
     var checkPace: CheckPacer
     var assignments: ShardAssignments
-    /// How many participants may go on with a call after they have left the room.
+    /// How many participants may continue with a call after they have left the room.
     var departedLimit: Int
     var log: Logger
   }

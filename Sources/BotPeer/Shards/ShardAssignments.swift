@@ -68,7 +68,7 @@ final class ShardAssignments: Sendable {
   /// A shard has a connection to the participant.
   func connectionBegan(_ participant: ParticipantID) { state.withLock { $0.begin(participant) } }
 
-  /// A shard has no connection to the participant any more, or none came about.
+  /// A shard has no connection to the participant any more, or none was established.
   func connectionEnded(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       guard let entry = state.entries[participant], entry.ended == nil else { return }

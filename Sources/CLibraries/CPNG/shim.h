@@ -5,7 +5,7 @@
 #include <png.h>
 #include <string.h>
 
-// Reads a picture's header from memory. 0 when it is none; `image->message` says why.
+// Reads a frame's header from memory. 0 when it is none; `image->message` says why.
 static inline int chatbot_png_begin(png_image *image, const void *bytes, size_t size) {
   memset(image, 0, sizeof *image);
   image->version = PNG_IMAGE_VERSION;

@@ -22,3 +22,9 @@ void cthreads_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t na
   }
   pthread_cond_timedwait(condition, mutex, &end);
 }
+
+double cthreads_wall_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

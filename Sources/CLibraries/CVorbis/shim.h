@@ -47,7 +47,7 @@ static inline int chatbot_vorbis_header(chatbot_vorbis *decoder, const void *byt
   return 1;
 }
 
-// Gets ready for sound, behind the three headers. 1 on success.
+// Gets ready for audio, behind the three headers. 1 on success.
 static inline int chatbot_vorbis_ready(chatbot_vorbis *decoder) {
   if (decoder->headers != 3 || vorbis_synthesis_init(&decoder->state, &decoder->info) != 0) return 0;
   vorbis_block_init(&decoder->state, &decoder->block);

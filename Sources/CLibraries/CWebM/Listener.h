@@ -28,7 +28,7 @@ class Listener : public webm::Callback {
   const std::vector<webm::TrackEntry> &tracks() const { return tracks_; }
   std::uint64_t time_unit() const { return time_unit_; }
   cwebm_frame frame() const;
-  /// Goes on to the next frame of a laced block; false when there is none.
+  /// Continues to the next frame of a laced block; false when there is none.
   bool NextLace();
   void select(std::uint64_t track) { selected_ = track; }
 

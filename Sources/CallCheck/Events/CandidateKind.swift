@@ -24,7 +24,7 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
       return
     }
     let words = line.split { " \r\n".contains($0) || $0 == "\r\n" }
-    guard words.count >= 8, let place = words.firstIndex(of: "typ"), place + 1 < words.count else {
+    guard words.count >= 8, let position = words.firstIndex(of: "typ"), position + 1 < words.count else {
       self = .other
       return
     }
@@ -33,7 +33,7 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
     } else if words[4].lowercased().hasSuffix(".local") {
       self = .mdns
     } else {
-      self = [Self.host, .srflx, .prflx, .relay].first { $0.rawValue == words[place + 1] } ?? .other
+      self = [Self.host, .srflx, .prflx, .relay].first { $0.rawValue == words[position + 1] } ?? .other
     }
   }
 

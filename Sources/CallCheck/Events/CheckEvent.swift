@@ -8,7 +8,7 @@ public enum CheckEvent: Sendable, Hashable {
   /// The peer's clock at a media time.
   case clock(ClockReport)
   case sample(ConnectionSample)
-  /// Pictures of the peer that came before the next one and will not be told.
+  /// Frames of the peer that came before the next one and will not be told.
   case leftOut(SkippedFrames)
 }
 

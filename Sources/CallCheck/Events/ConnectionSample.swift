@@ -1,6 +1,6 @@
 public import Media
 
-/// What had been counted of the connection to one peer at one moment. Counts only grow; where they begin anew, that is noticed.
+/// What had been counted of the connection to one peer at one moment. Counts only grow; where they start again, that is noticed.
 public struct ConnectionSample: Sendable, Hashable {
   /// What came, by track.
   public var received: [MediaKind: TrackStatistics] = [:]
@@ -11,9 +11,9 @@ public struct ConnectionSample: Sendable, Hashable {
   public var framesSent: UInt64 = 0
   /// Packets that the peer reported as lost.
   public var packetsLost: Int64 = 0
-  /// Keyframes that the peer asked for.
+  /// Keyframes that the peer requested.
   public var keyframeRequests: UInt64 = 0
-  /// What the line takes, in bits a second.
+  /// What the path carries, in bits a second.
   public var targetBitrate: Int?
   /// Seconds.
   public var roundTripTime: Double?

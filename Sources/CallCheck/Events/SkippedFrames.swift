@@ -1,6 +1,6 @@
 package import Media
 
-/// Pictures of a peer that came and were not looked at, because whoever feeds the judge did not keep up with decoding. They are those
+/// Frames of a peer that came and were not looked at, because anyone who feeds the judge did not keep up with decoding. They are those
 /// from one on to the next keyframe, so that what is decoded is never broken.
 public struct SkippedFrames: Sendable, Hashable {
   public var count: Int
@@ -21,7 +21,7 @@ public struct SkippedFrames: Sendable, Hashable {
     self.last = last.instant
   }
 
-  /// One picture.
+  /// One frame.
   public init(bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
     count = 1
     keyframes = isKeyframe ? 1 : 0

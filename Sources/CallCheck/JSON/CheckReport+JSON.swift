@@ -47,13 +47,13 @@ extension CheckReport {
   }
 
   private static func sentence(_ error: DecodingError) -> String {
-    func place(_ context: DecodingError.Context) -> String {
+    func position(_ context: DecodingError.Context) -> String {
       context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
     }
     return switch error {
     case .keyNotFound(let key, let context):
-      "\((context.codingPath.isEmpty ? "" : place(context) + ".") + key.stringValue) is missing"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(place(context)) is not what it must be"
+      "\((context.codingPath.isEmpty ? "" : position(context) + ".") + key.stringValue) is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(position(context)) is not what it must be"
     case .dataCorrupted: "it is no JSON, or holds a word that is not known"
     @unknown default: "it cannot be read"
     }

@@ -3,7 +3,7 @@ import Codecs
 import Media
 import Pattern
 
-/// Decodes a peer's sound, makes up what is lost as a player does, and measures what is heard.
+/// Decodes a peer's audio, makes up what is lost as a player does, and measures what is heard.
 struct AudioJudge {
   /// What a packet brought.
   struct Outcome {
@@ -13,7 +13,7 @@ struct AudioJudge {
     var marks: [Mark] = []
   }
 
-  /// A mark of the pattern's sound.
+  /// A mark of the pattern's audio.
   struct Mark {
     /// Which second it stands for, modulo 256.
     let second: UInt8
@@ -28,7 +28,7 @@ struct AudioJudge {
   private static let maximumConcealment = 9_600
   /// A hole beyond this is a jump of the sender's timestamps.
   private static let maximumHole: Int64 = 480_000
-  /// Sound that comes so much later than it was due has left a hole in any player.
+  /// Audio that comes so much later than it was due has left a hole in any player.
   private static let latest = 0.2
 
   private struct Packet {
@@ -59,7 +59,7 @@ struct AudioJudge {
   /// When the last packet that was decoded ends.
   var heardEnd: Double? { packets.last?.heardEnd }
 
-  mutating func take(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
+  mutating func receive(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
     var outcome = Outcome()
     guard let shape = frame.opus, let decoder = readyDecoder else {
       decodeErrors += 1
@@ -100,7 +100,7 @@ struct AudioJudge {
     let wait = heard - last.heardEnd
     let (hole, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
     guard !overflow, hole >= 0, hole <= Self.maximumHole else {
-      // The timestamps began anew: only the arrivals tell how long nothing was heard.
+      // The timestamps started again: only the arrivals say how long nothing was heard.
       if wait > AudioLevelMeter.shortestSilence { meter.addNothing(for: wait, at: last.heardEnd) }
       return []
     }
@@ -170,10 +170,10 @@ struct AudioJudge {
   // MARK: The pattern
 
   private mutating func marks(in audio: AudioSamples, at ticks: Int64, rate: Int32) -> [Mark] {
-    place(reader.read(audio, at: ticks), rate: rate)
+    position(reader.read(audio, at: ticks), rate: rate)
   }
 
-  private mutating func place(_ found: [DetectedMark], rate: Int32) -> [Mark] {
+  private mutating func position(_ found: [DetectedMark], rate: Int32) -> [Mark] {
     found.compactMap { mark in
       marksFound += 1
       let seconds = lastMark.map { Int(((Double(mark.time - $0)) / Double(AudioSamples.rate)).rounded()) } ?? 1
@@ -187,7 +187,7 @@ struct AudioJudge {
     }
   }
 
-  /// Sound is known to have gone on until a time, but there is none of it.
+  /// Audio is known to have gone on until a time, but there is none of it.
   mutating func miss(until time: Double) {
     guard let heardEnd, time > heardEnd else { return }
     gaps.add(start: heardEnd, duration: time - heardEnd, reason: AudioGapReason.lost.rawValue)
@@ -197,6 +197,6 @@ struct AudioJudge {
   mutating func end(at time: Double) -> [Mark] {
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
     meter.end()
-    return place(reader.finish(), rate: Int32(AudioSamples.rate))
+    return position(reader.finish(), rate: Int32(AudioSamples.rate))
   }
 }

@@ -1,9 +1,9 @@
 import Codecs
 import Glibc
 
-/// Measures how loud sound is, where it is silent, and where it is clipped.
+/// Measures how loud audio is, where it is silent, and where it is clipped.
 struct AudioLevelMeter: Sendable {
-  /// Sound below this root mean square is silent: -60 dB.
+  /// Audio below this root mean square is silent: -60 dB.
   private static let silent = 0.001
   /// Silences are told of from this length on, in seconds.
   static let shortestSilence = 0.1
@@ -22,7 +22,7 @@ struct AudioLevelMeter: Sendable {
   private var silence: (start: Double, duration: Double)?
   private var clipping: (start: Double, duration: Double)?
 
-  /// Takes the next sound.
+  /// Takes the next audio.
   ///
   /// - Parameter time: when it is heard.
   /// - Returns: its mean square.
@@ -88,7 +88,7 @@ struct AudioLevelMeter: Sendable {
     clipping = nil
   }
 
-  /// Ends what is going on.
+  /// Ends what is continuing.
   mutating func end() {
     endSilence()
     endClipping()
@@ -99,9 +99,9 @@ struct AudioLevelMeter: Sendable {
 
   var peak: Double { decibels(amplitude: Double(largest)) }
 
-  func silences(of duration: Double) -> IntervalSummary { silences.stretches(of: duration) }
+  func silences(of duration: Double) -> IntervalSummary { silences.intervals(of: duration) }
 
-  func clipped(of duration: Double) -> IntervalSummary { clippings.stretches(of: duration) }
+  func clipped(of duration: Double) -> IntervalSummary { clippings.intervals(of: duration) }
 }
 
 /// The logarithm to the base of ten.

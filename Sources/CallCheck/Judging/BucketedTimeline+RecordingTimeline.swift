@@ -3,9 +3,9 @@ extension BucketedTimeline {
   ///
   /// - Parameters:
   ///   - end: the check's end.
-  ///   - video: from the first picture to the peer's end; nil without pictures.
-  ///   - audio: the same of sound.
-  ///   - fastest: the most pictures a second that the sender made; where more came, they were not shown as such.
+  ///   - video: from the first frame to the peer's end; nil without frames.
+  ///   - audio: the same of audio.
+  ///   - fastest: the most frames a second that the sender made; where more came, they were not shown as such.
   func timeline(
     end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?, fastest: Double?
   ) -> CheckTimeline {
@@ -44,7 +44,7 @@ extension BucketedTimeline {
       keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
   }
 
-  /// The fewest pictures a second in any second of a track, and no more than the sender made; nil when it was there for less.
+  /// The fewest frames a second in any second of a track, and at most the sender made; nil when it was there for less.
   func fewestFrames(in range: ClosedRange<Double>, most: Double?) -> Double? {
     let window = max(1, Int((1 / step).rounded()))
     let first = Int((range.lowerBound / step).rounded(.up))

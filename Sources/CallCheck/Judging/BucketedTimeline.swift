@@ -61,7 +61,7 @@ struct BucketedTimeline: Sendable {
     }
   }
 
-  /// Spreads bytes of pictures evenly over a stretch of time.
+  /// Spreads bytes of frames evenly over a stretch of time.
   mutating func addVideo(bytes: Int, from start: Double, to end: Double) {
     let parts = max(1, min(Self.most, Int(((end - start) / step).rounded(.up))))
     for part in 0..<parts {

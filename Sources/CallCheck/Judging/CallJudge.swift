@@ -32,7 +32,7 @@ public final class CallJudge {
 
   public let options: Options
   private var peers: [PeerJudge] = []
-  private var places: [ParticipantID: Int] = [:]
+  private var positions: [ParticipantID: Int] = [:]
   private var unjudgedPeers: [ParticipantID: UnjudgedPeer] = [:]
   private var joinedAt: Double?
   private var signalling = SignallingLossDetector()
@@ -57,12 +57,12 @@ public final class CallJudge {
     signalling.regained(at: seconds(now))
   }
 
-  /// The line to the server is broken, or could not be made anew. Calls go on without it.
+  /// The line to the server is broken, or could not be made again. Calls continue without it.
   public func disconnected(at now: ContinuousClock.Instant, because reason: String) {
     if joinedAt != nil { signalling.lost(at: seconds(now), because: reason) }
   }
 
-  /// The room was not joined, or the check could not go on.
+  /// The room was not joined, or the check could not continue.
   ///
   /// - Parameter sentence: why.
   public func failed(_ sentence: String) {
@@ -70,7 +70,7 @@ public final class CallJudge {
   }
 
   /// Any of what follows.
-  public func take(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+  public func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
     case .frame(let frame): receive(frame, from: peer, at: now)
@@ -86,19 +86,19 @@ public final class CallJudge {
     if case .gone = step { unjudgedPeers[peer]?.went(at: time) }
   }
 
-  /// A frame of a peer, in decoding order within its track. When it came is told by its `arrival`.
+  /// A frame of a peer, in decoding order within its track. When it came is given by its `arrival`.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
-    change(peer) { $0.take(frame, arrived: arrived, sent: ours) }
+    change(peer) { $0.receive(frame, arrived: arrived, sent: ours) }
     unjudgedPeers[peer]?.came(at: arrived)
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
   }
 
-  /// Pictures of a peer came that nobody will tell of, because decoding does not keep up; the next one is a keyframe. No rule
+  /// Frames of a peer came that nobody will report, because decoding does not keep up; the next one is a keyframe. No rule
   /// holds that is about what they would have shown.
   public func leaveOut(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
     let (first, last) = (seconds(videoFrames.first), seconds(videoFrames.last))
-    change(peer) { $0.take(videoFrames, first: first, last: last) }
+    change(peer) { $0.receive(videoFrames, first: first, last: last) }
     unjudgedPeers[peer]?.came(at: first)
   }
 
@@ -110,13 +110,13 @@ public final class CallJudge {
 
   /// A peer's clock at a media time.
   public func clock(_ report: ClockReport, of peer: ParticipantID) {
-    change(peer) { $0.take(report) }
+    change(peer) { $0.receive(report) }
   }
 
   /// What has been counted of the connection to a peer; once a second and once at the end.
   public func sample(_ sample: ConnectionSample, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
-    change(peer) { $0.take(sample, at: time) }
+    change(peer) { $0.receive(sample, at: time) }
   }
 
   /// A frame that we send to everybody. Where it shows the pattern, what comes back is held against it.
@@ -130,7 +130,7 @@ public final class CallJudge {
     sent(reading, size: size, at: now)
   }
 
-  /// A picture of the pattern that we send to everybody, by who knows what is painted on it.
+  /// A frame of the pattern that we send to everybody, by who knows what is painted on it.
   package func sent(_ reading: PatternReading, size: VideoSize, at now: ContinuousClock.Instant) {
     let videoFrame = SentFrame(reading: reading, time: seconds(now))
     ours.add(videoFrame)
@@ -140,7 +140,7 @@ public final class CallJudge {
   private func seconds(_ now: ContinuousClock.Instant) -> Double { (now - options.start).seconds }
 
   private func change(_ id: ParticipantID, _ change: (inout PeerJudge) -> Void) {
-    if let place = places[id] { return change(&peers[place]) }
+    if let position = positions[id] { return change(&peers[position]) }
     guard peers.count < options.maximumPeers else {
       if unjudgedPeers.count < Self.maximumUnjudgedPeers, unjudgedPeers[id] == nil {
         unjudgedPeers[id] = UnjudgedPeer()
@@ -151,7 +151,7 @@ public final class CallJudge {
       id: id, wallClock: options.wallClock.map { $0 / 1_000 }, step: options.step.seconds,
       thumbnails: options.thumbnails)
     change(&judge)
-    places[id] = peers.count
+    positions[id] = peers.count
     peers.append(judge)
   }
 
@@ -178,8 +178,8 @@ public final class CallJudge {
       if progress < .dtlsConnected {
         awaited.append("a connection to \(peer.id)")
       } else {
-        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("pictures of \(peer.id)") }
-        if options.expected.audio, peer.notes.steps.firstSound == nil { awaited.append("sound of \(peer.id)") }
+        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("frames of \(peer.id)") }
+        if options.expected.audio, peer.notes.steps.firstSound == nil { awaited.append("audio of \(peer.id)") }
       }
     }
     return CheckStatus(
@@ -187,7 +187,7 @@ public final class CallJudge {
       awaited: awaited)
   }
 
-  /// What it all comes to, if the check ends now. It can go on afterwards.
+  /// What it all comes to, if the check ends now. It can continue afterwards.
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
     var reports = peers.map { $0.report(until: end) }

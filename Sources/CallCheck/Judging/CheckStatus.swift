@@ -19,7 +19,7 @@ public struct CheckStatus: Sendable, Hashable {
     public var fps: Double
     /// Bits of payload a second, of both tracks.
     public var bitrate: Double
-    /// In dB below full scale; nil when no sound came.
+    /// In dB below full scale; nil when no audio came.
     public var level: Double?
   }
 }

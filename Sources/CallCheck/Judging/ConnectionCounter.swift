@@ -1,6 +1,6 @@
 import Media
 
-/// Puts the samples of one connection together. Counts that begin anew, because a track or the connection was made again, are
+/// Puts the samples of one connection together. Counts that start again, because a track or the connection was made again, are
 /// added to those before.
 struct ConnectionCounter: Sendable {
   /// What has changed since the sample before.
@@ -8,7 +8,7 @@ struct ConnectionCounter: Sendable {
     /// Packets with media that were sent, and those that did not come at the first try.
     var packets: UInt64 = 0
     var missing: UInt64 = 0
-    /// Keyframes that we asked for.
+    /// Keyframes that we requested.
     var keyframeRequests: UInt64 = 0
     /// Bits of RTP payload a second that we sent.
     var sentBitrate: Double?
@@ -39,7 +39,7 @@ struct ConnectionCounter: Sendable {
     }
   }
 
-  mutating func take(_ sample: ConnectionSample, at time: Double) -> Change {
+  mutating func receive(_ sample: ConnectionSample, at time: Double) -> Change {
     let before = totals
     for (kind, counts) in sample.received {
       received[kind, default: .init()].update(counts)

@@ -1,6 +1,6 @@
 import Pattern
 
-/// Keeps account of the numbers on the pattern's pictures: which never came, which came twice, which came too late.
+/// Keeps account of the numbers on the pattern's frames: which never came, which came twice, which came too late.
 struct FrameNumberTracker: Sendable {
   /// How many numbers behind the highest are remembered; older ones that come count as doubled.
   static let memory = 4_096
@@ -10,7 +10,7 @@ struct FrameNumberTracker: Sendable {
     case next
     case doubled
     case reordered
-    /// The pattern began anew.
+    /// The pattern started again.
     case restart
   }
 
@@ -25,10 +25,10 @@ struct FrameNumberTracker: Sendable {
       lowest = Int64(reading.frameNumber)
       highest = lowest
       time = reading.time
-      seen[Self.place(lowest)] = true
+      seen[Self.position(lowest)] = true
     }
 
-    static func place(_ number: Int64) -> Int { Int(number % Int64(FrameNumberTracker.memory)) }
+    static func position(_ number: Int64) -> Int { Int(number % Int64(FrameNumberTracker.memory)) }
 
     var painted: Int { Int(highest - lowest) + 1 }
   }
@@ -58,22 +58,22 @@ struct FrameNumberTracker: Sendable {
         current.seen = [Bool](repeating: false, count: Self.memory)
       } else {
         while skipped <= number {
-          current.seen[Run.place(skipped)] = false
+          current.seen[Run.position(skipped)] = false
           skipped += 1
         }
       }
-      current.seen[Run.place(number)] = true
+      current.seen[Run.position(number)] = true
       current.highest = number
       current.time = reading.time
       current.unique += 1
       return .next
     }
     let isRemembered = current.highest - number < Int64(Self.memory)
-    if !isRemembered || current.seen[Run.place(number)] {
+    if !isRemembered || current.seen[Run.position(number)] {
       doubled += 1
       return .doubled
     }
-    current.seen[Run.place(number)] = true
+    current.seen[Run.position(number)] = true
     current.lowest = min(current.lowest, number)
     current.unique += 1
     reordered += 1

@@ -1,26 +1,26 @@
 import Media
 
-/// Finds out how fast a sender makes its pictures, by its own time stamps, where they came faster than that.
+/// Finds out how fast a sender makes its frames, by its own time stamps, where they came faster than that.
 ///
-/// Who joins is often sent all pictures since the last keyframe at once, either with the times at which they were made or squeezed
-/// into one moment. They all come, but nobody is shown so many pictures a second. What has the times at which it was made lengthens
+/// Who joins is often sent all frames since the last keyframe at once, either with the times at which they were made or squeezed
+/// into one moment. They all come, but nobody is shown so many frames a second. What has the times at which it was made lengthens
 /// the time that is divided by (``past``); what is squeezed is not counted (``surplus``).
 ///
-/// Pictures are counted in slots of half a second of the sender's time. Where a slot has more than one beside it, those are squeezed
-/// that are nearer to the one before than at 100 pictures a second, as many as there are too many.
+/// Frames are counted in slots of half a second of the sender's time. Where a slot has more than one beside it, those are squeezed
+/// that are nearer to the one before than at 100 frames a second, as many as there are too many.
 struct FrameRateEstimator: Sendable {
-  /// What was squeezed: pictures and bytes, which are shares of slots and so no whole numbers.
+  /// What was squeezed: frames and bytes, which are shares of slots and so no whole numbers.
   struct Surplus: Sendable {
     var videoFrames = 0.0
     var bytes = 0.0
   }
 
   private static let slotLength = 0.5
-  /// Pictures that are further apart than this are never squeezed.
+  /// Frames that are further apart than this are never squeezed.
   private static let wide = 0.01
   /// A step of the sender's clock that is so much longer than the time between arrivals is a jump.
   private static let jump = 10.0
-  /// Pictures of the past come within so long.
+  /// Frames of the past come within so long.
   private static let catchingUp = 2.0
 
   /// One slot.
@@ -36,16 +36,16 @@ struct FrameRateEstimator: Sendable {
   private var last: (media: MediaTime, arrived: Double)?
   private var origin: MediaTime?
   private var lead = 0.0
-  /// The slot before the newest one, how many pictures the one before that had, and the newest one.
+  /// The slot before the newest one, how many frames the one before that had, and the newest one.
   private var before: Double?
   private var settling: Slot?
   private var newest: Slot?
   private var settled = Surplus()
   private var fullest = 0.0
-  /// Seconds of pictures that were made before the first one came.
+  /// Seconds of frames that were made before the first one came.
   private(set) var past = 0.0
 
-  /// A picture was decoded.
+  /// A frame was decoded.
   mutating func videoFrame(_ media: MediaTime, arrived: Double, bytes: Int) {
     var isWide = true
     if let last {
@@ -78,7 +78,7 @@ struct FrameRateEstimator: Sendable {
     return pace.settled
   }
 
-  /// The most pictures a second that the sender made in any slot; nil before that can be told.
+  /// The most frames a second that the sender made in any slot; nil before that can be told.
   var fastest: Double? {
     var pace = self
     pace.settle()
@@ -93,7 +93,7 @@ struct FrameRateEstimator: Sendable {
 
   private mutating func settle() {
     let (one, other) = (settling, newest)
-    // The newest slot is not full yet, so that it tells of the one before it only where nothing else does.
+    // The newest slot is not full yet, so that it reports the one before it only where nothing else does.
     if let one { close(one, beside: before, before == nil ? other.map { neighbour(of: one, $0) } : nil) }
     if let other { close(other, beside: one.map { neighbour(of: other, $0) }, nil) }
     settling = nil
@@ -111,7 +111,7 @@ struct FrameRateEstimator: Sendable {
     newest = next
   }
 
-  /// Pictures in the slot beside one: none where it is not the next.
+  /// Frames in the slot beside one: none where it is not the next.
   private func neighbour(of slot: Slot, _ other: Slot) -> Double {
     abs(slot.number - other.number) == 1 ? other.videoFrames : 0
   }

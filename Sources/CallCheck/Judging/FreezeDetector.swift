@@ -1,10 +1,10 @@
-/// Finds the stretches in which nothing new was to be seen, and tells those in which no pictures came from those in which the
-/// same picture came again and again.
+/// Finds the stretches in which nothing new was to be seen, and tells those in which no frames came from those in which the
+/// same frame came again and again.
 ///
-/// A picture that shows the same as the one before does not end a stretch. What a stretch is called follows from what fills
-/// most of it: holes between pictures, or pictures.
+/// A frame that shows the same as the one before does not end a stretch. What a stretch is called follows from what fills
+/// most of it: holes between frames, or frames.
 struct FreezeDetector: Sendable {
-  /// Pictures that show the same for less than this are not told of.
+  /// Frames that show the same for less than this are not told of.
   static let shortestFrozen = 0.5
   /// A hole is longer than `factor` usual distances, and longer than one by `margin`.
   private static let factor = 3.0
@@ -33,7 +33,7 @@ struct FreezeDetector: Sendable {
     let duration: Double
   }
 
-  /// A picture came.
+  /// A frame came.
   ///
   /// - Parameters:
   ///   - time: when it could be seen.
@@ -69,7 +69,7 @@ struct FreezeDetector: Sendable {
   }
 
   private func note(hole: Double, reason: FreezeReason, in still: inout Stillness) {
-    // Of the first two pictures nobody knows what is usual.
+    // Of the first two frames nobody knows what is usual.
     let usual = distance ?? 0.1
     guard hole > max(Self.factor * usual, usual + Self.margin) else { return }
     still.holes += hole

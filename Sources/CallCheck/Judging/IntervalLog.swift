@@ -13,13 +13,13 @@ struct IntervalLog: Sendable {
 
   mutating func add(start: Double, duration: Double, reason: String? = nil) {
     guard duration > 0, duration >= shortest else { return }
-    let stretch = Interval(start: start, duration: duration, reason: reason)
+    let interval = Interval(start: start, duration: duration, reason: reason)
     all.count += 1
     all.total += duration
     if all.list.count < Self.maximumList {
-      all.list.append(stretch)
+      all.list.append(interval)
     } else if duration > all.longest {
-      all.list[Self.maximumList - 1] = stretch
+      all.list[Self.maximumList - 1] = interval
     }
     all.longest = max(all.longest, duration)
   }
@@ -27,15 +27,15 @@ struct IntervalLog: Sendable {
   /// Everything until now, as a report has it.
   ///
   /// - Parameter duration: how long the track lasted.
-  func stretches(of duration: Double) -> IntervalSummary {
-    var told = all
-    told.total = roundedForReport(all.total)
-    told.longest = roundedForReport(all.longest)
-    told.ratio = duration > 0 ? roundedForReport(min(1, all.total / duration)) : 0
-    told.list = all.list.map {
+  func intervals(of duration: Double) -> IntervalSummary {
+    var reported = all
+    reported.total = roundedForReport(all.total)
+    reported.longest = roundedForReport(all.longest)
+    reported.ratio = duration > 0 ? roundedForReport(min(1, all.total / duration)) : 0
+    reported.list = all.list.map {
       Interval(start: roundedForReport($0.start), duration: roundedForReport($0.duration), reason: $0.reason)
     }
-    return told
+    return reported
   }
 }
 

@@ -5,7 +5,7 @@ struct LateJoiners {
   /// When judging began; nil when it never did.
   let mediaFrom: Double?
 
-  /// Whoever comes so shortly before the end is not judged: there is nothing yet to measure.
+  /// Anyone who comes so shortly before the end is not judged: there is nothing yet to measure.
   static let tooShort = 2.0
   /// Nor is who comes so shortly before it and does not send everything yet: so long connecting may take.
   static let settling = 5.0

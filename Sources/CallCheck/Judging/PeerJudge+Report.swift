@@ -26,12 +26,12 @@ extension PeerJudge {
   /// When the peer's media ended: with its last frame, where it has left.
   private func end(until end: Double) -> Double {
     guard let departure = notes.departure else { return end }
-    let told = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
-    let last = (told + untoldUntil.values).max()
+    let reported = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
+    let last = (reported + untoldUntil.values).max()
     return min(end, departure.time, last ?? departure.time)
   }
 
-  /// Everything that was measured. What goes on is taken to end now, but can go on afterwards.
+  /// Everything that was measured. What continues is taken to end now, but can continue afterwards.
   func report(until checkEnd: Double) -> PeerReport {
     var judge = self
     return judge.finish(until: checkEnd)
@@ -69,7 +69,7 @@ extension PeerJudge {
 
   private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
     let duration = range.upperBound - range.lowerBound
-    // Rates are of the time in which the pictures were made, which may have begun before the first one came.
+    // Rates are of the time in which the frames were made, which may have begun before the first one came.
     let (made, surplus) = (duration + video.pace.past, video.pace.surplus)
     func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
     return VideoReport(
@@ -79,8 +79,8 @@ extension PeerJudge {
       bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
       sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
-      freezes: video.freezes.stretches(of: duration), black: video.blackStretches.stretches(of: duration),
-      frozen: video.frozen.stretches(of: duration))
+      freezes: video.freezes.intervals(of: duration), black: video.blackStretches.intervals(of: duration),
+      frozen: video.frozen.intervals(of: duration))
   }
 
   private func audioReport(_ range: ClosedRange<Double>) -> AudioReport {
@@ -91,7 +91,7 @@ extension PeerJudge {
       decodeErrors: audio.decodeErrors, level: roundedForReport(audio.meter.level),
       peak: roundedForReport(audio.meter.peak),
       concealed: roundedForReport(audio.concealed), silence: audio.meter.silences(of: duration),
-      clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.stretches(of: duration))
+      clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.intervals(of: duration))
   }
 
   private var patternReport: PatternReport? {

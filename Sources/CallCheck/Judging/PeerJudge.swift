@@ -26,7 +26,7 @@ struct PeerJudge {
   var lastShown: [MediaKind: Double] = [:]
   /// Until when media is known to have gone on of which nobody can tell.
   var untoldUntil: [MediaKind: Double] = [:]
-  /// The newest time that the pattern's pictures told, in seconds, and when that was.
+  /// The newest time that the pattern's frames told, in seconds, and when that was.
   private var lastContent: (content: Double, at: Double)?
 
   /// Delays beyond this are those of a pattern that was recorded earlier.
@@ -45,8 +45,8 @@ struct PeerJudge {
   // MARK: What happens
 
   mutating func step(_ step: CallStep, at time: Double) {
-    func first(_ place: WritableKeyPath<CallSteps, Double?>) {
-      notes.steps[keyPath: place] = notes.steps[keyPath: place] ?? roundedForReport(time)
+    func first(_ position: WritableKeyPath<CallSteps, Double?>) {
+      notes.steps[keyPath: position] = notes.steps[keyPath: position] ?? roundedForReport(time)
     }
     if case .gone(let cause, let sentence) = step {
       notes.departure = notes.departure ?? .init(time: roundedForReport(time), cause: cause, sentence: sentence)
@@ -80,10 +80,10 @@ struct PeerJudge {
     first(\.seen)
   }
 
-  mutating func take(_ report: ClockReport) { clock.take(report) }
+  mutating func receive(_ report: ClockReport) { clock.receive(report) }
 
-  mutating func take(_ sample: ConnectionSample, at time: Double) {
-    let change = counter.take(sample, at: time)
+  mutating func receive(_ sample: ConnectionSample, at time: Double) {
+    let change = counter.receive(sample, at: time)
     buckets[time].packets += Double(change.packets)
     buckets[time].missing += Double(change.missing)
     buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
@@ -93,13 +93,13 @@ struct PeerJudge {
     if sample.checksAnswered > 0 { step(.checkAnswered, at: time) }
   }
 
-  /// We sent a picture of the pattern.
+  /// We sent a frame of the pattern.
   mutating func sent(_ videoFrame: SentFrame, size: VideoSize) {
     returns.sent(videoFrame)
     video.learn(size)
   }
 
-  mutating func take(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
+  mutating func receive(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
     let kind = frame.codec.kind
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
@@ -125,8 +125,8 @@ struct PeerJudge {
     untoldUntil[kind] = max(time, untoldUntil[kind] ?? time)
   }
 
-  /// Pictures came that nobody looks at. What can be told of them without that is counted.
-  mutating func take(_ videoFrames: SkippedFrames, first: Double, last: Double) {
+  /// Frames came that nobody looks at. What can be told of them without that is counted.
+  mutating func receive(_ videoFrames: SkippedFrames, first: Double, last: Double) {
     lastShown[.video] = max(last, lastShown[.video] ?? last)
     if let departure = notes.departure, last > departure.time { notes.departure = nil }
     notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, roundedForReport(first))
@@ -142,7 +142,7 @@ struct PeerJudge {
   }
 
   private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
-    let outcome = video.take(frame, at: shown)
+    let outcome = video.receive(frame, at: shown)
     notes.hasUndecodable = video.decodeErrors > 0
     notes.waitsForKeyframe = video.beforeKeyframe > 0
     guard outcome.isSeen else { return }
@@ -155,15 +155,15 @@ struct PeerJudge {
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
   }
 
-  /// Accounts for a picture of the pattern.
+  /// Accounts for a frame of the pattern.
   ///
-  /// - Returns: the time that it tells, in seconds; nil when the same picture was there before, because what is shown again tells
+  /// - Returns: the time that it tells, in seconds; nil when the same frame was there before, because what is shown again tells
   ///   no delay.
   private mutating func note(_ reading: PatternReading, at time: Double, sent: SentFrames) -> Double? {
     picturesRead += 1
-    let place = numbers.add(reading)
+    let position = numbers.add(reading)
     returns.came(reading, at: time, sent: sent)
-    if place == .doubled { return nil }
+    if position == .doubled { return nil }
     let content = Double(reading.time) / 1_000
     lastContent = (content, time)
     if let delay = delay(of: content, at: time) {
@@ -174,7 +174,7 @@ struct PeerJudge {
   }
 
   private mutating func takeAudio(_ frame: EncodedFrame, heard: Double, arrived: Double) {
-    let outcome = audio.take(frame, heard: heard, arrived: arrived)
+    let outcome = audio.receive(frame, heard: heard, arrived: arrived)
     guard let energy = outcome.energy else {
       notes.hasUndecodable = true
       return
@@ -199,7 +199,7 @@ struct PeerJudge {
   }
 
   /// The second since 1970 that a mark stands for: of all that leave the same rest, the one that is nearest to what the
-  /// pictures told, or else to our clock.
+  /// frames told, or else to our clock.
   private func second(of mark: AudioJudge.Mark) -> Double? {
     let near = lastContent.map { $0.content + mark.heard - $0.at } ?? wallClock.map { $0 + mark.heard }
     guard let near, abs(near) < 1e12 else { return nil }

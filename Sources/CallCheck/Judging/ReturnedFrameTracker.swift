@@ -1,10 +1,10 @@
 import Pattern
 
-/// Keeps account of what comes back of the pictures that we sent, to one peer.
+/// Keeps account of what comes back of the frames that we sent, to one peer.
 struct ReturnedFrameTracker: Sendable {
-  /// How long a picture may take to come back before it counts as missing although no later one has come back.
+  /// How long a frame may take to come back before it counts as missing although no later one has come back.
   static let patience = 2.0
-  /// After so long a picture is counted for good.
+  /// After so long a frame is counted for good.
   static let memory = 30.0
 
   private struct Entry: Sendable {
@@ -13,27 +13,27 @@ struct ReturnedFrameTracker: Sendable {
   }
 
   private var pending: [Entry] = []
-  private var places: [UInt64: Int] = [:]
+  private var positions: [UInt64: Int] = [:]
   /// How many entries were counted for good, which is the place of the first pending one.
   private var settled = 0
   private var settledReturned = 0
-  /// The place of the latest picture that came back.
+  /// The place of the latest frame that came back.
   private var furthest = -1
   private(set) var hasBegun = false
   private var doubled = 0
   private var reordered = 0
   private var roundTrips = Samples()
 
-  /// A picture was sent.
+  /// A frame was sent.
   mutating func sent(_ videoFrame: SentFrame) {
     guard hasBegun else { return }
     append(videoFrame)
     while let first = pending.first, videoFrame.time - first.videoFrame.time > Self.memory { settle(first) }
   }
 
-  /// A picture came.
+  /// A frame came.
   ///
-  /// - Parameter sent: everything that was sent of late.
+  /// - Parameter sent: everything that was sent recently.
   mutating func came(_ reading: PatternReading, at time: Double, sent: SentFrames) {
     if !hasBegun {
       let ours = sent.from(reading)
@@ -41,32 +41,32 @@ struct ReturnedFrameTracker: Sendable {
       hasBegun = true
       for videoFrame in ours { append(videoFrame) }
     }
-    guard let place = places[reading.time], pending.indices.contains(place - settled),
-      pending[place - settled].videoFrame.reading == reading
+    guard let position = positions[reading.time], pending.indices.contains(position - settled),
+      pending[position - settled].videoFrame.reading == reading
     else {
       // Older than what is remembered, it can only be one that is counted already.
       if !sent.from(reading).isEmpty { doubled += 1 }
       return
     }
-    let index = place - settled
+    let index = position - settled
     if pending[index].isReturned {
       doubled += 1
       return
     }
     pending[index].isReturned = true
     roundTrips.add(time - pending[index].videoFrame.time)
-    if place < furthest { reordered += 1 }
-    furthest = max(furthest, place)
+    if position < furthest { reordered += 1 }
+    furthest = max(furthest, position)
   }
 
   private mutating func append(_ videoFrame: SentFrame) {
-    places[videoFrame.reading.time] = settled + pending.count
+    positions[videoFrame.reading.time] = settled + pending.count
     pending.append(Entry(videoFrame: videoFrame))
   }
 
   private mutating func settle(_ entry: Entry) {
     if entry.isReturned { settledReturned += 1 }
-    places[entry.videoFrame.reading.time] = nil
+    positions[entry.videoFrame.reading.time] = nil
     pending.removeFirst()
     settled += 1
   }

@@ -2,9 +2,9 @@ import Codecs
 import Media
 import Pattern
 
-/// Compares decoded pictures of the pattern with what was painted.
+/// Compares decoded frames of the pattern with what was painted.
 struct SSIMEstimator: Sendable {
-  /// The likeness of two pictures that are the same.
+  /// The likeness of two frames that are the same.
   private static let highest = 60.0
   /// SSIM's constants for 8 bits, for windows of 64 points: (0.01 · 255)² and (0.03 · 255)².
   private static let c1 = 6.502_5
@@ -24,10 +24,10 @@ struct SSIMEstimator: Sendable {
     if size.width * size.height > painted.width * painted.height { painted = size }
   }
 
-  /// Gives up what pictures are painted on.
+  /// Gives up what frames are painted on.
   mutating func release() { painter = nil }
 
-  /// Compares one picture; nothing happens if it has another shape than the painted one.
+  /// Compares one frame; nothing happens if it has another shape than the painted one.
   mutating func compare(_ view: VideoFrameView, with reading: PatternReading) {
     let size = view.size
     guard abs(size.width * painted.height - size.height * painted.width) <= max(painted.width, painted.height) * 2

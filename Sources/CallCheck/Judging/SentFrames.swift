@@ -1,6 +1,6 @@
 import Pattern
 
-/// The pictures that were sent of late, to know them again.
+/// The frames that were sent recently, to know them again.
 struct SentFrames: Sendable {
   /// How many are remembered: half a minute and more.
   static let memory = 2_048
@@ -20,16 +20,16 @@ struct SentFrames: Sendable {
     removed += Self.memory
   }
 
-  /// The pictures that were sent from this one on; empty when it is not ours.
+  /// The frames that were sent from this one on; empty when it is not ours.
   func from(_ reading: PatternReading) -> ArraySlice<SentFrame> {
-    guard let place = times[reading.time].map({ $0 - removed }), recent.indices.contains(place),
-      recent[place].reading == reading
+    guard let position = times[reading.time].map({ $0 - removed }), recent.indices.contains(position),
+      recent[position].reading == reading
     else { return [] }
-    return recent[place...]
+    return recent[position...]
   }
 }
 
-/// A picture of the pattern that we sent.
+/// A frame of the pattern that we sent.
 struct SentFrame: Sendable, Hashable {
   /// What is painted on it.
   let reading: PatternReading

@@ -1,4 +1,4 @@
-/// Notes when the room's server was not there. Calls go on without it, but nobody new is heard of.
+/// Notes when the room's server was not there. Calls continue without it, but nobody new is heard of.
 struct SignallingLossDetector: Sendable {
   /// Losses that are told at most; a server that comes and goes more often than that has been told of enough.
   private static let most = 1_000
@@ -6,7 +6,7 @@ struct SignallingLossDetector: Sendable {
   private var losses: [SignallingLoss] = []
   private var isLost = false
 
-  /// The line broke, or could not be made anew: that is the same loss.
+  /// The line broke, or could not be made again: that is the same loss.
   mutating func lost(at time: Double, because reason: String) {
     if isLost || losses.count == Self.most { return }
     isLost = true

@@ -1,11 +1,11 @@
 import Media
 
-/// Tells how far sound and pictures are apart, and where that was born.
+/// Says how far audio and video are apart, and where that was born.
 ///
-/// With the pattern, each mark of the sound is compared with the pictures half a second around it. Without it, the sender's clock
-/// reports say when what arrives was captured, and each second's sound is compared with its pictures.
+/// With the pattern, each mark of the audio is compared with the frames half a second around it. Without it, the sender's clock
+/// reports say when what arrives was captured, and each second's audio is compared with its frames.
 struct SkewEstimator: Sendable {
-  /// A packet of sound, a mark in it, or a picture.
+  /// An audio packet, a mark in it, or a frame.
   struct MonotonicInstant: Sendable {
     /// When it could be heard or seen.
     let heard: Double
@@ -17,7 +17,7 @@ struct SkewEstimator: Sendable {
     let content: Double?
   }
 
-  /// How far around a mark pictures are looked at.
+  /// How far around a mark frames are looked at.
   private static let connectionSettings = 0.5
   /// How many moments of a track are remembered.
   private static let memory = 512
@@ -63,7 +63,7 @@ struct SkewEstimator: Sendable {
     Self.keep(moment, in: &marks)
   }
 
-  /// Compares what could not be compared yet, because no later picture has come.
+  /// Compares what could not be compared yet, because no later frame has come.
   mutating func finish() -> [(time: Double, skew: Double)] { settle(until: .infinity) }
 
   private static func keep(_ moment: MonotonicInstant, in moments: inout [MonotonicInstant]) {
@@ -71,7 +71,7 @@ struct SkewEstimator: Sendable {
     moments.append(moment)
   }
 
-  /// Compares each mark around which all pictures have come.
+  /// Compares each mark around which all frames have come.
   private mutating func settle(until time: Double) -> [(time: Double, skew: Double)] {
     var found: [(time: Double, skew: Double)] = []
     while let mark = marks.first, time - mark.heard >= Self.connectionSettings {
@@ -87,7 +87,7 @@ struct SkewEstimator: Sendable {
     return found
   }
 
-  /// Compares each second in which sound and pictures came, by the sender's own clock.
+  /// Compares each second in which audio and video came, by the sender's own clock.
   private mutating func estimate(until time: Double) -> [(time: Double, skew: Double)] {
     guard let end = nextSecond else {
       nextSecond = time + 1
@@ -144,7 +144,7 @@ struct SenderClock: Sendable {
   private var origin: UInt64?
   private var reports: [MediaKind: ClockReport] = [:]
 
-  mutating func take(_ report: ClockReport) {
+  mutating func receive(_ report: ClockReport) {
     guard report.ntp != 0 else { return }
     origin = origin ?? report.ntp
     reports[report.codec.kind] = report

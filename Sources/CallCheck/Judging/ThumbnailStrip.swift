@@ -1,7 +1,7 @@
 import Codecs
 import Media
 
-/// Keeps a few pictures small, evenly spread however long the call lasts.
+/// Keeps a few frames small, evenly spread however long the call lasts.
 struct ThumbnailStrip: Sendable {
   /// How wide one is at most.
   private static let width = 160
@@ -18,7 +18,7 @@ struct ThumbnailStrip: Sendable {
     self.most = max(0, most)
   }
 
-  /// Whether a picture is wanted now.
+  /// Whether a frame is wanted now.
   func wants(at time: Double) -> Bool { most > 0 && time >= next }
 
   mutating func add(_ view: VideoFrameView, at time: Double) {
@@ -32,7 +32,7 @@ struct ThumbnailStrip: Sendable {
     }
   }
 
-  /// The pictures, evenly chosen.
+  /// The frames, evenly chosen.
   var chosen: [Thumbnail] {
     if kept.count <= most { return kept }
     return (0..<most).map { kept[$0 * (kept.count - 1) / max(1, most - 1)] }

@@ -1,30 +1,30 @@
 import Codecs
 import Media
 
-/// Looks at decoded pictures one after the other: whether they are black, and whether one shows the same as the one before.
+/// Looks at decoded frames one after the other: whether they are black, and whether one shows the same as the one before.
 ///
-/// At most about 160x120 points of a picture are looked at.
+/// At most about 160x120 points of a frame are looked at.
 struct VideoContentDetector: Sendable {
-  /// What was seen of one picture.
+  /// What was seen of one frame.
   struct Look: Sendable, Hashable {
     /// The mean luma.
     let brightness: Double
     let isBlack: Bool
-    /// Whether it shows the same as the picture before.
+    /// Whether it shows the same as the frame before.
     let isSame: Bool
   }
 
   /// A point up to this luma is black; 16 is black in the strict sense.
   private static let blackest: UInt8 = 32
-  /// Of how many points one may be brighter in a black picture.
+  /// Of how many points one may be brighter in a black frame.
   private static let brighter = 100
-  /// How much points may differ in the mean from the picture before, and from the first one that showed the same: encoders
-  /// go on to make a standing picture finer.
+  /// How much points may differ in the mean from the frame before, and from the first one that showed the same: encoders
+  /// continue to make a standing frame finer.
   private static let sameAsBefore = 0.5
   private static let sameAsFirst = 3.0
-  /// How much the points of one part of the picture may differ from the picture before in the mean.
+  /// How much the points of one part of the frame may differ from the frame before in the mean.
   private static let sameInPart = 4.0
-  /// Into how many parts a picture is divided in each direction.
+  /// Into how many parts a frame is divided in each direction.
   private static let parts = 12
   private static let points = 160
 
@@ -49,14 +49,14 @@ struct VideoContentDetector: Sendable {
             let partRow = row * Self.parts / rows * Self.parts
             for column in 0..<columns {
               let value = line[column * step]
-              let place = row * columns + column
-              now[place] = value
+              let position = row * columns + column
+              now[position] = value
               sum += Int(value)
               if value > Self.blackest { bright += 1 }
               if isComparable {
-                let change = abs(Int(value) - Int(before[place]))
+                let change = abs(Int(value) - Int(before[position]))
                 sums.before += change
-                sums.first += abs(Int(value) - Int(first[place]))
+                sums.first += abs(Int(value) - Int(first[position]))
                 sums.inPart[partRow + column * Self.parts / columns] += change
               }
             }

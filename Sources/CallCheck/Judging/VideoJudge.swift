@@ -3,11 +3,11 @@ import Media
 import NIOCore
 import Pattern
 
-/// Decodes a peer's pictures and measures what is seen.
+/// Decodes a peer's frames and measures what is seen.
 struct VideoJudge {
   /// What a frame brought.
   struct Outcome {
-    /// Whether a picture came out of it.
+    /// Whether a frame came out of it.
     var isSeen = false
     /// The pattern's code on it.
     var reading: PatternReading?
@@ -17,11 +17,11 @@ struct VideoJudge {
 
   /// Sizes that are listed.
   private static let maximumList = 200
-  /// How far apart, in seconds, pictures are that are compared with the painted ones.
+  /// How far apart, in seconds, frames are that are compared with the painted ones.
   private static let distanceOfComparisons = 0.5
-  /// Until the pattern was found, every so many pictures are searched for it.
+  /// Until the pattern was found, every so many frames are searched for it.
   private static let searched = 5
-  /// So many pictures at the start are all searched.
+  /// So many frames at the start are all searched.
   private static let searchedAtStart = 30
 
   private var decoder: VP8Decoder?
@@ -55,7 +55,7 @@ struct VideoJudge {
   /// Takes the next frame in decoding order.
   ///
   /// - Parameter time: when it could be seen.
-  mutating func take(_ frame: EncodedFrame, at time: Double) -> Outcome {
+  mutating func receive(_ frame: EncodedFrame, at time: Double) -> Outcome {
     if frame.isKeyframe { keyframes += 1 }
     if (decoded == 0 || decoder == nil) && !frame.isKeyframe {
       beforeKeyframe += 1
@@ -73,13 +73,13 @@ struct VideoJudge {
     }
   }
 
-  /// The peer is gone: what is kept for its next picture is given up. Somebody who comes back begins with a keyframe.
+  /// The peer is gone: what is kept for its next frame is abandoned. Somebody who comes back begins with a keyframe.
   mutating func release() {
     decoder = nil
     likeness.release()
   }
 
-  /// Pictures came that will not be told; the next one is a keyframe.
+  /// Frames came that will not be told; the next one is a keyframe.
   mutating func leaveOut(keyframes: Int) {
     hasLeftOut = true
     self.keyframes += keyframes
@@ -147,7 +147,7 @@ struct VideoJudge {
       }
     }
     guard let lastTime, let lastSeen else { return .senderPaused }
-    // Pictures that were made soon after each other, but came far apart, were held up.
+    // Frames that were made soon after each other, but came far apart, were held up.
     let atSender = frame.time.duration(since: lastTime).seconds
     return atSender >= 0 && atSender < (time - lastSeen) * 0.6 ? .late : .senderPaused
   }

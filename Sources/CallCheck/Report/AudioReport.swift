@@ -1,6 +1,6 @@
-/// A peer's sound.
+/// A peer's audio.
 public struct AudioReport: Sendable, Hashable, Codable {
-  /// When the first sound was there, and how long it went on from there to the peer's end.
+  /// When the first audio was there, and how long it continued from there to the peer's end.
   public var start: Double
   public var duration: Double
   /// Packets that were decoded.
@@ -19,8 +19,8 @@ public struct AudioReport: Sendable, Hashable, Codable {
   public var concealed: Double
   /// In which nothing was to be heard, because it was silent or nothing came: below -60 dB.
   public var silence: IntervalSummary
-  /// In which the sound is at full scale: each block of 20 ms of which one sample in a hundred is.
+  /// In which the audio is at full scale: each block of 20 ms of which one sample in a hundred is.
   public var clipped: IntervalSummary
-  /// In which sound is missing that had been sent.
+  /// In which audio is missing that had been sent.
   public var gaps: IntervalSummary
 }

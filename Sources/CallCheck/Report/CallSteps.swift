@@ -16,9 +16,9 @@ public struct CallSteps: Sendable, Hashable, Codable {
   public var iceConnected: Double?
   public var dtlsConnected: Double?
   public var firstPacket: Double?
-  /// The first picture was decoded.
+  /// The first frame was decoded.
   public var firstFrame: Double?
-  /// The first packet of sound was decoded.
+  /// The first audio packet was decoded.
   public var firstSound: Double?
   /// Which candidates we had, and which the peer had: `host`, `mdns`, `srflx`, `prflx`, `relay`, `tcp`, `other`, each with
   /// how many.

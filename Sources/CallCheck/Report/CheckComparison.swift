@@ -1,4 +1,4 @@
-/// One report against an earlier one of the same kind of call. Changes that are no more than noise are left out.
+/// One report against an earlier one of the same kind of call. Changes that are at most noise are skipped.
 public struct CheckComparison: Sendable, Hashable, Codable {
   /// The wall clock at the earlier check's start, where it is known.
   public var baselineStart: String?

@@ -2,9 +2,9 @@
 public struct CheckExpectation: Sendable, Hashable, Codable {
   /// How many peers, at least.
   public var peers: Int
-  /// Whether each sends sound.
+  /// Whether each sends audio.
   public var audio: Bool
-  /// Whether each sends pictures.
+  /// Whether each sends frames.
   public var video: Bool
   /// Whether what comes is the test pattern.
   public var pattern: Pattern

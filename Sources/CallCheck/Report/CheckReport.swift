@@ -9,7 +9,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var version = CheckReport.currentVersion
   /// The program that wrote it.
   public var writer = "chatbot"
-  /// The wall clock at the check's start, ISO 8601 in UTC with milliseconds; whoever knows it fills it in.
+  /// The wall clock at the check's start, ISO 8601 in UTC with milliseconds; anyone who knows it fills it in.
   public var start: String?
   public var subject: CheckSubject
   public var room: String
@@ -24,7 +24,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var verdict: Verdict
   /// The verdict as a sentence, for example "1 of 9 rules failed for 1 of 2 peers."
   public var summary: String
-  /// For a call that never came about: which step was reached, as a sentence; nil when media flowed.
+  /// For a call that never was established: which step was reached, as a sentence; nil when media flowed.
   public var diagnosis: String?
   /// Why the check itself did not come to its end, as a sentence; nil when it did. What was not seen to the end has failed.
   public var failure: String?
@@ -38,9 +38,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
   public var roomReport: RoomReport
   /// Everyone who was seen, in the order in which they came.
   public var peers: [PeerReport]
-  /// What was done to packets on purpose, and when; whoever asked for it fills it in.
+  /// What was done to packets on purpose, and when; anyone who requested it fills it in.
   public var impairment: [ImpairmentNote] = []
-  /// What the check itself did on purpose that it should not; nil for nothing. Whoever did it fills it in.
+  /// What the check itself did on purpose that it should not; nil for nothing. Anyone who did it fills it in.
   public var act: FaultNote?
   /// Against an earlier report; nil when there was none.
   public var comparison: CheckComparison?
@@ -115,9 +115,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
     if !leftOut.isEmpty {
       let videoFrames = leftOut.reduce(0) { $0 + $1.videoFrames }
       sentences.append(
-        "This machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "picture" : "pictures")"
+        "This machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"
           + (leftOut.count == peers.count ? "" : " of \(leftOut.count) of \(peers.count) peers")
-          + " \(videoFrames == 1 ? "was" : "were") left out.")
+          + " \(videoFrames == 1 ? "was" : "were") skipped.")
     }
     if let others = roomReport.peersNotJudged, others > 0 {
       sentences.append(
@@ -149,7 +149,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
     } else {
       what = "was lost at \(from) and did not come back (\(reason))"
     }
-    return "The room's server \(what). Calls go on without it, but nobody new can come."
+    return "The room's server \(what). Calls continue without it, but nobody new can come."
   }
 
   /// The peers that did not come too late to be judged.

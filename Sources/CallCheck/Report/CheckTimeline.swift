@@ -8,13 +8,13 @@ public struct CheckTimeline: Sendable, Hashable, Codable {
   public var audioBitrate: [Double?]
   /// The share of packets, of both tracks, that did not come at the first try; where the counts were sampled.
   public var loss: [Double?]
-  /// Pictures a second.
+  /// Frames a second.
   public var fps: [Double?]
   /// The share of the step that was frozen, 0 to 1.
   public var freeze: [Double?]
-  /// Sound level in dB below full scale.
+  /// Audio level in dB below full scale.
   public var level: [Double?]
-  /// Sound against pictures in seconds; above 0 the sound is late.
+  /// Audio against frames in seconds; above 0 the audio is late.
   public var skew: [Double?]
   /// From the pattern's time to the arrival, in seconds; without our wall clock or without the pattern nil throughout.
   public var videoDelay: [Double?]
@@ -22,7 +22,7 @@ public struct CheckTimeline: Sendable, Hashable, Codable {
   /// Bits of RTP payload a second that we sent, and what the line was said to take; where they were sampled.
   public var sentBitrate: [Double?]
   public var targetBitrate: [Double?]
-  /// Keyframes that we asked for, and keyframes that came.
+  /// Keyframes that we requested, and keyframes that came.
   public var keyframeRequests: [Double?]
   public var keyframes: [Double?]
 }

@@ -23,7 +23,7 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
     public var sent: UInt64
     /// Packets that came, those at the second try included.
     public var received: UInt64
-    /// Packets that came only after they were asked for again.
+    /// Packets that came only after they were requested again.
     public var recovered: UInt64
     /// Packets that never came.
     public var lost: UInt64
@@ -34,7 +34,7 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
     public var jitter: Spread?
     /// Frames that were begun but not completed, or depended on one that was not.
     public var framesDropped: UInt64
-    /// Keyframes that we asked for.
+    /// Keyframes that we requested.
     public var keyframeRequests: UInt64
 
     /// What did not come at the first try, 0 to 1.
@@ -54,7 +54,7 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
     public var packetsLost: UInt64
     /// The same as a share of `packets`, 0 to 1.
     public var loss: Double
-    /// Keyframes that the peer asked for.
+    /// Keyframes that the peer requested.
     public var keyframeRequests: UInt64
     /// What the line was last said to take, in bits a second.
     public var targetBitrate: Int?

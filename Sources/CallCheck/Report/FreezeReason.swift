@@ -1,22 +1,22 @@
-/// Why no new picture was to be seen.
+/// Why no new frame was to be seen.
 public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// Packets never came.
   case lost
-  /// Packets came only after they were asked for again.
+  /// Packets came only after they were requested again.
   case recoveredLate
-  /// Pictures came that depend on a missing one.
+  /// Frames came that depend on a missing one.
   case waitingForKeyframe
   /// The sender sent nothing.
   case senderPaused
   /// The sender had said that it does not send.
   case muted
-  /// The connection was broken, or the sender began anew.
+  /// The connection was broken, or the sender started again.
   case reconnect
-  /// Pictures were sent in time and came late.
+  /// Frames were sent in time and came late.
   case late
-  /// Pictures came that could not be decoded.
+  /// Frames came that could not be decoded.
   case undecodable
-  /// Whoever took the frames did not keep up, on our side.
+  /// Anyone who took the frames did not keep up, on our side.
   case receiverStalled
   /// Nothing came until the end of the check.
   case untilEnd
@@ -25,24 +25,24 @@ public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
   public var clause: String {
     switch self {
     case .lost: "packets were lost"
-    case .recoveredLate: "lost packets came only after they were asked for again"
+    case .recoveredLate: "lost packets came only after they were requested again"
     case .waitingForKeyframe: "a keyframe was waited for after a loss"
     case .senderPaused: "the sender sent nothing"
     case .muted: "the sender had muted its track"
     case .reconnect: "the connection was broken"
     case .late: "packets were held up on their way"
-    case .undecodable: "pictures came that could not be decoded"
+    case .undecodable: "frames came that could not be decoded"
     case .receiverStalled: "this machine did not keep up"
     case .untilEnd: "nothing came any more until the end"
     }
   }
 }
 
-/// Why sound was missing.
+/// Why audio was missing.
 public enum AudioGapReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// Packets never came.
   case lost
-  /// Packets came so late that whoever listens has heard a hole.
+  /// Packets came so late that anyone who listens has heard a hole.
   case late
   /// Packets came that could not be decoded.
   case undecodable

@@ -21,7 +21,7 @@ public struct IntervalSummary: Sendable, Hashable, Codable {
 public struct Interval: Sendable, Hashable, Codable {
   public var start: Double
   public var duration: Double
-  /// Why, where that is known: one of ``FreezeReason`` for a freeze, one of ``AudioGapReason`` for a hole in the sound.
+  /// Why, where that is known: one of ``FreezeReason`` for a freeze, one of ``AudioGapReason`` for a hole in the audio.
   public var reason: String?
 
   package init(start: Double, duration: Double, reason: String? = nil) {

@@ -8,11 +8,11 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   case share
   /// Bits a second.
   case bitrate
-  /// Pictures a second.
+  /// Frames a second.
   case videoRate
-  /// dB: a sound's level, which is full scale (0) or below it.
+  /// dB: the audio's level, which is full scale (0) or below it.
   case level
-  /// dB: a picture's likeness.
+  /// dB: a frame's likeness.
   case decibels
   /// A number of things.
   case count
@@ -73,18 +73,18 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
 
   private func text(_ value: Double, more: Int) -> String {
     let form = form(value)
-    return "\(decimal(value * form.factor, places: form.places + more))\(form.suffix)"
+    return "\(decimal(value * form.factor, positions: form.positions + more))\(form.suffix)"
   }
 
   /// The figure that a text gives back.
   private func shown(_ value: Double, more: Int) -> Double {
     let form = form(value)
-    let scale = (0..<form.places + more).reduce(1.0) { scale, _ in scale * 10 }
+    let scale = (0..<form.positions + more).reduce(1.0) { scale, _ in scale * 10 }
     return (value * form.factor * scale).rounded() / scale / form.factor
   }
 
   /// What is shown of a value: how many of its unit, with how many decimals.
-  private func form(_ value: Double) -> (factor: Double, places: Int, suffix: String) {
+  private func form(_ value: Double) -> (factor: Double, positions: Int, suffix: String) {
     let size = abs(value)
     return switch self {
     case .time where size < 1: (1_000, size < 0.01 ? 1 : 0, " ms")
@@ -102,15 +102,15 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
 }
 
 /// A number with at most so many decimals, without zeros at their end.
-func decimal(_ value: Double, places: Int) -> String {
+func decimal(_ value: Double, positions: Int) -> String {
   guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
-  let factor = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
+  let factor = (0..<positions).reduce(Int64(1)) { product, _ in product * 10 }
   let scaled = Int64((abs(value) * Double(factor)).rounded())
   let sign = value < 0 && scaled > 0 ? "-" : ""
   let (whole, rest) = scaled.quotientAndRemainder(dividingBy: factor)
   if rest == 0 { return "\(sign)\(whole)" }
   var digits = String(rest)
-  digits = String(repeating: "0", count: places - digits.count) + digits
+  digits = String(repeating: "0", count: positions - digits.count) + digits
   while digits.last == "0" { digits.removeLast() }
   return "\(sign)\(whole).\(digits)"
 }

@@ -2,38 +2,38 @@
 public struct PatternReport: Sendable, Hashable, Codable {
   /// The pattern's stream id; of several the last.
   public var streamID: Int
-  /// Pictures that were read.
+  /// Frames that were read.
   public var picturesRead: Int
-  /// Pictures between read ones that could not be read.
+  /// Frames between read ones that could not be read.
   public var picturesUnreadable: Int
   /// Numbers that the sender painted, from the first read to the last.
   public var numbersPainted: Int
-  /// Those of them that were never seen: left out by the sender's encoder or lost.
+  /// Those of them that were never seen: skipped by the sender's encoder or lost.
   public var missing: Int
-  /// Pictures that came with a number that had been there.
+  /// Frames that came with a number that had been there.
   public var doubled: Int
-  /// Pictures that came after one with a higher number, and had not been there.
+  /// Frames that came after one with a higher number, and had not been there.
   public var reordered: Int
-  /// How often the pattern began anew.
+  /// How often the pattern started again.
   public var restarts: Int
-  /// Marks of the sound that were found, and that should have been there between the first and the last.
+  /// Marks of the audio that were found, and that should have been there between the first and the last.
   public var marksFound: Int
   public var marksExpected: Int
-  /// From the picture's time to its arrival, by both wall clocks, in seconds. Nil when our wall clock is not known.
+  /// From the frame's time to its arrival, by both wall clocks, in seconds. Nil when our wall clock is not known.
   public var videoDelay: Spread?
-  /// From the sound's time to when it could be heard, in the same way.
+  /// From the audio's time to when it could be heard, in the same way.
   public var audioDelay: Spread?
-  /// How like the pictures are to those that were painted.
+  /// How like the frames are to those that were painted.
   public var quality: FrameQuality?
 
-  /// The likeness of decoded pictures to painted ones, by luma, of a picture about twice a second.
+  /// The likeness of decoded frames to painted ones, by luma, of a frame about twice a second.
   public struct FrameQuality: Sendable, Hashable, Codable {
-    /// Pictures that were compared.
+    /// Frames that were compared.
     public var videoFrames: Int
-    /// Peak signal-to-noise ratio in dB: the mean, and the worst picture; 60 at most.
+    /// Peak signal-to-noise ratio in dB: the mean, and the worst frame; 60 at most.
     public var psnr: Double
     public var psnrWorst: Double
-    /// Structural similarity, to 1: the mean, and the worst picture. Windows of 8x8 every 4 pixels, as libvpx has it.
+    /// Structural similarity, to 1: the mean, and the worst frame. Windows of 8x8 every 4 pixels, as libvpx has it.
     public var ssim: Double
     public var ssimWorst: Double
 
@@ -44,27 +44,27 @@ public struct PatternReport: Sendable, Hashable, Codable {
   }
 }
 
-/// What came back of the pattern that we sent, counted picture by picture from the first that came back on.
+/// What came back of the pattern that we sent, counted frame by frame from the first that came back on.
 ///
-/// A picture that did not come back counts as missing once a later one came back, or when it had 2 s to do so.
+/// A frame that did not come back counts as missing once a later one came back, or when it had 2 s to do so.
 public struct ReturnReport: Sendable, Hashable, Codable {
-  /// Pictures that we sent and that had the time to come back.
+  /// Frames that we sent and that had the time to come back.
   public var sent: Int
   /// Those of them that came back.
   public var returned: Int
   /// Those that did not.
   public var missing: Int
-  /// Pictures that came back once more.
+  /// Frames that came back once more.
   public var doubled: Int
-  /// Pictures that came back after one that was sent later.
+  /// Frames that came back after one that was sent later.
   public var reordered: Int
   /// `returned` of `sent`.
   public var ratio: Double
-  /// From sending a picture to its return, in seconds.
+  /// From sending a frame to its return, in seconds.
   public var roundTrip: Spread?
 }
 
-/// How far sound and pictures are apart, in seconds: above 0 the sound is late, below it is early.
+/// How far audio and video are apart, in seconds: above 0 the audio is late, below it is early.
 public struct SkewReport: Sendable, Hashable, Codable {
   /// How it was told.
   public var source: Source
@@ -79,7 +79,7 @@ public struct SkewReport: Sendable, Hashable, Codable {
   public var receiver: Double?
 
   public enum Source: String, Sendable, Hashable, Codable {
-    /// The marks of the pattern's sound against the pattern's pictures: exact.
+    /// The marks of the pattern's audio against the pattern's frames: exact.
     case pattern
     /// The arrivals against the sender's own clock (RTCP sender reports): an estimate, which cannot see what went wrong before
     /// the sender stamped its packets.

@@ -14,13 +14,13 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var absent: Double
   /// What the line did, both ways.
   public var connection: ConnectionReport
-  /// Pictures; nil when not one was decoded.
+  /// Frames; nil when not one was decoded.
   public var video: VideoReport?
-  /// Sound; nil when none was decoded.
+  /// Audio; nil when none was decoded.
   public var audio: AudioReport?
   /// Kinds of media of which frames came and not one could be decoded: `audio`, `video`; nil when there was none.
   public var undecoded: [String]?
-  /// How far sound and pictures are apart; nil when that could not be told.
+  /// How far audio and video are apart; nil when that could not be told.
   public var skew: SkewReport?
   /// The test pattern in what it sends; nil when none was found.
   public var pattern: PatternReport?
@@ -30,11 +30,11 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var cameLate: Double?
   /// The call in steps of time.
   public var timeline: CheckTimeline
-  /// Pictures that came and were not looked at; nil when all were.
+  /// Frames that came and were not looked at; nil when all were.
   public var leftOut: SkippedFramesReport?
-  /// A few pictures, evenly spread.
+  /// A few frames, evenly spread.
   public var thumbnails: [Thumbnail]
-  /// Media files of it, by path, for a report that plays them; whoever wrote them fills them in.
+  /// Media files of it, by path, for a report that plays them; anyone who wrote them fills them in.
   public var recordings: [String] = []
 
   /// How a peer went away.
@@ -50,7 +50,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
       case left
       /// Nothing was heard from it any more.
       case connectionLost
-      /// The call with it could not be made, or could not go on.
+      /// The call with it could not be made, or could not continue.
       case failed
       /// We ended the call with it.
       case closedByUs
@@ -73,7 +73,7 @@ public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Com
   case dtlsConnected
   /// Packets of media came.
   case packets
-  /// A picture or sound was decoded.
+  /// A video or audio was decoded.
   case media
 
   public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
@@ -81,7 +81,7 @@ public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Com
   private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// Pictures of a peer that came and were not looked at, because the checking program's machine did not keep up with decoding. What
+/// Frames of a peer that came and were not looked at, because the checking program's machine did not keep up with decoding. What
 /// they would have shown was not measured, and no rule about it holds.
 public struct SkippedFramesReport: Sendable, Hashable, Codable {
   /// How many.
@@ -103,6 +103,6 @@ public struct SkippedFramesReport: Sendable, Hashable, Codable {
 
   /// Why a measurement cannot be told, as a clause.
   var clause: String {
-    "this machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "picture was" : "pictures were") left out"
+    "this machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "frame was" : "frames were") skipped"
   }
 }

@@ -9,7 +9,7 @@ public struct RuleResult: Sendable, Hashable, Codable {
   public var outcome: Outcome
   /// What was measured, in the measurement's own unit (`unit`); nil when it was not.
   public var value: Double?
-  /// What the rule asks for, in the same unit.
+  /// What the rule requests, in the same unit.
   public var limit: Double
   /// `s`, `bit/s`, `fps`, `dB`, `px`, or nothing for a count, a share or a score.
   public var unit: String

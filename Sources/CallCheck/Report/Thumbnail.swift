@@ -1,7 +1,7 @@
 package import Codecs
 import Media
 
-/// A decoded picture, kept small. In JSON only its time and size are written.
+/// A decoded frame, kept small. In JSON only its time and size are written.
 public struct Thumbnail: Sendable, Hashable, Codable {
   /// When it was there, in seconds since the check's start.
   public var time: Double
@@ -29,9 +29,9 @@ public struct Thumbnail: Sendable, Hashable, Codable {
     for row in 0..<height {
       for column in 0..<width {
         let luma = 298 * (Int(videoFrame.luma[row * width + column]) - 16)
-        let place = row / 2 * videoFrame.colourStride + column / 2
-        let blue = Int(videoFrame.blue[place]) - 128
-        let red = Int(videoFrame.red[place]) - 128
+        let position = row / 2 * videoFrame.colourStride + column / 2
+        let blue = Int(videoFrame.blue[position]) - 128
+        let red = Int(videoFrame.red[position]) - 128
         for value in [luma + 409 * red, luma - 100 * blue - 208 * red, luma + 516 * blue] {
           bytes.append(UInt8(clamping: (value + 128) >> 8))
         }

@@ -1,13 +1,13 @@
-/// A peer's pictures.
+/// A peer's frames.
 public struct VideoReport: Sendable, Hashable, Codable {
-  /// When the first picture was there, and how long it went on from there to the peer's end.
+  /// When the first frame was there, and how long it continued from there to the peer's end.
   public var start: Double
   public var duration: Double
-  /// Pictures that were decoded.
+  /// Frames that were decoded.
   public var frames: Int
-  /// Pictures a second, over the time in which they were made: pictures of the past that came all at once make it no higher.
+  /// Frames a second, over the time in which they were made: frames of the past that came all at once make it no higher.
   public var fps: Double
-  /// The fewest pictures in any second (a window of 1 s, moved on by the timeline's step); nil when it lasted less than a second.
+  /// The fewest frames in any second (a window of 1 s, moved on by the timeline's step); nil when it lasted less than a second.
   public var fpsMinimum: Double?
   /// Bits of VP8 a second, over the same time.
   public var bitrate: Double
@@ -16,20 +16,20 @@ public struct VideoReport: Sendable, Hashable, Codable {
   public var decodeErrors: Int
   /// Frames that came before the first keyframe.
   public var framesBeforeKeyframe: Int
-  /// Each picture size and since when; ends after 200 changes.
+  /// Each video size and since when; ends after 200 changes.
   public var sizes: [Size]
   /// How often the size changed.
   public var sizeChanges: Int
-  /// The mean luma of all pictures: 16 is black, 235 white.
+  /// The mean luma of all frames: 16 is black, 235 white.
   public var brightness: Double
-  /// In which no new picture came.
+  /// In which no new frame came.
   public var freezes: IntervalSummary
-  /// In which the pictures were black.
+  /// In which the frames were black.
   public var black: IntervalSummary
-  /// In which pictures came that all showed the same.
+  /// In which frames came that all showed the same.
   public var frozen: IntervalSummary
 
-  /// A picture size and since when.
+  /// A video size and since when.
   public struct Size: Sendable, Hashable, Codable {
     public var time: Double
     public var width: Int

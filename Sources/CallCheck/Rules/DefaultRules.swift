@@ -11,7 +11,7 @@ public enum DefaultRules {
     if expected.video {
       if isCall { texts.append(("video.firstFrame <= 5s", "Nobody looks at an empty tile for longer without doubt.")) }
       texts += [
-        ("video.fps >= 15", "Below that, movement looks like a row of pictures."),
+        ("video.fps >= 15", "Below that, movement looks like a row of frames."),
         ("video.freeze.longest <= 1s", "A shorter freeze passes for a bad moment."),
         ("video.frozen.longest <= 3s", "Nobody and nothing before a camera is still for so long; a stuck camera is."),
         ("video.black.longest <= 1s", "A camera that works is black for no longer, not even at its start."),
@@ -25,7 +25,7 @@ public enum DefaultRules {
         ("audio.gap.longest <= 500ms", "A longer hole swallows a word."),
       ]
     }
-    if isCall { texts.append(("loss <= 5%", "A line that loses more is one to be looked at first.")) }
+    if isCall { texts.append(("loss <= 5%", "A path that loses more is one to be looked at first.")) }
     if expected.pattern != .none {
       if expected.audio && expected.video {
         texts.append(
@@ -34,7 +34,7 @@ public enum DefaultRules {
       if isCall {
         texts.append(("latency.p95 <= 400ms", "From there on people talk into each other (ITU-T G.114)."))
       }
-      if expected.video { texts.append(("pattern.ssim >= 0.7", "Below that a picture is a blur.")) }
+      if expected.video { texts.append(("pattern.ssim >= 0.7", "Below that a frame is a blur.")) }
     }
     if isCall && expected.pattern == .returned && expected.video {
       texts.append(("returned.ratio >= 0.9", "What is sent back is what was sent."))

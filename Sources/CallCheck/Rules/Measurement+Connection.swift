@@ -4,18 +4,18 @@ extension Measurement {
   static let ofConnection: [Measurement] =
     [
       loss("loss", "Loss", "of both tracks", \.loss, first: true),
-      loss("audio.loss", "Loss of the sound", "of the sound", { $0.audio?.loss }, first: true),
-      loss("video.loss", "Loss of the pictures", "of the pictures", { $0.video?.loss }, first: true),
+      loss("audio.loss", "Loss of the audio", "of the audio", { $0.audio?.loss }, first: true),
+      loss("video.loss", "Loss of the frames", "of the frames", { $0.video?.loss }, first: true),
       loss("loss.final", "Loss for good", "of both tracks", \.finalLoss, first: false),
-      loss("audio.loss.final", "Loss of the sound for good", "of the sound", { $0.audio?.finalLoss }, first: false),
+      loss("audio.loss.final", "Loss of the audio for good", "of the audio", { $0.audio?.finalLoss }, first: false),
       loss(
-        "video.loss.final", "Loss of the pictures for good", "of the pictures", { $0.video?.finalLoss }, first: false),
+        "video.loss.final", "Loss of the frames for good", "of the frames", { $0.video?.finalLoss }, first: false),
       counted(
         "recovered", .count, "Packets recovered", better: nil, noise: 5,
-        meaning: "Packets of both tracks that came only after they were asked for again."
+        meaning: "Packets of both tracks that came only after they were requested again."
       ) { .value($0.tracks.reduce(0) { $0 + Double($1.recovered) }) },
       counted(
-        "keyframeRequests", .count, "Keyframes asked for", better: .lower, noise: 2,
+        "keyframeRequests", .count, "Keyframes requested", better: .lower, noise: 2,
         meaning: "Keyframes that we asked the peer for."
       ) { .value($0.tracks.reduce(0) { $0 + Double($1.keyframeRequests) }) },
       counted(
@@ -55,7 +55,7 @@ extension Measurement {
           "Packets that the peer reported as lost, as a share of those that we sent. What came at the second try counts, too."
       ) { .value($0.loss, detail: " (\($0.packetsLost) of \($0.packets))") },
       sent(
-        "sent.keyframeRequests", .count, "Keyframes the peer asked for", better: .lower, noise: 2,
+        "sent.keyframeRequests", .count, "Keyframes the peer requested", better: .lower, noise: 2,
         meaning: "Keyframes that the peer asked us for."
       ) { .value($0.keyframeRequests) },
     ]
@@ -68,7 +68,7 @@ extension Measurement {
       name, .share, title, better: .lower, noise: 0.01,
       meaning: first
         ? "Packets \(whose) that did not come at the first try, as a share of those that were sent: what the line lost."
-        : "Packets \(whose) that never came, as a share of those that were sent: what was left after packets were asked for again."
+        : "Packets \(whose) that never came, as a share of those that were sent: what was left after packets were requested again."
     ) { connection in
       value(connection).map { .value($0) } ?? noCounts
     }

@@ -3,43 +3,43 @@ extension Measurement {
   /// The longest, the sum, the count and the share of stretches.
   ///
   /// - Parameters:
-  ///   - name: the longest can be asked for by this name alone, too.
+  ///   - name: the longest can be requested by this name alone, too.
   ///   - noun: one of them, for example `freeze`; `nouns` several.
   ///   - meaning: what counts as one, as a sentence.
   ///   - clause: what a stretch's reason says, for a sentence.
-  static func stretches(
+  static func intervals(
     _ name: String, noun: String, nouns: String, meaning: String,
     clause: @escaping @Sendable (String) -> String? = { _ in nil },
     missing: @escaping @Sendable (PeerReport) -> Figure,
-    of stretches: @escaping @Sendable (PeerReport) -> IntervalSummary?
+    of intervals: @escaping @Sendable (PeerReport) -> IntervalSummary?
   ) -> [Measurement] {
     [
       peer(
         "\(name).longest", .time, "Longest \(noun)", better: .lower, noise: 0.1, aliases: [name],
         meaning: "The longest \(noun), 0 when there was none. \(meaning)"
       ) { peer in
-        guard let all = stretches(peer) else { return missing(peer) }
+        guard let all = intervals(peer) else { return missing(peer) }
         guard let worst = all.worst else { return .value(all.longest) }
-        let place = " from \(MeasurementUnit.time.text(worst.start)) on"
+        let position = " from \(MeasurementUnit.time.text(worst.start)) on"
         let why = worst.reason.flatMap(clause).map { ", because \($0)" } ?? ""
-        return .value(all.longest, detail: place + why)
+        return .value(all.longest, detail: position + why)
       },
       peer(
         "\(name).total", .time, "All \(nouns) together", better: .lower, noise: 0.2, meaning: "The sum of all \(nouns)."
       ) { peer in
-        stretches(peer).map { .value($0.total, detail: " in \($0.count)") } ?? missing(peer)
+        intervals(peer).map { .value($0.total, detail: " in \($0.count)") } ?? missing(peer)
       },
       peer(
         "\(name).count", .count, "Number of \(nouns)", better: .lower, noise: 1,
         meaning: "How many \(nouns) there were."
       ) { peer in
-        stretches(peer).map { .value($0.count) } ?? missing(peer)
+        intervals(peer).map { .value($0.count) } ?? missing(peer)
       },
       peer(
         "\(name).ratio", .share, "Share of \(nouns)", better: .lower, noise: 0.02,
         meaning: "The sum of all \(nouns) as a share of the time that the track lasted."
       ) { peer in
-        stretches(peer).map { .value($0.ratio) } ?? missing(peer)
+        intervals(peer).map { .value($0.ratio) } ?? missing(peer)
       },
     ]
   }

@@ -3,26 +3,26 @@ extension Measurement {
     spread(
       "latency", title: "End-to-end delay", noise: 0.02,
       meaning:
-        "From the pattern's time to its arrival, by the wall clocks of both sides: of pictures or of sound, whichever is worse."
+        "From the pattern's time to its arrival, by the wall clocks of both sides: of frames or of audio, whichever is worse."
     ) { peer in
       guard let pattern = peer.pattern else { return .failure(noPatternFound) }
       let both = [pattern.videoDelay, pattern.audioDelay].compactMap { $0 }
       return both.max { $0.p95 < $1.p95 }.map { .success($0) } ?? .failure(noWallClock)
     }
     + spread(
-      "video.latency", title: "Delay of the pictures", noise: 0.02,
-      meaning: "From the time that is painted on the pattern's picture to the arrival of the picture's last packet."
+      "video.latency", title: "Delay of the frames", noise: 0.02,
+      meaning: "From the time that is painted on the pattern's frame to the arrival of the frame's last packet."
     ) { peer in
       guard let pattern = peer.pattern else { return .failure(noPatternFound) }
       return pattern.videoDelay.map { .success($0) } ?? .failure(noWallClock)
     }
     + spread(
-      "audio.latency", title: "Delay of the sound", noise: 0.02,
+      "audio.latency", title: "Delay of the audio", noise: 0.02,
       meaning:
-        "From the second that a mark of the pattern's sound stands for to when the mark could be heard, once a second."
+        "From the second that a mark of the pattern's audio stands for to when the mark could be heard, once a second."
     ) { peer in
       guard let pattern = peer.pattern else { return .failure(noPatternFound) }
-      if pattern.marksFound == 0 { return .failure(Absence("no mark of the pattern's sound was found")) }
+      if pattern.marksFound == 0 { return .failure(Absence("no mark of the pattern's audio was found")) }
       return pattern.audioDelay.map { .success($0) } ?? .failure(noWallClock)
     }
     + skew
@@ -41,9 +41,9 @@ extension Measurement {
     _ value: @escaping @Sendable (Spread) -> Double
   ) -> Measurement {
     peer(
-      "av.skew.\(part)", .time, "Sound and pictures apart (\(part))", better: .lower, noise: 0.02, aliases: aliases,
+      "av.skew.\(part)", .time, "Audio and video apart (\(part))", better: .lower, noise: 0.02, aliases: aliases,
       meaning:
-        "How far sound and pictures are apart as they arrive, once a second, whichever is late: exact with the pattern, else "
+        "How far audio and video are apart as they arrive, once a second, whichever is late: exact with the pattern, else "
         + "an estimate by the sender's clock reports (see below). \(which)"
     ) { peer in
       guard let skew = peer.skew else {
@@ -58,59 +58,59 @@ extension Measurement {
       pattern(
         "pattern.missing", .count, "Numbers never seen", better: .lower, noise: 2,
         meaning:
-          "Numbers of the pattern's pictures between the first and the last read one that were never seen: lost on their way, "
-          + "or left out for us alone, since what is not sent has no number."
+          "Numbers of the pattern's frames between the first and the last read one that were never seen: lost on their way, "
+          + "or skipped for us alone, since what is not sent has no number."
       ) { .value(Double($0.missing), detail: " of \($0.numbersPainted)") },
       pattern(
-        "pattern.doubled", .count, "Pictures doubled", better: .lower, noise: 1,
-        meaning: "Pictures that came with a number that had been there."
+        "pattern.doubled", .count, "Frames doubled", better: .lower, noise: 1,
+        meaning: "Frames that came with a number that had been there."
       ) { .value($0.doubled) },
       pattern(
-        "pattern.reordered", .count, "Pictures out of order", better: .lower, noise: 1,
-        meaning: "Pictures that came after one with a higher number, and had not been there."
+        "pattern.reordered", .count, "Frames out of order", better: .lower, noise: 1,
+        meaning: "Frames that came after one with a higher number, and had not been there."
       ) { .value($0.reordered) },
       pattern(
-        "pattern.unreadable", .count, "Pictures that could not be read", better: .lower, noise: 2,
-        meaning: "Pictures on which the pattern could not be read although it was on others."
+        "pattern.unreadable", .count, "Frames that could not be read", better: .lower, noise: 2,
+        meaning: "Frames on which the pattern could not be read although it was on others."
       ) { .value($0.picturesUnreadable) },
       pattern(
-        "pattern.marksMissing", .count, "Marks of the sound missing", better: .lower, noise: 1,
+        "pattern.marksMissing", .count, "Marks of the audio missing", better: .lower, noise: 1,
         meaning:
-          "Marks of the pattern's sound, one a second, that should have been there between the first and the last."
+          "Marks of the pattern's audio, one a second, that should have been there between the first and the last."
       ) { .value(Double($0.marksExpected) - Double($0.marksFound), detail: " of \($0.marksExpected)") },
       quality(
         "pattern.psnr", .decibels, "Likeness (PSNR)", noise: 1, "Peak signal-to-noise ratio of the luma, the mean."
       ) {
         $0.psnr
       },
-      quality("pattern.psnr.worst", .decibels, "Worst likeness (PSNR)", noise: 2, "The same, the worst picture.") {
+      quality("pattern.psnr.worst", .decibels, "Worst likeness (PSNR)", noise: 2, "The same, the worst frame.") {
         $0.psnrWorst
       },
       quality("pattern.ssim", .score, "Likeness (SSIM)", noise: 0.02, "Structural similarity of the luma, the mean.") {
         $0.ssim
       },
-      quality("pattern.ssim.worst", .score, "Worst likeness (SSIM)", noise: 0.05, "The same, the worst picture.") {
+      quality("pattern.ssim.worst", .score, "Worst likeness (SSIM)", noise: 0.05, "The same, the worst frame.") {
         $0.ssimWorst
       },
       returned(
         "returned.ratio", .share, "Share that came back", better: .higher, noise: 0.01,
-        meaning: "Pictures of the pattern that we sent and that came back, from the first that did on."
+        meaning: "Frames of the pattern that we sent and that came back, from the first that did on."
       ) { .value($0.ratio, detail: " (\($0.returned) of \($0.sent))") },
       returned(
-        "returned.missing", .count, "Pictures that did not come back", better: .lower, noise: 2,
-        meaning: "Pictures that we sent and that had the time to come back, but did not."
+        "returned.missing", .count, "Frames that did not come back", better: .lower, noise: 2,
+        meaning: "Frames that we sent and that had the time to come back, but did not."
       ) { .value(Double($0.missing), detail: " of \($0.sent)") },
       returned(
-        "returned.doubled", .count, "Pictures that came back twice", better: .lower, noise: 1,
-        meaning: "Pictures that came back once more."
+        "returned.doubled", .count, "Frames that came back twice", better: .lower, noise: 1,
+        meaning: "Frames that came back once more."
       ) { .value($0.doubled) },
       returned(
-        "returned.reordered", .count, "Pictures that came back out of order", better: .lower, noise: 1,
-        meaning: "Pictures that came back after one that was sent later."
+        "returned.reordered", .count, "Frames that came back out of order", better: .lower, noise: 1,
+        meaning: "Frames that came back after one that was sent later."
       ) { .value($0.reordered) },
     ]
     + spread(
-      "returned.roundTrip", title: "There and back", noise: 0.02, meaning: "From sending a picture to its return."
+      "returned.roundTrip", title: "There and back", noise: 0.02, meaning: "From sending a frame to its return."
     ) { peer in
       peer.returned?.roundTrip.map { .success($0) } ?? .failure(Absence(nothingReturned))
     }
@@ -132,11 +132,11 @@ extension Measurement {
   ) -> Measurement {
     peer(
       name, unit, title, better: .higher, noise: noise,
-      meaning: "How like decoded pictures are to those that were painted, twice a second. \(meaning)"
+      meaning: "How like decoded frames are to those that were painted, twice a second. \(meaning)"
     ) { peer in
       guard let pattern = peer.pattern else { return noPattern }
-      guard let quality = pattern.quality else { return .missing("no picture had the shape of the painted one") }
-      return .value(value(quality), detail: " in \(quality.videoFrames) pictures")
+      guard let quality = pattern.quality else { return .missing("no frame had the shape of the painted one") }
+      return .value(value(quality), detail: " in \(quality.videoFrames) frames")
     }
   }
 
@@ -155,7 +155,7 @@ extension SkewReport {
   /// Which of both is late, and where that was born, for a sentence.
   func explanation(of value: Double) -> String {
     if value == 0 { return "" }
-    let late = value > 0 ? " (the sound is late" : " (the pictures are late"
+    let late = value > 0 ? " (the audio is late" : " (the frames are late"
     let parts = [("the sender", sender), ("the way", network), ("the wait here", receiver)].compactMap { name, part in
       part.map { (name, $0) }
     }

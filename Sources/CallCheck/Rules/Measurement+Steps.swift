@@ -16,7 +16,7 @@ extension Measurement {
     room(
       "signalling.lost", .time, "Time without the server", better: .lower, noise: 0.2,
       meaning:
-        "How long the room's server was not there after it had let us in, all times together; calls go on without it."
+        "How long the room's server was not there after it had let us in, all times together; calls continue without it."
     ) { room in
       guard let losses = room.signallingLost else { return noServer }
       guard let first = losses.first else { return .value(0) }
@@ -59,13 +59,13 @@ extension Measurement {
       missing: "no packet of media came"
     ) { since($0, $0.firstPacket) },
     step(
-      "video.firstFrame", "Time to the first picture", "From when the peer was seen to its first decoded picture.",
-      missing: "no picture was decoded", kind: .video
+      "video.firstFrame", "Time to the first frame", "From when the peer was seen to its first decoded frame.",
+      missing: "no frame was decoded", kind: .video
     ) { since($0, $0.firstFrame) },
     step(
-      "audio.firstSound", "Time to the first sound",
-      "From when the peer was seen to its first decoded packet of sound.",
-      missing: "no sound was decoded", kind: .audio
+      "audio.firstSound", "Time to the first audio",
+      "From when the peer was seen to its first decoded audio packet.",
+      missing: "no audio was decoded", kind: .audio
     ) { since($0, $0.firstSound) },
     peer(
       "absent", .time, "Away before the end", better: .lower, noise: 0.5,
@@ -73,8 +73,8 @@ extension Measurement {
         "How long before the check's end the peer's media ended because it had left or was lost; 0 when it stayed."
     ) { peer in
       guard let departure = peer.departure else { return .value(peer.absent) }
-      let place = MeasurementUnit.time.text(departure.time)
-      return .value(peer.absent, detail: " (at \(place): \(departure.sentence.asClause))")
+      let position = MeasurementUnit.time.text(departure.time)
+      return .value(peer.absent, detail: " (at \(position): \(departure.sentence.asClause))")
     },
   ]
 

@@ -76,28 +76,28 @@ extension Measurement {
       source: .room(value))
   }
 
-  /// Why there are no figures of a peer's pictures.
+  /// Why there are no figures of a peer's frames.
   static func noVideo(_ peer: PeerReport) -> Figure {
-    .missing(absence(of: .video, peer) ?? "no picture of the peer was decoded (\(peer.progress.asClause))")
+    .missing(absence(of: .video, peer) ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
   }
 
-  /// Why there are no figures of a peer's sound.
+  /// Why there are no figures of a peer's audio.
   static func noAudio(_ peer: PeerReport) -> Figure {
-    .missing(absence(of: .audio, peer) ?? "no sound of the peer was decoded (\(peer.progress.asClause))")
+    .missing(absence(of: .audio, peer) ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
   }
 
-  static let noVideoFramesSent = "the peer sent no pictures; --no-video if that is right"
-  static let noAudioSent = "the peer sent no sound; --no-audio if that is right"
+  static let noVideoFramesSent = "the peer sent no video; --no-video if that is right"
+  static let noAudioSent = "the peer sent no audio; --no-audio if that is right"
 
   /// Why there was nothing of a kind from a peer that sent something else, as a clause; nil when nothing came from it at all.
   static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
     guard peer.reached == .media else { return nil }
     let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {
-      return isVideo ? "pictures came, but not one could be decoded" : "sound came, but none could be decoded"
+      return isVideo ? "frames came, but not one could be decoded" : "audio came, but none could be decoded"
     }
     if let counts = peer.connection[kind], counts.received > 0 {
-      return "packets of \(isVideo ? "pictures" : "sound") came, but not one whole frame"
+      return "packets of \(isVideo ? "video" : "audio") came, but not one whole frame"
     }
     return isVideo ? noVideoFramesSent : noAudioSent
   }
@@ -122,7 +122,7 @@ enum Figure: Sendable, Hashable {
   /// In the measurement's own unit, and what there is to say about it, for example " from 4.1 s on, because the sender sent
   /// nothing"; empty when there is nothing.
   case value(Double, detail: String)
-  /// Why there is none, as a clause: "no picture was decoded".
+  /// Why there is none, as a clause: "no frame was decoded".
   case missing(String)
   /// Why this machine could not tell, as a clause.
   case inconclusive(String)

@@ -43,17 +43,17 @@ extension Rule {
   /// Reads a rule: a name, a comparison and a limit with its unit.
   public init(_ text: String) throws(ParseError) {
     let text = text.trimmed
-    guard let place = Self.comparison(in: text) else { throw .noComparison(text) }
-    let name = String(text[..<place.range.lowerBound]).trimmed
-    let limit = String(text[place.range.upperBound...]).trimmed
+    guard let position = Self.comparison(in: text) else { throw .noComparison(text) }
+    let name = String(text[..<position.range.lowerBound]).trimmed
+    let limit = String(text[position.range.upperBound...]).trimmed
     if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
     guard let measurement = Measurement.named(name) else {
       throw .unknownName(name, near: NameSuggestions.of(name))
     }
     self.measurement = measurement
-    self.comparison = place.comparison
+    self.comparison = position.comparison
     self.limit = try Self.limit(limit, of: measurement)
-    self.text = "\(name) \(place.comparison.rawValue) \(limit)"
+    self.text = "\(name) \(position.comparison.rawValue) \(limit)"
   }
 
   private static func comparison(in text: String) -> (comparison: Comparison, range: Range<String.Index>)? {

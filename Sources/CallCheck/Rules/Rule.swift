@@ -31,7 +31,7 @@ public struct Rule: Sendable, CustomStringConvertible {
       }
     }
 
-    /// What the rule asks for, for a sentence: "at least".
+    /// What the rule requests, for a sentence: "at least".
     var words: String {
       switch self {
       case .atLeast: "at least"

@@ -6,7 +6,7 @@ import Media
 /// # what our release gate wants
 /// expect:
 ///   - video.fps >= 24
-///   - "audio.silence <= 1s"   # quotes may be left out
+///   - "audio.silence <= 1s"   # quotes may be skipped
 /// ```
 ///
 /// That is one list of texts, either under `expect:` or by itself; `default` among them brings the program's own rules in.

@@ -39,7 +39,7 @@ extension CheckReport {
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
     where report.peers.contains(where: { $0.leftOut != nil }) {
-      remarks.append("\(name) not all pictures were decoded, so what they showed is not compared.")
+      remarks.append("\(name) not all frames were decoded, so what they showed is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
       remarks.append(
@@ -52,12 +52,12 @@ extension CheckReport {
   private func compareRules(with baseline: CheckReport, into comparison: inout CheckComparison) {
     let others = baseline.judgedPeers
     for result in results {
-      let place = result.peer.map { id in judgedPeers.firstIndex { $0.id == id } } ?? nil
-      if result.peer != nil && place == nil { continue }
+      let position = result.peer.map { id in judgedPeers.firstIndex { $0.id == id } } ?? nil
+      if result.peer != nil && position == nil { continue }
       let other = baseline.results.first { candidate in
         guard candidate.rule == result.rule else { return false }
-        guard let place else { return candidate.peer == nil }
-        return others.indices.contains(place) && candidate.peer == others[place].id
+        guard let position else { return candidate.peer == nil }
+        return others.indices.contains(position) && candidate.peer == others[position].id
       }
       guard let other, other.holds != result.holds, other.outcome != .inconclusive, result.outcome != .inconclusive
       else {

@@ -52,7 +52,7 @@ struct RuleJudgement {
   ///
   /// - Parameters:
   ///   - failure: why the check did not come to its end, as a sentence; nil when it did.
-  ///   - diagnosis: why there was no call, as a sentence; nil when there was one. Where rules ask for no more it is no failure.
+  ///   - diagnosis: why there was no call, as a sentence; nil when there was one. Where rules request no more it is no failure.
   static func verdict(
     of results: [RuleResult], rules: Int, peers: Int, failure: String?, diagnosis: String?
   ) -> (CheckReport.Verdict, String) {
@@ -88,7 +88,7 @@ struct RuleJudgement {
 
   /// What was not sent, where that is why none of the rules could be measured.
   private static func commonAbsence(of results: [RuleResult], _ peers: Int) -> String? {
-    for (clause, what) in [(Measurement.noVideoFramesSent, "pictures"), (Measurement.noAudioSent, "sound")]
+    for (clause, what) in [(Measurement.noVideoFramesSent, "video"), (Measurement.noAudioSent, "audio")]
     where results.allSatisfy({ $0.sentence.hasSuffix(clause + ".") }) {
       return peers == 1 ? clause : clause.replacing("the peer sent no \(what)", with: "they sent no \(what)")
     }
@@ -105,13 +105,13 @@ enum Advice {
 
   private static let sentences: [(name: String, sentence: String)] = [
     ("video.black", "The camera may be covered, switched off or taken by another program."),
-    ("video.frozen", "Pictures come, so the connection is fine; what the app takes them from stands still."),
+    ("video.frozen", "Frames come, so the connection is fine; what the app takes them from stops."),
     ("video.fps.min", "Look at the freezes and at the sender's processor."),
     ("video.fps", "The sender may be slow, or its line may take no more: see the bitrate and the loss."),
-    ("video.decodeErrors", "The sender's stream is damaged, or pictures were sent that build on missing ones."),
+    ("video.decodeErrors", "The sender's stream is damaged, or frames were sent that build on missing ones."),
     ("audio.silence", "The microphone may be muted, or the app sends an empty track."),
     ("audio.clipped", "The sender's gain is too high."),
-    ("audio.gap", "See the loss and the jitter of the sound."),
+    ("audio.gap", "See the loss and the jitter of the audio."),
     ("absent", "See why it left; an app that crashed or was closed leaves like that."),
     ("returned", "Whatever the app takes away from what we send, or cannot keep up with, is missing here."),
     ("peers", "Others may not have come within the time that was waited."),

@@ -3,18 +3,18 @@ import CallCheck
 /// Where in the call a rule was broken, and what else happened there.
 struct Finding {
   /// The stretches in which it was, in order; empty when it is not a matter of one time.
-  var places: [Interval]
+  var positions: [Interval]
   /// What else was to be seen at the worst of them, a clause each.
   var meanwhile: [String]
 
   /// The longest.
-  var worst: Interval? { places.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
+  var worst: Interval? { positions.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
 
   /// Places that are shown at most.
   static let limit = 60
 
   init(of result: RuleResult, peer: PeerReport, impairment: [CheckReport.ImpairmentNote]) {
-    places = result.outcome == .failed ? Array(Self.places(of: result, peer).prefix(Self.limit)) : []
+    positions = result.outcome == .failed ? Array(Self.positions(of: result, peer).prefix(Self.limit)) : []
     meanwhile = []
     guard let worst else { return }
     let window = (start: worst.start, end: worst.start + worst.duration)
@@ -28,13 +28,13 @@ struct Finding {
     }
   }
 
-  private static func places(of result: RuleResult, _ peer: PeerReport) -> [Interval] {
+  private static func positions(of result: RuleResult, _ peer: PeerReport) -> [Interval] {
     func belongs(_ family: String) -> Bool {
       result.measurement == family || result.measurement.hasPrefix(family + ".")
     }
     let timeline = peer.timeline
     func steps(_ values: [Double?], where isBad: (Double) -> Bool) -> [Interval] {
-      LaneSeries(step: timeline.step, values: values).stretches(where: isBad)
+      LaneSeries(step: timeline.step, values: values).intervals(where: isBad)
     }
     let limit = result.limit
     if belongs("video.freeze") { return peer.video?.freezes.list ?? [] }
@@ -60,7 +60,7 @@ struct Finding {
     func during(_ values: [Double?], before: Double = 0, after: Double = 0) -> (low: Double, high: Double)? {
       LaneSeries(step: timeline.step, values: values).range(from: window.start - before, to: window.end + after)
     }
-    // Packets are counted a little before and after what their loss does to pictures and sound.
+    // Packets are counted a little before and after what their loss does to video and audio.
     if !result.measurement.contains("loss"), let loss = during(timeline.loss, before: 1, after: 1) {
       let isBlamed = worst.reason.map { ["lost", "recoveredLate", "waitingForKeyframe"].contains($0) } ?? false
       if loss.high >= 0.01 {
@@ -78,18 +78,18 @@ struct Finding {
     let asked = LaneSeries(step: timeline.step, values: timeline.keyframeRequests)
       .sum(from: window.start, to: window.end + 0.5)
     if asked >= 1 {
-      facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) asked for")
+      facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) requested")
     }
     let others: [(String, String, IntervalSummary?)] = [
-      ("video.freeze", "the picture froze", peer.video?.freezes),
-      ("video.black", "the picture was black", peer.video?.black),
-      ("video.frozen", "every picture showed the same", peer.video?.frozen),
-      ("audio.silence", "the sound was silent", peer.audio?.silence),
-      ("audio.gap", "sound was missing", peer.audio?.gaps),
+      ("video.freeze", "the frame froze", peer.video?.freezes),
+      ("video.black", "the frame was black", peer.video?.black),
+      ("video.frozen", "every frame showed the same", peer.video?.frozen),
+      ("audio.silence", "the audio was silent", peer.audio?.silence),
+      ("audio.gap", "audio was missing", peer.audio?.gaps),
     ]
-    for (family, clause, stretches) in others where !result.measurement.hasPrefix(family) {
+    for (family, clause, intervals) in others where !result.measurement.hasPrefix(family) {
       let overlaps =
-        stretches?.list.contains { $0.start < window.end && $0.start + $0.duration > window.start } ?? false
+        intervals?.list.contains { $0.start < window.end && $0.start + $0.duration > window.start } ?? false
       if overlaps { facts.append(clause) }
     }
     return facts

@@ -12,7 +12,7 @@ extension HTMLReport {
         Self.facts(self.pattern(pattern), into: &page)
       }
       if let skew = peer.skew {
-        page.element("h4", text: "Sound against pictures")
+        page.element("h4", text: "Audio against frames")
         Self.facts(self.skew(skew), into: &page)
       }
       if let returned = peer.returned {
@@ -43,7 +43,7 @@ extension HTMLReport {
       received("Frames dropped") { ReportFigure.count($0.framesDropped) },
       received("Jitter") { $0.jitter.map(Self.spread) ?? "" },
       with(
-        received("Keyframes asked for") { ReportFigure.count($0.keyframeRequests) },
+        received("Keyframes requested") { ReportFigure.count($0.keyframeRequests) },
         sent: { ReportFigure.count($0.keyframeRequests) }),
       with(("Bitrate", ["", "", ""]), sent: { $0.bitrate.map(ReportFigure.bitrate) ?? "" }),
       with(
@@ -55,7 +55,7 @@ extension HTMLReport {
       page.element("table", ["class": "both-ways"]) { page in
         page.element("thead") { page in
           page.element("tr") { page in
-            for name in ["", "Pictures in", "Sound in", "Sent"] { page.element("th", ["scope": "col"], text: name) }
+            for name in ["", "Frames in", "Audio in", "Sent"] { page.element("th", ["scope": "col"], text: name) }
           }
         }
         page.element("tbody") { page in
@@ -83,7 +83,7 @@ extension HTMLReport {
   private func media(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
     if let video = peer.video {
-      facts.append(("Pictures decoded", ReportFigure.count(UInt64(max(0, video.frames)))))
+      facts.append(("Frames decoded", ReportFigure.count(UInt64(max(0, video.frames)))))
       facts.append(("Keyframes", "\(video.keyframes)"))
       facts.append(
         ("Not decodable", "\(video.decodeErrors), and \(video.framesBeforeKeyframe) before the first keyframe"))
@@ -93,11 +93,11 @@ extension HTMLReport {
       facts.append(("Mean luma", ReportFigure.fixed(video.brightness, 0)))
     }
     if let audio = peer.audio {
-      facts.append(("Packets of sound decoded", ReportFigure.count(UInt64(max(0, audio.packets)))))
+      facts.append(("Audio packets decoded", ReportFigure.count(UInt64(max(0, audio.packets)))))
       facts.append(("Channels", "\(audio.channels)"))
       facts.append(("Loudest sample", "\(ReportFigure.fixed(audio.peak, 1)) dB"))
       facts.append(("Made up by the decoder", ReportFigure.seconds(audio.concealed)))
-      facts.append(("Sound not decodable", "\(audio.decodeErrors)"))
+      facts.append(("Audio not decodable", "\(audio.decodeErrors)"))
     }
     return facts
   }
@@ -108,11 +108,11 @@ extension HTMLReport {
       ("Read", "\(pattern.picturesRead), \(pattern.picturesUnreadable) unreadable"),
       ("Painted", "\(pattern.numbersPainted), \(pattern.missing) of them never seen"),
       ("Doubled", "\(pattern.doubled)"), ("Out of order", "\(pattern.reordered)"),
-      ("Marks of the sound", "\(pattern.marksFound) of \(pattern.marksExpected)"),
+      ("Marks of the audio", "\(pattern.marksFound) of \(pattern.marksExpected)"),
     ]
-    if pattern.restarts > 0 { facts.append(("Began anew", "\(pattern.restarts) times")) }
-    if let delay = pattern.videoDelay { facts.append(("Delay of pictures", Self.spread(delay))) }
-    if let delay = pattern.audioDelay { facts.append(("Delay of sound", Self.spread(delay))) }
+    if pattern.restarts > 0 { facts.append(("Started again", "\(pattern.restarts) times")) }
+    if let delay = pattern.videoDelay { facts.append(("Delay of frames", Self.spread(delay))) }
+    if let delay = pattern.audioDelay { facts.append(("Delay of audio", Self.spread(delay))) }
     if let quality = pattern.quality {
       let (mean, worst) = (ReportFigure.fixed(quality.psnr, 1), ReportFigure.fixed(quality.psnrWorst, 1))
       facts.append(("PSNR", "\(mean) dB, worst \(worst) dB"))

@@ -52,7 +52,7 @@ extension HTMLReport {
     page.element("div", ["class": "moment"]) { page in
       let when =
         "\(ReportFigure.time(worst.start)) \u{2013} \(ReportFigure.time(min(worst.start + worst.duration, axis.duration)))"
-      let more = finding.places.count > 1 ? ", the longest of \(finding.places.count)" : ""
+      let more = finding.positions.count > 1 ? ", the longest of \(finding.positions.count)" : ""
       page.element(
         "svg",
         [
@@ -61,11 +61,12 @@ extension HTMLReport {
         ]
       ) { page in
         page.empty("rect", ["class": "ground", "y": "2", "width": "100%", "height": "8", "rx": "4"])
-        for place in finding.places {
-          let width = TimeAxis.percent(max(0, axis.fraction(place.start + place.duration) - axis.fraction(place.start)))
+        for position in finding.positions {
+          let width = TimeAxis.percent(
+            max(0, axis.fraction(position.start + position.duration) - axis.fraction(position.start)))
           page.empty(
             "rect",
-            ["class": "mark", "x": axis.percent(place.start), "y": "1", "width": width, "height": "10", "rx": "1"])
+            ["class": "mark", "x": axis.percent(position.start), "y": "1", "width": width, "height": "10", "rx": "1"])
         }
         ticks(baseline: "24", into: &page)
       }
@@ -78,7 +79,7 @@ extension HTMLReport {
     }
   }
 
-  /// How far the figure is from what was asked for, as a bar and in words. Nothing is drawn for figures and
+  /// How far the figure is from what was requested, as a bar and in words. Nothing is drawn for figures and
   /// limits that have no length: 0, and below it, as of a level.
   private func contentDetector(_ result: RuleResult, into page: inout Markup) {
     guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
@@ -103,8 +104,8 @@ extension HTMLReport {
             "class": ratio < 1 ? "lacking" : "beyond", "x": TimeAxis.percent(start), "y": "3",
             "width": TimeAxis.percent(end - start), "height": "6",
           ])
-        let place = TimeAxis.percent(limit)
-        page.empty("line", ["class": "limit", "x1": place, "x2": place, "y1": "0", "y2": "12"])
+        let position = TimeAxis.percent(limit)
+        page.empty("line", ["class": "limit", "x1": position, "x2": position, "y1": "0", "y2": "12"])
       }
       if ratio != 1 { page.element("span", text: words) }
     }
@@ -112,8 +113,8 @@ extension HTMLReport {
 
   /// A share in percent, with as many decimals as it takes for it not to be 0.
   private static func percent(_ share: Double) -> String {
-    let places = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
-    return "\(ReportFigure.short(share * 100, places)) %"
+    let positions = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
+    return "\(ReportFigure.short(share * 100, positions)) %"
   }
 
   private func unmeasured(

@@ -9,18 +9,18 @@ extension HTMLReport {
         ["class": "shade", "x": TimeAxis.percent(start), "width": TimeAxis.percent(end - start), "height": "100%"])
     }
     for tick in axis.ticks {
-      let place = axis.percent(tick)
-      page.empty("line", ["class": "grid", "x1": place, "x2": place, "y1": "0", "y2": "100%"])
+      let position = axis.percent(tick)
+      page.empty("line", ["class": "grid", "x1": position, "x2": position, "y1": "0", "y2": "100%"])
     }
     for value in lane.low < 0 && lane.high > 0 ? [lane.low, 0] : [lane.low] {
-      let place = ReportFigure.short(y(value, lane, height), 1)
-      page.empty("line", ["class": "floor", "x1": "0", "x2": "100%", "y1": place, "y2": place])
+      let position = ReportFigure.short(y(value, lane, height), 1)
+      page.empty("line", ["class": "floor", "x1": "0", "x2": "100%", "y1": position, "y2": position])
     }
     for limit in lane.limits.flatMap({ lane.low < 0 && $0 > 0 ? [$0, -$0] : [$0] })
     where limit >= lane.low && limit <= lane.high {
-      let place = ReportFigure.short(y(limit, lane, height), 1)
-      page.element("line", ["class": "limit", "x1": "0", "x2": "100%", "y1": place, "y2": place]) {
-        $0.element("title", text: "A rule asks for \(lane.unit.text(limit))")
+      let position = ReportFigure.short(y(limit, lane, height), 1)
+      page.element("line", ["class": "limit", "x1": "0", "x2": "100%", "y1": position, "y2": position]) {
+        $0.element("title", text: "A rule requests \(lane.unit.text(limit))")
       }
     }
   }

@@ -3,10 +3,10 @@ import CallCheck
 import FoundationEssentials
 
 extension HTMLReport {
-  /// Pictures of a peer that are shown at most: each takes some 80 kB of the page.
+  /// Frames of a peer that are shown at most: each takes some 80 kB of the page.
   private var maximumVideoFrames: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
 
-  /// A few decoded pictures.
+  /// A few decoded frames.
   func videoFrames(_ peer: PeerReport, into page: inout Markup) {
     let every = max(1, (peer.thumbnails.count + maximumVideoFrames - 1) / maximumVideoFrames)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
@@ -17,7 +17,7 @@ extension HTMLReport {
       return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
     }
     if shown.isEmpty { return }
-    page.element("h3", text: "Pictures that came")
+    page.element("h3", text: "Frames that came")
     page.newLine()
     page.element("div", ["class": "strip-of-pictures"]) { page in
       for (thumbnail, image) in shown {
@@ -27,7 +27,7 @@ extension HTMLReport {
             "img",
             [
               "src": image, "width": "\(thumbnail.width)", "height": "\(thumbnail.height)",
-              "alt": "The decoded picture at \(time)",
+              "alt": "The decoded frame at \(time)",
             ])
           page.element("figcaption", text: time)
         }
@@ -113,7 +113,7 @@ extension HTMLReport {
   }
 }
 
-/// A small picture as PNG, by libpng.
+/// A small frame as PNG, by libpng.
 enum PNGImage {
   /// - Parameter rgb: red, green and blue of each pixel, row by row.
   /// - Returns: nil when there are not as many bytes as the size says, the size is not one of a thumbnail, or libpng refuses.
@@ -124,7 +124,7 @@ enum PNGImage {
     image.width = png_uint_32(width)
     image.height = png_uint_32(height)
     image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
-    // Twice the pixels hold every picture, also one of noise, and what stands around it.
+    // Twice the pixels hold every frame, also one of noise, and what stands around it.
     var size = png_alloc_size_t(2 * rgb.count + 4096)
     var isWritten = false
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

@@ -19,7 +19,7 @@ extension HTMLReport {
         Self.facts(glance(peer), into: &page)
       }
       guard let peer = party.peer else { return rules(of: party, into: &page) }
-      // Of a call that did not come about the step at which it stopped comes first.
+      // Of a call that did not be established the step at which it stopped comes first.
       if peer.reached < .media { setUp(peer, into: &page) }
       rules(of: party, into: &page)
       if peer.reached >= .media { setUp(peer, into: &page) }
@@ -31,7 +31,7 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// The figures that one asks for first.
+  /// The figures that one requests first.
   private func glance(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
     if let video = peer.video {
@@ -41,7 +41,7 @@ extension HTMLReport {
     } else {
       facts.append(("Pictures", "none"))
     }
-    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.videoFrames) pictures")) }
+    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.videoFrames) frames")) }
     if let audio = peer.audio {
       facts.append(("Sound", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
     } else {
@@ -61,7 +61,7 @@ extension HTMLReport {
     guard let last = steps.taken.last?.time, report.subject == .call else { return }
     let axis = TimeAxis(duration: last)
     let waited = ReportFigure.seconds(max(0, report.duration - last))
-    page.element("h3", text: "How the call came about")
+    page.element("h3", text: "How the call was established")
     page.element("table", ["class": "waterfall"]) { page in
       page.element("thead") { page in
         page.element("tr") { page in

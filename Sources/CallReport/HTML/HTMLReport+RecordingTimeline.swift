@@ -42,13 +42,13 @@ extension HTMLReport {
     var absent: [String] = []
     if let video = peer.video {
       if video.freezes.count == 0 { absent.append("freeze") }
-      if video.black.count == 0 { absent.append("black picture") }
-      if video.frozen.count == 0 { absent.append("stretch of the same picture") }
+      if video.black.count == 0 { absent.append("black frame") }
+      if video.frozen.count == 0 { absent.append("stretch of the same frame") }
     }
     if let audio = peer.audio {
       if audio.silence.count == 0 { absent.append("silence") }
-      if audio.clipped.count == 0 { absent.append("clipped sound") }
-      if audio.gaps.count == 0 { absent.append("hole in the sound") }
+      if audio.clipped.count == 0 { absent.append("clipped audio") }
+      if audio.gaps.count == 0 { absent.append("hole in the audio") }
     }
     return absent
   }
@@ -83,15 +83,15 @@ extension HTMLReport {
         ]
       ) { page in
         page.empty("line", ["class": "grid", "x1": "0", "x2": "100%", "y1": "9", "y2": "9"])
-        for stretch in band.stretches {
-          let (start, end) = (axis.fraction(stretch.start), axis.fraction(stretch.start + stretch.duration))
+        for interval in band.intervals {
+          let (start, end) = (axis.fraction(interval.start), axis.fraction(interval.start + interval.duration))
           page.element(
             "rect",
             [
               "class": band.look.rawValue, "x": TimeAxis.percent(start), "y": "4", "height": "10",
               "width": TimeAxis.percent(end - start), "rx": "1.5",
             ]
-          ) { $0.element("title", text: stretch.text) }
+          ) { $0.element("title", text: interval.text) }
         }
       }
     } reading: {

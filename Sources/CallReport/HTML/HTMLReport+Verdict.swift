@@ -6,7 +6,7 @@ extension HTMLReport {
     page.element("header", ["class": "verdict \(report.verdict.rawValue)"]) { page in
       page.element("p", ["class": "kicker"]) { page in
         page.write("Call check \u{B7} ")
-        page.element("bdi", text: place)
+        page.element("bdi", text: position)
       }
       page.newLine()
       page.element("h1") { page in
@@ -14,7 +14,7 @@ extension HTMLReport {
         page.write(verdictWord)
       }
       page.newLine()
-      let nothing = report.subject == .call ? "The call never came about." : "There was nothing to judge."
+      let nothing = report.subject == .call ? "The call never was established." : "There was nothing to judge."
       page.element(
         "p", ["class": "summary"],
         text: report.summary == report.diagnosis ? nothing : ReportText.line(report.summary, limit: 600))

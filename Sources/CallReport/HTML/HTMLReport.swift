@@ -56,7 +56,7 @@ public struct HTMLReport: Sendable {
       page.empty("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
       page.empty("meta", ["name": "color-scheme", "content": "light dark"])
       page.empty("meta", ["name": "generator", "content": ReportText.line(report.writer)])
-      page.element("title", text: "\(verdictWord): \(place) \u{2013} call check")
+      page.element("title", text: "\(verdictWord): \(position) \u{2013} call check")
       page.element("style") { $0.write(trusted: HTMLPage.style) }
     }
   }
@@ -73,7 +73,7 @@ public struct HTMLReport: Sendable {
   }
 
   /// The room, or what else was judged, in two words.
-  var place: String {
+  var position: String {
     let room = ReportText.line(report.room, limit: 60)
     return report.subject == .call ? "room \(room)" : "recording \(room)"
   }

@@ -1,6 +1,6 @@
 import CallCheck
 
-/// The steps by which a call came about, in the order in which they were taken.
+/// The steps by which a call was established, in the order in which they were taken.
 struct SetUpSteps {
   struct Step {
     var name: String
@@ -23,7 +23,7 @@ struct SetUpSteps {
       ("Our first candidate", steps.firstLocalCandidate), ("Peer\u{2019}s first candidate", steps.firstRemoteCandidate),
       ("ICE checks begun", steps.checksBegun), ("First check answered", steps.firstCheckAnswered),
       ("ICE connected", steps.iceConnected), ("DTLS connected", steps.dtlsConnected),
-      ("First packet", steps.firstPacket), ("First picture", steps.firstFrame), ("First sound", steps.firstSound),
+      ("First packet", steps.firstPacket), ("First frame", steps.firstFrame), ("First audio", steps.firstSound),
     ]
     let times = all.enumerated().compactMap { index, step in step.1.map { (index: index, time: max(0, $0)) } }
       .filter(\.time.isFinite).sorted { ($0.time, $0.index) < ($1.time, $1.index) }
@@ -42,8 +42,8 @@ struct SetUpSteps {
     if steps.iceConnected == nil { missing.append("ICE connected") }
     if steps.dtlsConnected == nil { missing.append("DTLS connected") }
     if steps.firstPacket == nil { missing.append("First packet") }
-    if expected.video && steps.firstFrame == nil { missing.append("First picture") }
-    if expected.audio && steps.firstSound == nil { missing.append("First sound") }
+    if expected.video && steps.firstFrame == nil { missing.append("First frame") }
+    if expected.audio && steps.firstSound == nil { missing.append("First audio") }
     self.missing = taken.isEmpty ? [] : missing.map { Step(name: $0) }
   }
 }

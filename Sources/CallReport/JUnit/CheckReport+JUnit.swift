@@ -4,7 +4,7 @@ extension CheckReport {
   /// The report as JUnit XML, as Jenkins, GitLab, Azure and the reporters of GitHub's actions take it.
   ///
   /// There is a suite for the room and one for each peer, with a case for each rule. A rule that failed, and one that could not
-  /// be measured, is a failure; a call that never came about is an error of a case of its own. Names stay the same from call to
+  /// be measured, is a failure; a call that never was established is an error of a case of its own. Names stay the same from call to
   /// call, so that a rule's history can be followed: the room and ids are properties, and who was expected and never came has the
   /// cases that it would have had.
   public var junit: String {

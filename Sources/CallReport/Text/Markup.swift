@@ -7,7 +7,7 @@ struct Markup {
 
   /// An element with what is in it.
   ///
-  /// - Parameter attributes: those that are nil are left out.
+  /// - Parameter attributes: those that are nil are skipped.
   mutating func element(
     _ name: StaticString, _ attributes: Attributes = [:], _ content: (inout Markup) -> Void
   ) {

@@ -20,19 +20,19 @@ extension CheckReport {
   /// The room and every peer, in the order in which they came, with what was found for each.
   var parties: [ReportParty] {
     var parties = [ReportParty(name: "room", results: [])]
-    var places: [String: Int] = [:]
-    func place(of id: String, _ peer: PeerReport?) -> Int {
-      if let place = places[id] { return place }
-      places[id] = parties.count
+    var positions: [String: Int] = [:]
+    func position(of id: String, _ peer: PeerReport?) -> Int {
+      if let position = positions[id] { return position }
+      positions[id] = parties.count
       parties.append(
         ReportParty(
           index: parties.count - 1, name: "peer \(parties.count)", id: ReportText.line(id, limit: 48), peer: peer,
           results: []))
       return parties.count - 1
     }
-    for peer in peers { _ = place(of: peer.id, peer) }
+    for peer in peers { _ = position(of: peer.id, peer) }
     for result in results {
-      parties[result.peer.map { place(of: $0, nil) } ?? 0].results.append(result)
+      parties[result.peer.map { position(of: $0, nil) } ?? 0].results.append(result)
     }
     return parties
   }

@@ -1,4 +1,4 @@
-/// Decoded sound: interleaved samples at 48 kHz, each from -1 to 1.
+/// Decoded audio: interleaved samples at 48 kHz, each from -1 to 1.
 package struct AudioSamples: Sendable, Hashable {
   package static let rate = 48_000
 

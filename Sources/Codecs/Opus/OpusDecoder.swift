@@ -39,7 +39,7 @@ package final class OpusDecoder {
     try decode(next, room: duration, correction: true, "recover \(duration) ticks of lost Opus")
   }
 
-  /// Invents sound in place of a lost packet.
+  /// Invents audio in place of a lost packet.
   ///
   /// - Parameter duration: in ticks of 48 kHz, a multiple of 120, at most 5,760.
   package func conceal(duration: Int) throws(CodecError) -> AudioSamples {

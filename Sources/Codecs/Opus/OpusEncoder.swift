@@ -1,7 +1,7 @@
 import COpus
 package import NIOCore
 
-/// One Opus stream being made from 48 kHz sound.
+/// One Opus stream being made from 48 kHz audio.
 package final class OpusEncoder {
   /// What an encoder is set to.
   package struct Settings: Sendable, Hashable {
@@ -29,7 +29,7 @@ package final class OpusEncoder {
   package static let packetLengths = [120, 240, 480, 960, 1_920, 2_880, 3_840, 4_800, 5_760]
 
   package let channels: Int
-  /// How far the decoded sound lags behind what went in, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
+  /// How far the decoded audio lags behind what went in, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
   package let lookahead: Int
   private let state: OpaquePointer
 
@@ -63,7 +63,7 @@ package final class OpusEncoder {
   ///
   /// - Parameter audio: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms with the encoder's channels.
   package func encode(_ audio: AudioSamples) throws(CodecError) -> ByteBuffer {
-    let action = "encode \(audio.count) ticks of sound"
+    let action = "encode \(audio.count) ticks of audio"
     guard audio.channels == channels else {
       throw CodecError(action, "it has \(audio.channels) channels instead of \(channels)")
     }

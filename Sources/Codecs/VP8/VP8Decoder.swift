@@ -4,7 +4,7 @@ package import NIOCore
 
 /// One VP8 stream being decoded.
 package final class VP8Decoder {
-  /// Pictures wider or higher than this are refused before anything is allocated for them.
+  /// Frames wider or higher than this are refused before anything is allocated for them.
   package static let maximumSide = 4_096
 
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
@@ -26,7 +26,7 @@ package final class VP8Decoder {
     context.deallocate()
   }
 
-  /// The picture size that a keyframe's header states; nil for every other frame (RFC 6386, 9.1).
+  /// The video size that a keyframe's header states; nil for every other frame (RFC 6386, 9.1).
   package static func keyframeSize(of frame: ByteBuffer) throws(CodecError) -> VideoSize? {
     var about = vpx_codec_stream_info_t()
     about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
@@ -61,8 +61,10 @@ package final class VP8Decoder {
     if chatbot_vp8_decoder_get_corrupted(context, &corrupted) == VPX_CODEC_OK, corrupted != 0 {
       throw CodecError(action, "it is damaged, or a frame before it was")
     }
-    var place: vpx_codec_iter_t?
-    guard let image = vpx_codec_get_frame(context, &place), let view = VideoFrameView(image.pointee) else { return nil }
+    var position: vpx_codec_iter_t?
+    guard let image = vpx_codec_get_frame(context, &position), let view = VideoFrameView(image.pointee) else {
+      return nil
+    }
     return look(view)
   }
 

@@ -7,13 +7,13 @@ package final class VP8Encoder {
   /// What an encoder is set to.
   package struct Settings: Sendable, Hashable {
     package var size: VideoSize
-    /// Pictures a second; shapes the bitrate, not the time of a frame.
+    /// Frames a second; shapes the bitrate, not the time of a frame.
     package var framesPerSecond = 30
     /// Bits a second.
     package var bitrate = 1_000_000
     /// The longest distance between keyframes, in frames.
     package var keyframeDistance = 3_000
-    /// Whether keyframes come at cuts and after `keyframeDistance`, too, or only when they are asked for.
+    /// Whether keyframes come at cuts and after `keyframeDistance`, too, or only when they are requested.
     package var choosesKeyframes = true
     /// The largest keyframe, in per cent of one frame's share of the bitrate.
     package var largestKeyframe = 900
@@ -86,16 +86,16 @@ package final class VP8Encoder {
   /// Makes one frame.
   ///
   /// - Parameters:
-  ///   - picture: of the encoder's size.
-  ///   - time: when it is shown, in ticks of 90 kHz; moved behind the picture before where it is not.
+  ///   - frame: of the encoder's size.
+  ///   - time: when it is shown, in ticks of 90 kHz; moved behind the frame before where it is not.
   ///   - duration: how long it is shown, in the same ticks, which is its share of the bitrate; nil for one of
   ///     `framesPerSecond`.
   ///   - keyframe: whether it must be one.
-  /// - Returns: nil when the encoder left the picture out to hold its bitrate.
+  /// - Returns: nil when the encoder left the frame out to hold its bitrate.
   package func encode(
     _ videoFrame: VideoFrame, time: Int64, duration: Int? = nil, keyframe: Bool = false
   ) throws(CodecError) -> Output? {
-    let action = "encode a picture of \(videoFrame.size)"
+    let action = "encode a frame of \(videoFrame.size)"
     guard videoFrame.size == settings.size else {
       throw CodecError(action, "the encoder was started for \(settings.size)")
     }
@@ -110,8 +110,8 @@ package final class VP8Encoder {
       code = vpx_codec_encode(context, &image, time, duration, flags, UInt(VPX_DL_REALTIME))
     }
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
-    var place: vpx_codec_iter_t?
-    while let packet = vpx_codec_get_cx_data(context, &place) {
+    var position: vpx_codec_iter_t?
+    while let packet = vpx_codec_get_cx_data(context, &position) {
       guard let bytes = chatbot_vpx_frame_bytes(packet) else { continue }
       let payload = UnsafeRawBufferPointer(start: bytes, count: chatbot_vpx_frame_size(packet))
       if payload.isEmpty { continue }

@@ -1,7 +1,7 @@
 import CVPX
 package import NIOCore
 
-/// One VP9 stream of profile 0 being decoded: what a file may hold that is then encoded anew.
+/// One VP9 stream of profile 0 being decoded: what a file may hold that is then re-encoded.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   /// Whether a frame was too large: what follows could build on it, up to the next keyframe.
@@ -47,8 +47,8 @@ package final class VP9Decoder {
     }
     try checkSizeOfLast(action)
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
-    var place: vpx_codec_iter_t?
-    guard let image = vpx_codec_get_frame(context, &place) else { return nil }
+    var position: vpx_codec_iter_t?
+    guard let image = vpx_codec_get_frame(context, &position) else { return nil }
     guard let view = VideoFrameView(image.pointee) else {
       throw CodecError(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
     }
@@ -70,7 +70,7 @@ package final class VP9Decoder {
     return about.is_kf != 0
   }
 
-  /// Refuses what has grown too large: a picture can do so without a keyframe, and without being shown.
+  /// Refuses what has grown too large: a frame can do so without a keyframe, and without being shown.
   private func checkSizeOfLast(_ action: String) throws(CodecError) {
     var size: [Int32] = [0, 0]
     guard chatbot_vp9_decoder_get_size(context, &size) == VPX_CODEC_OK else { return }

@@ -1,7 +1,7 @@
 package import Media
 
-/// The bounded stream's mouth. A consumer that is too slow loses whole groups of pictures, never a picture out of the
-/// middle of one: after a picture has been lost, none is given until the next keyframe.
+/// The bounded stream's mouth. A consumer that is too slow loses whole groups of frames, never a frame out of the
+/// middle of one: after a frame has been lost, none is given until the next keyframe.
 package struct FrameStreamWriter {
   private let continuation: AsyncStream<EncodedFrame>.Continuation
   private var dropper = FrameDropper()
@@ -10,7 +10,7 @@ package struct FrameStreamWriter {
   /// Whether the consumer has gone.
   package private(set) var isClosed = false
 
-  /// Frames that wait in the stream at most: more than a second of pictures and sound.
+  /// Frames that wait in the stream at most: more than a second of video and audio.
   static let capacity = 128
 
   package init(_ continuation: AsyncStream<EncodedFrame>.Continuation) {

@@ -10,8 +10,8 @@ internal import NIOCore
 ///     append ─► one queue a track ─► poll(now:) ─► frames that are due
 ///
 /// Waking up late makes everything due at once that became due meanwhile, and nothing beyond. Only after more than
-/// `maximumCatchUp` (the machine slept, the disk hung) does playing go on from where it was, with the pause in the times,
-/// as if a camera had stood still.
+/// `maximumCatchUp` (the machine slept, the disk hung) does playing continue from where it was, with the pause in the times,
+/// as if a camera had stopped.
 package struct PacedPlayer: Sendable {
   /// How far ahead of its time a track wants its frames, and how many bytes of them at most.
   package static let lookAhead: Duration = .seconds(2)
@@ -26,9 +26,9 @@ package struct PacedPlayer: Sendable {
   private var tracks: [MediaKind: Track]
   /// When time zero was, once playing has begun.
   private var began: ContinuousClock.Instant?
-  /// Units for which playing stood still.
+  /// Units for which playing stopped.
   private var pauses: Int64 = 0
-  /// Units, pauses left out, up to which frames have been given out.
+  /// Units, pauses skipped, up to which frames have been given out.
   private var now: Int64 = 0
 
   private struct Track: Sendable {
@@ -115,7 +115,7 @@ package struct PacedPlayer: Sendable {
     tracks.values.allSatisfy(\.hasEnded)
   }
 
-  /// The earliest frame of all tracks; of two with the same time, the sound.
+  /// The earliest frame of all tracks; of two with the same time, the audio.
   private var nextFrame: (kind: MediaKind, frame: FileFrame)? {
     var earliest: (kind: MediaKind, frame: FileFrame)?
     for kind in [MediaKind.audio, .video] {

@@ -10,7 +10,7 @@ actor PlaybackSession {
   private let clock = ContinuousClock()
   private var player: PacedPlayer
   private var frameWriter: FrameStreamWriter
-  private var refusal: MediaFile.Refusal?
+  private var rejection: MediaFile.ReadError?
 
   /// How often the reading side looks whether a track wants more: far shorter than what is kept ahead.
   private static let refillInterval: Duration = .milliseconds(250)
@@ -31,7 +31,7 @@ actor PlaybackSession {
   /// Plays until it is over.
   ///
   /// - Parameter failed: told the reason when playing is cut short, before the stream ends.
-  func run(failed: @Sendable (MediaFile.Refusal) async -> Void) async {
+  func run(failed: @Sendable (MediaFile.ReadError) async -> Void) async {
     await fill()
     player.begin(now: clock.now)
     await withTaskGroup(of: Void.self) { group in
@@ -40,7 +40,7 @@ actor PlaybackSession {
       await group.next()
       group.cancelAll()
     }
-    if let refusal { await failed(refusal) }
+    if let rejection { await failed(rejection) }
     frameWriter.finish()
     if frameWriter.lostFrames > 0 {
       logger.warning("\(frameWriter.lostFrames) frames of \(file.path) were lost, because they were taken too slowly.")
@@ -50,21 +50,21 @@ actor PlaybackSession {
   /// Reads until each track is as far ahead as it should be.
   private func fill() async {
     for kind in file.tracks.map(\.codec.kind) {
-      while refusal == nil, !Task.isCancelled, player.wants(kind) {
+      while rejection == nil, !Task.isCancelled, player.wants(kind) {
         do {
           let batch = try await readAhead.read(kind)
           player.append(batch.frames, of: kind)
           if batch.endsRound { player.roundEnded(kind) }
         } catch {
-          refusal = error
+          rejection = error
         }
       }
     }
   }
 
-  /// Ends when reading fails; otherwise goes on until cancelled.
+  /// Ends when reading fails; otherwise continues until cancelled.
   private func keepFilled() async {
-    while refusal == nil, (try? await clock.sleep(for: Self.refillInterval)) != nil { await fill() }
+    while rejection == nil, (try? await clock.sleep(for: Self.refillInterval)) != nil { await fill() }
   }
 
   private func pace() async {

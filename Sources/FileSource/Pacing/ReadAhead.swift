@@ -24,7 +24,7 @@ actor ReadAhead {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
   /// The next frames of a track; after its end those from its start again.
-  func read(_ kind: MediaKind) throws(MediaFile.Refusal) -> Batch {
+  func read(_ kind: MediaKind) throws(MediaFile.ReadError) -> Batch {
     guard let track = file.track(kind) else { return Batch(endsRound: true) }
     var (reader, count) =
       if let open = readers[kind] { open } else { (try file.reader(of: track), 0) }

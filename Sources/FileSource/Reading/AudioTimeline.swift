@@ -2,7 +2,7 @@
 ///
 /// A WebM file rounds each packet's time to a millisecond or so, and a live recording's times jitter by more; but a
 /// receiver plays at the sample, and would hear each deviation as a tiny hole. So a packet begins where the one before it
-/// ends, as long as the container does not tell of a real gap.
+/// ends, as long as the container does not report a real gap.
 struct AudioTimeline {
   /// 48 kHz ticks at which the next packet begins if nothing is missing.
   private var next: Int64?
@@ -19,8 +19,8 @@ struct AudioTimeline {
   /// - Parameters:
   ///   - time: the container's word, in 48 kHz ticks; nil when it says nothing.
   ///   - length: the packet's own length in ticks.
-  /// - Returns: its place in ticks; nil when its time is already taken and it is to be left out.
-  mutating func place(_ time: Int64?, length: Int64) -> Int64? {
+  /// - Returns: its place in ticks; nil when its time is already taken and it is to be skipped.
+  mutating func position(_ time: Int64?, length: Int64) -> Int64? {
     guard let expected = next else {
       let start = time ?? 0
       next = start + length

@@ -15,13 +15,13 @@ struct ContainerFrame: Hashable {
 /// A file read from its start to its end, one track's frame at a time.
 protocol ContainerReader: AnyObject {
   /// The next frame of the track; nil at the end.
-  func next() throws(MediaFile.Refusal) -> ContainerFrame?
+  func next() throws(MediaFile.ReadError) -> ContainerFrame?
 
   /// Whether the end came in the middle of something.
   var isTruncated: Bool { get }
 }
 
-/// How exactly a container tells when a frame begins.
+/// How exactly a container says when a frame begins.
 struct ContainerTiming: Hashable {
   /// Units that a frame's time can be off because the container rounds it; 0 when it does not round.
   var rounding: Int64

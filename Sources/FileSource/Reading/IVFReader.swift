@@ -3,7 +3,7 @@ import NIOCore
 
 /// An IVF file: a header of 32 bytes, then frames, each behind its length and its time. What libvpx's own tools write.
 ///
-/// The header's count of frames is not believed: a live recorder cannot go back to write it. A file that ends in the
+/// The header's count of frames is rejected: a live recorder cannot go back to write it. A file that ends in the
 /// middle of a frame is played as far as frames are whole.
 final class IVFReader: ContainerReader {
   let codec: StoredCodec
@@ -19,7 +19,7 @@ final class IVFReader: ContainerReader {
   private static let headerSize = 32
 
   /// Reads the file's header.
-  init(_ file: OpenFile) throws(MediaFile.Refusal) {
+  init(_ file: OpenFile) throws(MediaFile.ReadError) {
     self.file = file
     let bytes = ByteBuffer(bytes: try file.bytes(Self.headerSize, from: 0))
     guard
@@ -37,7 +37,7 @@ final class IVFReader: ContainerReader {
     default: throw .unsupported("its IVF header names neither VP8 nor VP9")
     }
     guard rate > 0, scale > 0 else {
-      throw .unsupported("its IVF header tells a rate of \(rate)/\(scale) pictures a second")
+      throw .unsupported("its IVF header tells a rate of \(rate)/\(scale) frames a second")
     }
     guard headerSize >= UInt16(Self.headerSize) else {
       throw .damaged(position: 6, "its IVF header says that it is \(headerSize) bytes long")
@@ -50,7 +50,7 @@ final class IVFReader: ContainerReader {
   /// Times are exact but for the last unit.
   let timing = ContainerTiming(rounding: 1)
 
-  func next() throws(MediaFile.Refusal) -> ContainerFrame? {
+  func next() throws(MediaFile.ReadError) -> ContainerFrame? {
     let start = position
     let header = ByteBuffer(bytes: try file.bytes(Self.frameHeaderSize, from: start))
     guard

@@ -6,7 +6,7 @@ extension MediaFile {
     public let codec: Codec
     let stored: StoredTrack
 
-    /// nil for a track that a call does not carry as it lies.
+    /// nil for a track that a call does not carry as stored.
     init?(_ stored: StoredTrack) {
       guard let codec = stored.codec.carried else { return nil }
       self.codec = codec
@@ -15,15 +15,15 @@ extension MediaFile {
 
     /// Frames that will be played.
     public var frames: Int { stored.frames }
-    /// Keyframes among them; for sound, all.
+    /// Keyframes among them; for audio, all.
     public var keyframes: Int { stored.keyframes }
-    /// The first keyframe's size; nil for sound.
+    /// The first keyframe's size; nil for audio.
     public var size: VideoSize? { stored.size }
-    /// One or two; nil for pictures.
+    /// One or two; nil for frames.
     public var channels: Int? { stored.channels }
     /// From the first frame's beginning to the last one's end.
     public var duration: Duration { FileTime.duration(stored.end - stored.start) }
-    /// Frames that are in the file but are left out, because nothing could decode them or their time was already taken.
+    /// Frames that are in the file but are skipped, because nothing could decode them or their time was already taken.
     public var skippedFrames: Int { stored.skippedFrames }
 
     /// For example `VP8 640x480, 300 frames in 10.00 s` or `Opus mono, 500 packets in 10.00 s`.

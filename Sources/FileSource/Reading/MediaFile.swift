@@ -1,6 +1,6 @@
 public import Media
 
-/// A file that has been read through from start to end and can be played as it lies: VP8 and Opus in WebM, VP8 in IVF,
+/// A file that has been read through from start to end and can be played as stored: VP8 and Opus in WebM, VP8 in IVF,
 /// or Opus in Ogg.
 ///
 /// Opening reads the whole file once (with bounded memory), because what a header says of length and contents is often
@@ -15,11 +15,11 @@ public struct MediaFile: Sendable {
 
   public var path: String { stored.path }
   public var format: Format { stored.format }
-  /// One or two tracks: pictures, sound or both.
+  /// One or two tracks: frames, audio or both.
   public let tracks: [Track]
-  /// What a user may want to know although the file can be played, each as a sentence: it is cut off, frames are left out.
+  /// What a user may want to know although the file can be played, each as a sentence: it is cut off, frames are skipped.
   public var remarks: [String] { stored.remarks }
-  /// Units of `FileTime.rate` after which the file begins anew when it is played in a loop.
+  /// Units of `FileTime.rate` after which the file starts again when it is played in a loop.
   var period: Int64 { stored.period }
   private let stored: StoredFile
 
@@ -48,7 +48,7 @@ public struct MediaFile: Sendable {
   public var summary: String { stored.summary }
 
   /// A reader of one of the tracks, from its start.
-  func reader(of track: Track) throws(Refusal) -> TrackReader {
+  func reader(of track: Track) throws(ReadError) -> TrackReader {
     try stored.reader(of: track.stored)
   }
 }

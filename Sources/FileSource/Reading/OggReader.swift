@@ -6,7 +6,7 @@ import NIOCore
 /// An Ogg file with one Opus stream (RFC 7845), its pages taken apart by libogg.
 ///
 /// Times are those of the granule positions, so gaps stay gaps. A file that ends in the middle of a page is played as
-/// far as pages are whole. Left out on purpose: several streams side by side or one behind the other, and damaged pages,
+/// far as pages are whole. Skipped on purpose: several streams side by side or one behind the other, and damaged pages,
 /// which are refused.
 final class OggReader: ContainerReader {
   /// libogg's states point into themselves, so they must not move.
@@ -28,13 +28,13 @@ final class OggReader: ContainerReader {
   private var firstGranule: Int64 = 0
 
   private static let readSize = 16 << 10
-  /// The largest comment header: tags can hold a cover picture.
+  /// The largest comment header: tags can hold a cover frame.
   private static let maximumHeader = 8 << 20
   private static let maximumPacketBytes = 64 << 10
   private static let latestGranule: Int64 = 1 << 53
 
   /// Reads the two header packets.
-  init(_ file: OpenFile) throws(MediaFile.Refusal) {
+  init(_ file: OpenFile) throws(MediaFile.ReadError) {
     self.file = file
     sync.initialize(to: ogg_sync_state())
     stream.initialize(to: ogg_stream_state())
@@ -49,7 +49,7 @@ final class OggReader: ContainerReader {
     sync.deallocate()
   }
 
-  func next() throws(MediaFile.Refusal) -> ContainerFrame? {
+  func next() throws(MediaFile.ReadError) -> ContainerFrame? {
     while nextWaiting == waiting.count {
       let position = pagePosition
       guard var page = try nextPage() else { return nil }
@@ -63,7 +63,7 @@ final class OggReader: ContainerReader {
 
   // MARK: Headers
 
-  private func readHeaders() throws(MediaFile.Refusal) {
+  private func readHeaders() throws(MediaFile.ReadError) {
     guard var first = try nextPage(), ogg_page_bos(&first) != 0 else {
       throw .damaged(position: 0, "no Ogg stream begins")
     }
@@ -87,21 +87,21 @@ final class OggReader: ContainerReader {
         throw .damaged(position: position, "the second Ogg packet is not OpusTags")
       }
       guard try nextPacket(at: position) == nil else {
-        throw .damaged(position: position, "sound begins on the page of OpusTags")
+        throw .damaged(position: position, "audio begins on the page of OpusTags")
       }
       return
     }
   }
 
-  private static func otherCodec(_ identification: ByteBuffer) -> MediaFile.Refusal {
-    let known: [(start: String, refusal: MediaFile.Refusal)] = [
+  private static func otherCodec(_ identification: ByteBuffer) -> MediaFile.ReadError {
+    let known: [(start: String, rejection: MediaFile.ReadError)] = [
       ("\u{1}vorbis", .otherCodec(.audio, "Vorbis")),
       ("\u{7f}FLAC", .otherCodec(.audio, "FLAC")),
       ("Speex   ", .otherCodec(.audio, "Speex")),
       ("OpusHead", .unsupported("its Opus header cannot be read")),
-      ("OVP80", .unsupported("it is VP8 in Ogg, and pictures are played from WebM only")),
+      ("OVP80", .unsupported("it is VP8 in Ogg, and frames are played from WebM only")),
     ]
-    for (start, refusal) in known where identification.readableBytesView.starts(with: start.utf8) { return refusal }
+    for (start, rejection) in known where identification.readableBytesView.starts(with: start.utf8) { return rejection }
     if identification.getBytes(at: identification.readerIndex, length: 7) == [0x80] + Array("theora".utf8) {
       return .otherCodec(.video, "Theora")
     }
@@ -114,7 +114,7 @@ final class OggReader: ContainerReader {
   // MARK: Pages
 
   /// The next whole page; nil at the end. Its bytes hold until the next call.
-  private func nextPage() throws(MediaFile.Refusal) -> ogg_page? {
+  private func nextPage() throws(MediaFile.ReadError) -> ogg_page? {
     var page = ogg_page()
     while true {
       let size = ogg_sync_pageseek(sync, &page)
@@ -140,7 +140,7 @@ final class OggReader: ContainerReader {
   }
 
   /// Hands a page to the stream, and refuses one of another stream.
-  private func take(_ page: inout ogg_page, at position: UInt64) throws(MediaFile.Refusal) {
+  private func take(_ page: inout ogg_page, at position: UInt64) throws(MediaFile.ReadError) {
     if ogg_page_bos(&page) != 0 {
       throw nextGranule == nil
         ? .unsupported("several Ogg streams lie side by side in it, and one Opus stream is played")
@@ -157,7 +157,7 @@ final class OggReader: ContainerReader {
   }
 
   /// The next packet that the pages so far complete.
-  private func nextPacket(at position: UInt64) throws(MediaFile.Refusal) -> ByteBuffer? {
+  private func nextPacket(at position: UInt64) throws(MediaFile.ReadError) -> ByteBuffer? {
     var packet = ogg_packet()
     switch ogg_stream_packetout(stream, &packet) {
     case 0: return nil
@@ -170,7 +170,7 @@ final class OggReader: ContainerReader {
 
   /// The packets that a page completes, each with the time that the page's granule position gives it: the end of the
   /// last one (RFC 7845, 4).
-  private func frames(of page: ogg_page, at position: UInt64) throws(MediaFile.Refusal) -> [ContainerFrame] {
+  private func frames(of page: ogg_page, at position: UInt64) throws(MediaFile.ReadError) -> [ContainerFrame] {
     var page = page
     var packets: [(payload: ByteBuffer, length: Int64)] = []
     while let payload = try nextPacket(at: position) {

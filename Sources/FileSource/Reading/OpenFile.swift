@@ -9,7 +9,7 @@ package final class OpenFile: Sendable {
   /// Bytes at the time of opening; nothing beyond is read.
   package let size: UInt64
 
-  package init(_ path: String) throws(MediaFile.Refusal) {
+  package init(_ path: String) throws(MediaFile.ReadError) {
     // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -35,7 +35,8 @@ package final class OpenFile: Sendable {
   /// Reads into a buffer from a place in the file.
   ///
   /// - Returns: how many bytes came; fewer than the buffer holds only at the file's end.
-  package func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.Refusal) -> Int
+  package func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.ReadError)
+    -> Int
   {
     guard let start = buffer.baseAddress, position < size else { return 0 }
     let wanted = min(buffer.count, Int(clamping: size - position))
@@ -54,23 +55,23 @@ package final class OpenFile: Sendable {
   }
 
   /// The file's first bytes.
-  package func beginning(_ count: Int) throws(MediaFile.Refusal) -> [UInt8] {
+  package func beginning(_ count: Int) throws(MediaFile.ReadError) -> [UInt8] {
     try bytes(count, from: 0)
   }
 
-  /// Some bytes from a place in the file; fewer than asked for only at its end. No more memory is taken than bytes are
+  /// Some bytes from a place in the file; fewer than requested only at its end. No more memory is taken than bytes are
   /// there.
-  package func bytes(_ count: Int, from position: UInt64) throws(MediaFile.Refusal) -> [UInt8] {
+  package func bytes(_ count: Int, from position: UInt64) throws(MediaFile.ReadError) -> [UInt8] {
     let there = position < size ? Int(clamping: size - position) : 0
-    var refusal: MediaFile.Refusal?
+    var rejection: MediaFile.ReadError?
     let bytes = [UInt8](unsafeUninitializedCapacity: min(count, there)) { buffer, filled in
-      do throws(MediaFile.Refusal) {
+      do throws(MediaFile.ReadError) {
         filled = try read(into: UnsafeMutableRawBufferPointer(buffer), from: position)
       } catch {
-        refusal = error
+        rejection = error
       }
     }
-    if let refusal { throw refusal }
+    if let rejection { throw rejection }
     return bytes
   }
 }

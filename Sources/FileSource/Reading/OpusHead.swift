@@ -18,10 +18,10 @@ struct OpusHead: Hashable {
   }
 
   /// Refuses what a call cannot carry.
-  func refuseMoreThanStereo() throws(MediaFile.Refusal) {
-    if channels > 2 { throw .unsupported("its sound has \(channels) channels, and a call carries one or two") }
+  func refuseMoreThanStereo() throws(MediaFile.ReadError) {
+    if channels > 2 { throw .unsupported("its audio has \(channels) channels, and a call carries one or two") }
     if mappingFamily != 0 {
-      throw .unsupported("its sound has channel mapping family \(mappingFamily), and a call carries family 0 only")
+      throw .unsupported("its audio has channel mapping family \(mappingFamily), and a call carries family 0 only")
     }
   }
 }

@@ -1,13 +1,13 @@
 package import Media
 
-/// The codecs that a file can hold and that something here can read: to be played as they lie, or to be decoded.
+/// The codecs that a file can hold and that something here can read: to be played as stored, or to be decoded.
 package enum StoredCodec: Sendable, Hashable, CaseIterable {
   case vp8
   case vp9
   case opus
   case vorbis
 
-  /// Those that a call carries, so that their frames can be played as they lie.
+  /// Those that a call carries, so that their frames can be played as stored.
   package static let carried: Set<StoredCodec> = [.vp8, .opus]
 
   package var kind: MediaKind {

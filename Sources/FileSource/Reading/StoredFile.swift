@@ -7,11 +7,11 @@ package import Media
 package struct StoredFile: Sendable {
   package let path: String
   package let format: MediaFile.Format
-  /// One or two tracks: pictures, sound or both.
+  /// One or two tracks: frames, audio or both.
   package let tracks: [StoredTrack]
   /// What a user may want to know although the file can be played, each as a sentence.
   package let remarks: [String]
-  /// Units of `FileTime.rate` after which the file begins anew when it is played in a loop.
+  /// Units of `FileTime.rate` after which the file starts again when it is played in a loop.
   package let period: Int64
   /// The first frame's time in the container, in units.
   package let origin: Int64
@@ -20,7 +20,7 @@ package struct StoredFile: Sendable {
   /// Reads a file through.
   ///
   /// - Parameter codecs: those that can be played.
-  package init(opening path: String, accepting codecs: Set<StoredCodec>) throws(MediaFile.Refusal) {
+  package init(opening path: String, accepting codecs: Set<StoredCodec>) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
     let format = try FormatDetector.format(file.beginning(FormatDetector.length))
@@ -36,7 +36,7 @@ package struct StoredFile: Sendable {
   }
 
   /// Refuses what would be played in so short rounds, or so fast, that nothing else could be done.
-  package func refuseWhatIsTooShort() throws(MediaFile.Refusal) {
+  package func refuseWhatIsTooShort() throws(MediaFile.ReadError) {
     guard period >= Self.shortestPeriod else {
       throw .unsupported("it lasts \(FileTime.text(period)) s, and a hundredth of a second is the least")
     }
@@ -59,7 +59,7 @@ package struct StoredFile: Sendable {
   }
 
   /// A reader of one of the tracks, from its start.
-  package func reader(of track: StoredTrack) throws(MediaFile.Refusal) -> TrackReader {
+  package func reader(of track: StoredTrack) throws(MediaFile.ReadError) -> TrackReader {
     try TrackReader(
       TrackReader.Source(file: file, format: format, codec: track.codec, number: track.number), origin: origin)
   }
@@ -67,10 +67,10 @@ package struct StoredFile: Sendable {
   /// Tracks that begin this close together began together, but for the delay of an encoder: 50 ms, in units.
   private static let togetherLimit = Int64(FileTime.rate) / 20
 
-  /// The time after which the file begins anew: when its longer track ends.
+  /// The time after which the file starts again: when its longer track ends.
   ///
-  /// Tracks that begin together, but for the few milliseconds that an Opus encoder puts in front, each begin anew at their
-  /// own place; so the longer one goes on without a hole. Other tracks begin anew when the last has ended. The length is
+  /// Tracks that begin together, but for the few milliseconds that an Opus encoder puts in front, each start again at their
+  /// own place; so the longer one continues without a hole. Other tracks start again when the last has ended. The length is
   /// rounded up to a whole number of ticks of both clocks, so no round is ever a fraction of a tick off.
   package static func period(of tracks: [Range<Int64>]) -> Int64 {
     let firstStart = tracks.map(\.lowerBound).min() ?? 0

@@ -15,7 +15,7 @@ struct StoredFileScan {
   }
 
   /// The tracks that can be played.
-  mutating func run() throws(MediaFile.Refusal) -> [StoredTrack] {
+  mutating func run() throws(MediaFile.ReadError) -> [StoredTrack] {
     switch format {
     case .webM: try webM()
     case .ogg: try ogg()
@@ -23,7 +23,7 @@ struct StoredFileScan {
     }
   }
 
-  private mutating func webM() throws(MediaFile.Refusal) -> [StoredTrack] {
+  private mutating func webM() throws(MediaFile.ReadError) -> [StoredTrack] {
     let all = try WebMReader(file).tracks
     let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
     guard !chosen.isEmpty else { throw .noTrack(found: all.map(\.codecName)) }
@@ -38,24 +38,24 @@ struct StoredFileScan {
       if let surveyed = try survey(codec, number: track.number, traits) { tracks.append(surveyed) }
     }
     let others = all.count - chosen.count
-    if others > 0 { remarks.append("\(others) more \(others == 1 ? "track is" : "tracks are") left out.") }
+    if others > 0 { remarks.append("\(others) more \(others == 1 ? "track is" : "tracks are") skipped.") }
     return tracks
   }
 
-  private mutating func ogg() throws(MediaFile.Refusal) -> [StoredTrack] {
+  private mutating func ogg() throws(MediaFile.ReadError) -> [StoredTrack] {
     let head = try OggReader(file).head
     let traits = Traits(channels: head?.channels ?? 1, preSkip: head?.preSkip ?? 0)
     return try [survey(.opus, number: 0, traits)].compactMap(\.self)
   }
 
-  private mutating func ivf() throws(MediaFile.Refusal) -> [StoredTrack] {
+  private mutating func ivf() throws(MediaFile.ReadError) -> [StoredTrack] {
     let codec = try IVFReader(file).codec
     guard codecs.contains(codec) else { throw .otherCodec(.video, codec.name) }
     return try [survey(codec, number: 0, Traits())].compactMap(\.self)
   }
 
   /// The first track of a kind that can be played, as players do; nil when there is none of that kind.
-  private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.Refusal) -> WebMTrack? {
+  private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.ReadError) -> WebMTrack? {
     let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
     if let playable { return playable }
@@ -63,7 +63,7 @@ struct StoredFileScan {
     throw .otherCodec(kind, other.codecName)
   }
 
-  /// What a container's header tells of a track's sound.
+  /// What a container's header reports a track's audio.
   private struct Traits {
     var channels = 1
     var preSkip: Int64 = 0
@@ -73,17 +73,17 @@ struct StoredFileScan {
   /// Reads a track through; nil when no frame of it can be played.
   private mutating func survey(
     _ codec: StoredCodec, number: UInt64, _ traits: Traits
-  ) throws(MediaFile.Refusal) -> StoredTrack? {
+  ) throws(MediaFile.ReadError) -> StoredTrack? {
     let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
     let survey = try TrackScan.run(reader)
-    let name = codec.kind == .video ? "picture" : "sound"
+    let name = codec.kind == .video ? "video" : "audio"
     if reader.isTruncated, !remarks.contains(Self.cutOff) { remarks.append(Self.cutOff) }
     guard let start = survey.start else {
       remarks.append("Its \(name) track holds no frame that can be played.")
       return nil
     }
     if reader.skippedFrames > 0 {
-      remarks.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are left out.")
+      remarks.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
     }
     guard reader.skippedFrames <= survey.frames else {
       throw .unsupported(

@@ -5,13 +5,13 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let codec: StoredCodec
   /// Frames that will be played.
   package let frames: Int
-  /// Keyframes among them; for sound, all.
+  /// Keyframes among them; for audio, all.
   package let keyframes: Int
-  /// The first keyframe's size; nil for sound.
+  /// The first keyframe's size; nil for audio.
   package let size: VideoSize?
-  /// nil for pictures.
+  /// nil for frames.
   package let channels: Int?
-  /// Frames that are in the file but are left out, because nothing could decode them or their time was already taken.
+  /// Frames that are in the file but are skipped, because nothing could decode them or their time was already taken.
   package let skippedFrames: Int
   /// From the first frame's beginning to the last one's end, in units of `FileTime.rate`, from the container's own zero.
   package let start: Int64

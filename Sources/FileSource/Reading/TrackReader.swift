@@ -25,16 +25,16 @@ package final class TrackReader {
   private let timing: ContainerTiming
   private var hasKeyframe = false
 
-  /// Frames left out so far in this round.
+  /// Frames skipped so far in this round.
   private(set) var skippedFrames = 0
   /// Where the last frame ends, in units of `FileTime.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
 
-  /// The time that a picture is shown for if nothing at all tells: a thirtieth of a second.
+  /// The time that a frame is shown for if nothing at all tells: a thirtieth of a second.
   private static let usualInterval = Int64(FileTime.rate) / 30
 
-  init(_ source: Source, origin: Int64 = 0) throws(MediaFile.Refusal) {
+  init(_ source: Source, origin: Int64 = 0) throws(MediaFile.ReadError) {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
@@ -45,7 +45,7 @@ package final class TrackReader {
   var isTruncated: Bool { container.isTruncated }
 
   /// Goes back to the first frame.
-  package func rewind() throws(MediaFile.Refusal) {
+  package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
     audio = AudioTimeline()
     videoFrames = VideoTimeline(timing: timing)
@@ -56,7 +56,7 @@ package final class TrackReader {
   }
 
   /// The next frame; nil at the end.
-  package func next() throws(MediaFile.Refusal) -> FileFrame? {
+  package func next() throws(MediaFile.ReadError) -> FileFrame? {
     while let frame = try container.next() {
       let placed =
         switch source.codec {
@@ -70,7 +70,7 @@ package final class TrackReader {
     return nil
   }
 
-  private static func open(_ source: Source) throws(MediaFile.Refusal) -> (any ContainerReader, ContainerTiming) {
+  private static func open(_ source: Source) throws(MediaFile.ReadError) -> (any ContainerReader, ContainerTiming) {
     switch source.format {
     case .ogg:
       return (try OggReader(source.file), ContainerTiming(rounding: 0))
@@ -85,8 +85,8 @@ package final class TrackReader {
     }
   }
 
-  /// A packet of sound; nil when it is to be left out.
-  private func packet(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
+  /// An audio packet; nil when it is to be skipped.
+  private func packet(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let length = (try? OpusTableOfContents(parsing: frame.payload)).map({ Int64($0.duration) }) else {
       throw .damaged(
@@ -94,12 +94,12 @@ package final class TrackReader {
     }
     let unit = FileTime.units(perTickOf: .audio)
     let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
-    guard let start = audio.place(ticks, length: length) else { return nil }
+    guard let start = audio.position(ticks, length: length) else { return nil }
     end = (start + length) * unit
     return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
   }
 
-  /// A packet of a codec whose packets do not say how long they are; nil when it is to be left out.
+  /// A packet of a codec whose packets do not say how long they are; nil when it is to be skipped.
   private func timed(_ frame: ContainerFrame) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     // Packets of one block tell one time: the decoder lays them one behind the other.
@@ -109,8 +109,8 @@ package final class TrackReader {
     return FileFrame(kind: .audio, time: start - origin, payload: frame.payload, isKeyframe: true)
   }
 
-  /// A picture; nil when it is to be left out: an empty one, or one before the first keyframe.
-  private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.Refusal) -> FileFrame? {
+  /// A frame; nil when it is to be skipped: an empty one, or one before the first keyframe.
+  private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let (isKeyframe, size) = header(of: frame.payload) else {
       throw .damaged(
@@ -119,10 +119,10 @@ package final class TrackReader {
     if isKeyframe { hasKeyframe = true }
     guard hasKeyframe else { return nil }
     guard let time = frame.time else {
-      throw .unsupported("at byte \(frame.position) several pictures lie in one block (lacing)")
+      throw .unsupported("at byte \(frame.position) several frames lie in one block (lacing)")
     }
-    guard let start = videoFrames.place(time) else {
-      throw .damaged(position: frame.position, "a picture's time is before that of the one before it")
+    guard let start = videoFrames.position(time) else {
+      throw .damaged(position: frame.position, "a frame's time is before that of the one before it")
     }
     let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.smallestStep)
@@ -131,7 +131,7 @@ package final class TrackReader {
       kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
   }
 
-  /// What a picture's first bytes tell; nil when it is none.
+  /// What a frame's first bytes tell; nil when it is none.
   private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: VideoSize?)? {
     if source.codec == .vp9 {
       return VP9FrameHeader(parsing: payload).map { header in

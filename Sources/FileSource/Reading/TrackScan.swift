@@ -17,13 +17,13 @@ struct TrackScan {
   static let maximumGap = 3600 * Int64(FileTime.rate)
 
   /// Reads a track to its end.
-  static func run(_ reader: TrackReader) throws(MediaFile.Refusal) -> TrackScan {
+  static func run(_ reader: TrackReader) throws(MediaFile.ReadError) -> TrackScan {
     var survey = TrackScan()
     while let frame = try reader.next() { try survey.add(frame) }
     return survey
   }
 
-  private mutating func add(_ frame: FileFrame) throws(MediaFile.Refusal) {
+  private mutating func add(_ frame: FileFrame) throws(MediaFile.ReadError) {
     if start == nil { start = frame.time }
     if times.count < Self.window {
       if let last = times.last { try check(gap: frame.time - last) }
@@ -41,7 +41,7 @@ struct TrackScan {
     if size == nil { size = frame.size }
   }
 
-  private func check(gap: Int64) throws(MediaFile.Refusal) {
+  private func check(gap: Int64) throws(MediaFile.ReadError) {
     guard gap <= Self.maximumGap else {
       throw .unsupported("nothing is played for \(FileTime.text(gap)) s in its middle, and an hour is the most")
     }

@@ -20,7 +20,7 @@ struct VideoTimeline {
   ///
   /// - Parameter time: the container's word, in units of `FileTime.rate`.
   /// - Returns: its place in units; nil when it would be before the frame before it.
-  mutating func place(_ time: Int64) -> Int64? {
+  mutating func position(_ time: Int64) -> Int64? {
     guard let last else {
       self.last = time
       return time

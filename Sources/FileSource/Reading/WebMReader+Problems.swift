@@ -1,6 +1,6 @@
 import CWebM
 
-extension MediaFile.Refusal {
+extension MediaFile.ReadError {
   /// libwebm's word, or the C face's own, as a sentence.
   init(_ problem: cwebm_problem) {
     let detail = problem.detail

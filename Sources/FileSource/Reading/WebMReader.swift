@@ -5,7 +5,7 @@ import NIOCore
 /// One track of a WebM file, read by libwebm with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
 ///
 /// Sizes need not be known (a live recording's segment and clusters), Duration and Cues need not be there or right. A
-/// file that ends in the middle of an element is played as far as frames are whole. Left out on purpose: laced pictures,
+/// file that ends in the middle of an element is played as far as frames are whole. Skipped on purpose: laced frames,
 /// compressed and encrypted tracks, a second segment behind the first.
 final class WebMReader: ContainerReader {
   /// libwebm's parser; its address is its identity, and only `deinit` frees it.
@@ -15,7 +15,7 @@ final class WebMReader: ContainerReader {
   private var codecDelay: UInt64 = 0
 
   /// Reads as far as the first cluster.
-  init(_ file: OpenFile) throws(MediaFile.Refusal) {
+  init(_ file: OpenFile) throws(MediaFile.ReadError) {
     guard let handle = cwebm_open(file.descriptor, file.size) else {
       throw .unsupported("there is no memory left to read it")
     }
@@ -51,7 +51,7 @@ final class WebMReader: ContainerReader {
       rounding: max(1, rounding), interval: interval.flatMap { $0 < VideoTimeline.smallestStep ? nil : $0 })
   }
 
-  func next() throws(MediaFile.Refusal) -> ContainerFrame? {
+  func next() throws(MediaFile.ReadError) -> ContainerFrame? {
     while true {
       switch cwebm_next(handle) {
       case CWEBM_EVENT_HEADER:
@@ -69,7 +69,7 @@ final class WebMReader: ContainerReader {
     }
   }
 
-  private func frame(_ raw: cwebm_frame) throws(MediaFile.Refusal) -> ContainerFrame {
+  private func frame(_ raw: cwebm_frame) throws(MediaFile.ReadError) -> ContainerFrame {
     let unit = cwebm_time_unit(handle)
     guard
       unit > 0,
@@ -85,7 +85,7 @@ final class WebMReader: ContainerReader {
       position: raw.position)
   }
 
-  private func problem() -> MediaFile.Refusal {
-    MediaFile.Refusal(cwebm_problem_found(handle))
+  private func problem() -> MediaFile.ReadError {
+    MediaFile.ReadError(cwebm_problem_found(handle))
   }
 }

@@ -69,7 +69,7 @@ struct WebMTrack: Hashable {
   }
 
   /// Refuses what can be told from the header alone.
-  func refuseWhatCannotBePlayed() throws(MediaFile.Refusal) {
+  func refuseWhatCannotBePlayed() throws(MediaFile.ReadError) {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed once more (ContentEncodings)") }
@@ -77,7 +77,7 @@ struct WebMTrack: Hashable {
     if codec == .opus, let head = OpusHead(parsing: codecPrivate) {
       try head.refuseMoreThanStereo()
     } else if channels > 2 {
-      throw .unsupported("its sound has \(channels) channels, and a call carries one or two")
+      throw .unsupported("its audio has \(channels) channels, and a call carries one or two")
     }
   }
 }

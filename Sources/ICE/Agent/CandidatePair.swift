@@ -69,13 +69,13 @@ struct CandidatePair: Sendable {
   /// A check of ours has succeeded.
   var isValid: Bool { state == .succeeded && !isRevoked }
 
-  /// Whether a check of so many bytes may be sent. To an address that nobody has named no more than three times goes what came
+  /// Whether a check of so many bytes may be sent. To an address that nobody has named at most three times goes what came
   /// from there, until it answers: the sender of a request may have borrowed the address (RFC 9000, 8 has the same rule).
   func allowsCheck(ofBytes size: Int) -> Bool {
     lastAnswer != nil || remote.type != .peerReflexive || bytesSentUnanswered + size <= 3 * bytesHeard
   }
 
-  /// Packets from there are believed to come from the other peer.
+  /// Packets from there are trusted to come from the other peer.
   var isOpen: Bool { !isRevoked && (state == .succeeded || hasAuthenticRequest && state != .failed) }
 
   /// Whether it was answered so lately that it can be used at once.

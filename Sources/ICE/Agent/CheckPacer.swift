@@ -26,7 +26,7 @@ package final class CheckPacer: Sendable {
 /// How many checks may go to addresses that have never answered.
 ///
 /// A participant chooses the addresses that we check, and may name a third party's (RFC 8445, 19.5.1). The allowance is kept
-/// across ICE restarts, because each offer can ask for one.
+/// across ICE restarts, because each offer can request one.
 struct UnansweredCheckLimiter: Sendable {
   /// Enough for a dozen addresses on each side of a call that takes 40 s to connect.
   static let burst = 400

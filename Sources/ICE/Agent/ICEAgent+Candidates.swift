@@ -64,9 +64,9 @@ extension ICEAgent {
     for check in checks where check.senderFragment == usernameFragment { learn(from: check, now: now) }
   }
 
-  /// Takes a candidate of the other side, trickled or from its SDP; one that cannot be used is counted and passed over.
+  /// Takes a candidate of the other side, trickled or from its SDP; one that cannot be used is counted and skipped.
   ///
-  /// The end of candidates needs no telling: checks go on for 40 s in any case (RFC 8863).
+  /// The end of candidates needs no telling: checks continue for 40 s in any case (RFC 8863).
   package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: ContinuousClock.Instant) {
     wake = wake ?? now
     guard candidate.component == 1, candidate.isUDP else {

@@ -29,7 +29,7 @@ extension ICEAgent {
     return actions
   }
 
-  /// The agreed pair works: only what the other side asks for is checked.
+  /// The agreed pair works: only what the other side requests is checked.
   var isConcluded: Bool {
     guard let selection, selection.disconnectedSince == nil, let index = checkList.index(of: selection.pair) else {
       return false

@@ -4,7 +4,7 @@ extension ICEAgent {
 
   /// Nominates the selected pair: at once when none can be better, otherwise some round trips after the first one that worked.
   ///
-  /// The check that says so is repeated until it is answered. Only a pair that has fallen silent is given up for another:
+  /// The check that says so is repeated until it is answered. Only a pair that has fallen silent is abandoned for another:
   /// a nomination whose answer got lost holds on the other side, which must not be told two.
   mutating func updateNomination(now: ContinuousClock.Instant) {
     guard let selection, let due = nominationDeadline, due <= now else { return }

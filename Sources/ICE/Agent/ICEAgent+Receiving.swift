@@ -4,7 +4,7 @@ package import NIOCore
 extension ICEAgent {
   /// Takes a datagram that came to a socket of ours.
   ///
-  /// Nothing is believed before its FINGERPRINT and MESSAGE-INTEGRITY are found right. What is not for this agent is told
+  /// Nothing is trusted before its FINGERPRINT and MESSAGE-INTEGRITY are found right. What is not for this agent is told
   /// from the outside of the datagram and costs next to nothing.
   ///
   /// - Parameter local: the address that the datagram was sent to: one of the hosts that were added.

@@ -1,9 +1,9 @@
-/// A new session with new credentials, while media goes on in the old way (RFC 8445, 9).
+/// A new session with new credentials, while media continues in the old way (RFC 8445, 9).
 extension ICEAgent {
   /// Begins a new session with other credentials of ours. Follow with `setRemote` as soon as the other side's are known.
   ///
   /// The pair in use stays selected until one of the new session works, or 30 s after its last answer. Candidates of ours
-  /// stay; the other side tells its own anew.
+  /// stay; the other side tells its own again.
   package mutating func restart(with credentials: ICECredentials, now: ContinuousClock.Instant) {
     wake = wake ?? now
     beginSession(with: credentials, now: now)

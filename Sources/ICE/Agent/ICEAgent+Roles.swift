@@ -16,7 +16,7 @@ extension ICEAgent {
     return true
   }
 
-  /// Takes the other role; what was nominated by the wrong side no longer is, and running checks begin anew.
+  /// Takes the other role; what was nominated by the wrong side no longer is, and running checks start again.
   mutating func switchRole(now: ContinuousClock.Instant) {
     role = role.other
     tieBreaker = .random(in: .min ... .max, using: &generator)

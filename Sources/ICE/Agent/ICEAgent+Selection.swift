@@ -9,7 +9,7 @@ extension ICEAgent {
     }
     guard best != current else { return }
     if let since = selection.disconnectedSince {
-      // The pair in use is silent; whoever has answered since then is better.
+      // The pair in use is silent; those who have answered since then is better.
       if let answer = checkList[best].lastAnswer, answer > since { select(best, now: now) }
     } else if checkList[current].isNominated {
       if checkList[best].isNominated { select(best, now: now) }
@@ -36,7 +36,7 @@ extension ICEAgent {
     if checkList[index].isNominated { conclude() }
   }
 
-  /// A pair is agreed: nothing else needs to be found out, unless the other side asks for it (RFC 8445, 8.1.2).
+  /// A pair is agreed: nothing else needs to be found out, unless the other side requests it (RFC 8445, 8.1.2).
   mutating func conclude() {
     let asked = Set(checkList.pairs.filter(\.hasAuthenticRequest).map(\.id))
     transactions.removeAll { transaction in

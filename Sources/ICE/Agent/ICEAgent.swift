@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// One component's full ICE agent (RFC 8445) for one remote peer: it finds the paths that work, agrees with the other
-/// side on one, and makes sure that it goes on working.
+/// side on one, and makes sure that it continues working.
 ///
 /// A pure value: datagrams, candidates and the time come in; `poll` gives what is to be sent and what has changed, and
 /// `deadline` says when to poll next. Poll after every other call as well.
@@ -18,10 +18,10 @@ package import NIOCore
 /// Trickled candidates may come at any time in both directions (RFC 8838), before the credentials as well. Regular
 /// nomination is spoken; aggressive nomination of RFC 5245 is understood. Consent is that of RFC 7675.
 ///
-/// Left out on purpose:
+/// Skipped on purpose:
 /// - TURN (RFC 8656): we gather no relayed candidates. The other side's are addresses like any other.
 /// - More than one component or stream: everything is bundled and multiplexed.
-/// - ICE over TCP (RFC 6544), mDNS names (RFC 8828): such candidates are counted and passed over.
+/// - ICE over TCP (RFC 6544), mDNS names (RFC 8828): such candidates are counted and skipped.
 /// - Being a lite agent ourselves; lite remote agents are served.
 /// - Answers 400 and 401: a request that cannot be authenticated is dropped in silence.
 /// - MESSAGE-INTEGRITY-SHA256: RFC 8445 uses short-term credentials with SHA-1.
@@ -92,9 +92,9 @@ package struct ICEAgent: Sendable {
   /// The pair in use and the state of its consent.
   struct Selection: Sendable {
     let pair: Int
-    /// When to ask for consent.
+    /// When to request consent.
     var consentDue: ContinuousClock.Instant
-    /// When consent was last asked for.
+    /// When consent was last requested.
     var consentAsked: ContinuousClock.Instant?
     /// When to doubt that question's answer.
     var doubtDue: ContinuousClock.Instant?
@@ -137,7 +137,7 @@ package struct ICEAgent: Sendable {
   var generator: any RandomNumberGenerator & Sendable
   var bases: [Base] = []
 
-  // The session: everything that a restart begins anew.
+  // The session: everything that a restart starts again.
   var local: ICECredentials
   var remote: ICECredentials?
   /// When the remote credentials became known.
@@ -200,7 +200,7 @@ package struct ICEAgent: Sendable {
   /// The round-trip time of the selected pair.
   package var roundTripTime: Duration? { selectedPair?.roundTripTime }
 
-  /// Whether packets that come this way may be believed to be the other peer's: a check of ours succeeded there, or a
+  /// Whether packets that come this way may be trusted to be the other peer's: a check of ours succeeded there, or a
   /// request with the right password came from there and no check of ours has failed since.
   package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
     let path = Path(local: local, remote: remote)
@@ -232,7 +232,7 @@ package struct ICEAgent: Sendable {
   }
 }
 
-/// What an agent has counted since it was made; enough to say why a connection did not come about.
+/// What an agent has counted since it was made; enough to say why a connection did not be established.
 package struct ICEStatistics: Sendable, Hashable {
   /// Checks sent, retransmissions and questions for consent included.
   package var checksSent: UInt64 = 0

@@ -1,10 +1,10 @@
 /// How long the agent waits for what.
 enum ICETiming {
-  /// Ta, the pause between two new checks. RFC 8445, 14.2 asks for 50 ms unless the sender knows better; browsers check
-  /// every 48 ms on each of their paths, so one every 20 ms is no more than what comes from there.
+  /// Ta, the pause between two new checks. RFC 8445, 14.2 requests 50 ms unless the sender knows better; browsers check
+  /// every 48 ms on each of their paths, so one every 20 ms is at most what comes from there.
   static let checkInterval = Duration.milliseconds(20)
 
-  /// The first retransmission timeout of a check. RFC 8445, 14.3 asks for 500 ms and doubling without an end: with 30 %
+  /// The first retransmission timeout of a check. RFC 8445, 14.3 requests 500 ms and doubling without an end: with 30 %
   /// loss that makes a call start seconds late. So it starts lower and doubles up to a limit, and ends with the
   /// RFC's 39.5 s.
   static let firstTimeout = Duration.milliseconds(200)
@@ -25,7 +25,7 @@ enum ICETiming {
   /// A nomination this much younger than the one in force replaces it, whatever the priorities.
   static let renominationAge = Duration.seconds(6)
 
-  /// Consent is asked for at random points of this range, in milliseconds, after the last time (RFC 7675, 5.1).
+  /// Consent is requested at random points of this range, in milliseconds, after the last time (RFC 7675, 5.1).
   static let consentMilliseconds: ClosedRange<Int64> = 4_000...6_000
   /// An unanswered question for consent is followed by an ordinary check, which is sent again and again.
   static let consentDoubt = Duration.milliseconds(500)
@@ -36,7 +36,7 @@ enum ICETiming {
   /// Without an answer for this long nothing may be sent any more (RFC 7675, 5.1).
   static let consentExpiry = Duration.seconds(30)
 
-  /// How long to go on without a valid pair before giving up, whatever the checks say (RFC 8863).
+  /// How long to continue without a valid pair before giving up, whatever the checks say (RFC 8863).
   static let patience = Duration.seconds(40)
 
   /// How long the paths from before a restart stay open once the new session has a pair.

@@ -11,7 +11,7 @@ package struct ICEServerURL: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// The URL, with the port left out where it is the usual one.
+  /// The URL, with the port skipped where it is the usual one.
   package var description: String {
     let shown = host.contains(":") ? "[\(host)]" : host
     return port == Self.defaultPort ? "stun:\(shown)" : "stun:\(shown):\(port)"

@@ -4,9 +4,9 @@ package import NIOCore
 /// forget.
 ///
 /// A request is sent again after 500 ms, 1 s, 2 s … seven times in all. Each answer gives the mapped address; 15 s after
-/// it the server is asked anew, and a changed address is told again.
+/// it the server is asked again, and a changed address is told again.
 ///
-/// Left out on purpose: credentials, ALTERNATE-SERVER, TCP and TLS, DNS (the caller resolves names).
+/// Skipped on purpose: credentials, ALTERNATE-SERVER, TCP and TLS, DNS (the caller resolves names).
 package struct ServerReflexiveGatherer: Sendable {
   package enum Action: Sendable, Hashable {
     /// To be sent from the gatherer's base.
@@ -45,7 +45,7 @@ package struct ServerReflexiveGatherer: Sendable {
   private static let lastTimeout = firstTimeout * 16
   private static let keepalive = Duration.seconds(15)
 
-  /// - Parameter servers: their addresses; those of another family than the base are left out.
+  /// - Parameter servers: their addresses; those of another family than the base are skipped.
   package init(
     base: TransportAddress, servers: [TransportAddress], now: ContinuousClock.Instant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

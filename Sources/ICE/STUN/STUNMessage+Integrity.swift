@@ -2,7 +2,7 @@ import COpenSSL
 package import NIOCore
 
 /// MESSAGE-INTEGRITY (RFC 8489, 14.5) and FINGERPRINT (14.7): made when a message is finished, checked before it is
-/// believed. A message writes back what was read, so both are computed from the message itself.
+/// trusted. A message writes back what was read, so both are computed from the message itself.
 extension STUNMessage {
   /// Bytes of a MESSAGE-INTEGRITY attribute and of a FINGERPRINT attribute, their own headers included.
   private static let integrityLength = 24
@@ -86,7 +86,7 @@ enum HMACSHA1 {
     return result != nil && written == length ? digest : []
   }
 
-  /// Compares in a time that does not tell where the first difference lies.
+  /// Compares in a time that does not say where the first difference lies.
   static func areEqual(_ found: ByteBufferView, _ expected: [UInt8]) -> Bool {
     guard found.count == expected.count, expected.count == length else { return false }
     return zip(found, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

@@ -13,7 +13,7 @@ package struct ICECredentials: Sendable, Hashable {
     key = Array(password.utf8)
   }
 
-  /// Draws new ones of letters and digits: 47 bits of user fragment, 142 bits of password, where RFC 8445, 5.3 asks for 24 and
+  /// Draws new ones of letters and digits: 47 bits of user fragment, 142 bits of password, where RFC 8445, 5.3 requests 24 and
   /// 128.
   package static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
     func text(_ length: Int) -> String {

@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// An input's sound without a hole, round after round, in pieces of 20 ms.
+/// An input's audio without a hole, round after round, in pieces of 20 ms.
 ///
 /// Rounds join at the sample. Where an input is shorter than the round, silence follows.
 struct AudioInputTimeline {

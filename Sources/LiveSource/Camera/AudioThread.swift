@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// What the thread does that encodes sound.
+/// What the thread does that encodes audio.
 struct AudioThread {
   private let run: CameraRun
   private var track: AudioTrack
@@ -54,7 +54,7 @@ struct AudioThread {
     if case .follow(let one) = change { line = one }
     let (encoder, bitrate, lost) = (encoder, split(line.bitrate), line.fractionLost)
     try coding { () throws(CodecError) in
-      try encoder.follow(bitrate: bitrate, fractionLost: lost, now: now)
+      try encoder.adapt(toBitrate: bitrate, fractionLost: lost, now: now)
     }
   }
 

@@ -2,12 +2,12 @@ import Codecs
 import FileSource
 import Media
 
-/// Says which pieces of sound are due. Looks at no clock.
+/// Says which pieces of audio are due. Looks at no clock.
 ///
-/// Sound has no holes: who was kept from looking gets all that has become due meanwhile, but nothing that is older than
+/// Audio has no holes: who was kept from looking gets all that has become due meanwhile, but nothing that is older than
 /// what a camera catches up.
 struct AudioTrack {
-  /// A piece of sound and when it begins, in units of `FileTime.rate`, pauses left out.
+  /// A piece of audio and when it begins, in units of `FileTime.rate`, pauses skipped.
   struct Due: Sendable {
     var time: Int64
     var audio: AudioSamples

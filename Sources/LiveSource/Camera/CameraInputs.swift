@@ -8,9 +8,9 @@ struct CameraInputs {
   let summary: String
   let remarks: [String]
 
-  /// Rates that `fps` can ask for.
+  /// Rates that `fps` can request.
   static let rates = 0.1...120.0
-  /// Pictures that come faster than this are thinned out, unless a rate is asked for.
+  /// Frames that come faster than this are thinned out, unless a rate is requested.
   static let fastest: Int64 = 60
 
   init(_ options: LiveCamera.Options, standardInput: Int32, logger: Logger) throws(LiveCamera.OpeningError) {
@@ -47,11 +47,11 @@ struct CameraInputs {
     var evenRate = rate
     if let videoFrames = main.videoFrames, rate == nil, videoFrames.interval < Int64(FileTime.rate) / Self.fastest {
       evenRate = VideoRate(videoFrames: Self.fastest)
-      remarks.append("Of its pictures \(Self.fastest) a second are shown.")
+      remarks.append("Of its frames \(Self.fastest) a second are shown.")
     }
     if options.size == nil, let remark = fit?.remark { remarks.append(remark) }
     if main.videoFrames == nil, options.size != nil || options.fps != nil {
-      remarks.append("It has no pictures, so a size or a rate means nothing.")
+      remarks.append("It has no frames, so a size or a rate means nothing.")
     }
     let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
@@ -70,7 +70,7 @@ struct CameraInputs {
     guard let fps = options.fps else { return nil }
     guard rates.contains(fps), let rate = VideoRate(fps) else {
       throw LiveCamera.OpeningError(
-        "\(text(fps)) pictures a second are not possible: \(text(rates.lowerBound)) to \(text(rates.upperBound)) are.")
+        "\(text(fps)) frames a second are not possible: \(text(rates.lowerBound)) to \(text(rates.upperBound)) are.")
     }
     return rate
   }
@@ -79,20 +79,20 @@ struct CameraInputs {
     number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
   }
 
-  /// The sound of a file that is to be joined with pictures.
+  /// The audio of a file that is to be joined with frames.
   private static func audio(
     _ path: String, rate: VideoRate?, behind main: InputFile.Found
   ) throws(LiveCamera.OpeningError) -> CheckedAudio {
     guard main.videoFrames != nil else {
-      throw LiveCamera.OpeningError("\(path) cannot be joined: what it is to be joined with has no pictures.")
+      throw LiveCamera.OpeningError("\(path) cannot be joined: what it is to be joined with has no frames.")
     }
     let found = try named(.file(path)) { () throws(InputError) in try InputFile.check(path, rate: rate) }
     guard var audio = found.audio else {
-      throw LiveCamera.OpeningError(path, InputError("it has no sound"))
+      throw LiveCamera.OpeningError(path, InputError("it has no audio"))
     }
     // Joined inputs begin together, wherever in its own file each of them begins.
     if case .range(let range) = audio.extent { audio.extent = .range(0..<range.count64) }
-    audio.remarks = found.remarks.filter { !$0.contains("picture") } + audio.remarks
+    audio.remarks = found.remarks.filter { !$0.contains("frame") } + audio.remarks
     return audio
   }
 

@@ -11,16 +11,16 @@ struct CameraPlan: Sendable {
   var audio: CheckedAudio?
   var rounds: LoopSchedule
   var fit: VideoScaling?
-  /// The even rate; nil for the pictures' own times.
+  /// The even rate; nil for the frames' own times.
   var rate: VideoRate?
   var maximumBitrate: Int
-  /// How often the pictures' size changes; nil for never.
+  /// How often the video sizes changes; nil for never.
   var sizeChange: Duration?
   var owner: ParticipantID
 
   var tracks: Int { (videoFrames == nil ? 0 : 1) + (audio == nil ? 0 : 1) }
 
-  /// Whether all is over when the pictures are.
+  /// Whether all is over when the frames are.
   var endsWithVideoFrames: Bool { videoFrames?.extent == .unknown }
 
   /// How long a round is: as long as the longest input that has a length.
@@ -33,7 +33,7 @@ struct CameraPlan: Sendable {
 
 /// How inputs follow each other in time: all in units of `FileTime.rate`.
 struct LoopSchedule: Sendable, Hashable {
-  /// After how long the inputs begin anew; nil when none of them has a length.
+  /// After how long the inputs start again; nil when none of them has a length.
   var period: Int64?
   /// Whether they do.
   var loops: Bool

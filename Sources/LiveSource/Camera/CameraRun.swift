@@ -3,7 +3,7 @@ import Logging
 import Media
 import Synchronization
 
-/// One playing of a camera: a thread for the pictures and one for the sound, so that neither waits for the other's
+/// One playing of a camera: a thread for the frames and one for the audio, so that neither waits for the other's
 /// encoder, and no other thread waits for any.
 ///
 ///     input ─► line (rounds, rate) ─► track (what is due) ─► encoder ─► stream
@@ -98,7 +98,7 @@ final class CameraRun: Sendable {
   private static let niceness: Int32 = -10
 
   private func spawn(_ kind: MediaKind, _ body: @escaping @Sendable (CameraRun) throws(InputError) -> Void) {
-    let name = kind == .video ? "camera pictures" : "camera sound"
+    let name = kind == .video ? "camera frames" : "camera audio"
     // In time before everything else of the process, if the system lets: late media cannot be made good.
     let isStarted = DedicatedThread.start(name, niceness: Self.niceness) {
       do throws(InputError) {
@@ -113,13 +113,13 @@ final class CameraRun: Sendable {
 
   private func ended(_ kind: MediaKind) {
     let isLast = requests.withLock { $0.trackEnded() }
-    // A pipe's end is the camera's end, whatever sound there would be.
+    // A pipe's end is the camera's end, whatever audio there would be.
     if isLast || (kind == .video && plan.endsWithVideoFrames) { stop() }
     if isLast { continuation.finish() }
   }
 
-  private func fail(_ refusal: InputError) {
-    let sentence = "\(plan.name) cannot be played on: \(refusal)."
+  private func fail(_ rejection: InputError) {
+    let sentence = "\(plan.name) cannot be played on: \(rejection)."
     let isFirst = requests.withLock { requests in
       defer { requests.end(failure: sentence) }
       return !requests.isOver

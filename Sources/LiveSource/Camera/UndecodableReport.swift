@@ -2,7 +2,7 @@ import FileSource
 import Logging
 import Media
 
-/// Tells of what could not be decoded: of the first at once, of all at the end, so that a damaged file does not fill the log.
+/// Reports what could not be decoded: of the first at once, of all at the end, so that a damaged file does not fill the log.
 struct UndecodableReport {
   private let kind: MediaKind
   private let file: String
@@ -15,15 +15,15 @@ struct UndecodableReport {
     self.logger = logger
   }
 
-  private var noun: String { kind == .video ? "picture" : "packet of sound" }
+  private var noun: String { kind == .video ? "frame" : "audio packet" }
 
-  /// Looks at what has been left out until now.
+  /// Looks at what has been skipped until now.
   mutating func look(at leftOut: Undecodable) {
     guard !hasReported, let first = leftOut.first else { return }
     hasReported = true
-    let instead = kind == .video ? "the one before it stands still" : "there is silence in its place"
+    let instead = kind == .video ? "the one before it stops" : "there is silence in its place"
     logger.warning(
-      "A \(noun) cannot be decoded and is left out; \(instead).",
+      "A \(noun) cannot be decoded and is skipped; \(instead).",
       metadata: [
         "file": "\(file)", "time": "\(Self.seconds(first.time)) s", "reason": "\(first.reason)",
       ])
@@ -32,9 +32,9 @@ struct UndecodableReport {
   /// Sums up at the end.
   func end(with leftOut: Undecodable) {
     guard leftOut.count > 1 else { return }
-    let nouns = kind == .video ? "pictures" : "packets of sound"
+    let nouns = kind == .video ? "frames" : "audio packets"
     logger.warning(
-      "\(leftOut.count) \(nouns) could not be decoded and were left out.", metadata: ["file": "\(file)"])
+      "\(leftOut.count) \(nouns) could not be decoded and were skipped.", metadata: ["file": "\(file)"])
   }
 
   /// With three decimals.

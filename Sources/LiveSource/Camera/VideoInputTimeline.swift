@@ -1,9 +1,9 @@
 import FileSource
 
-/// An input's pictures on the camera's time, round after round, at their own times or at an even rate.
+/// An input's frames on the camera's time, round after round, at their own times or at an even rate.
 ///
-/// Where an input is shorter than the round, its last picture stands still: it comes again and again at the input's own
-/// pace. At an even rate each picture is the newest of the input: pictures are given again or left out, by time.
+/// Where an input is shorter than the round, its last frame stops: it comes again and again at the input's own
+/// pace. At an even rate each frame is the newest of the input: frames are given again or skipped, by time.
 struct VideoInputTimeline {
   private let input: any VideoInput
   private let interval: Int64
@@ -12,29 +12,29 @@ struct VideoInputTimeline {
   private let rounds: LoopSchedule
   private let rate: VideoRate?
 
-  /// When the round began, and whether it has brought a picture.
+  /// When the round began, and whether it has brought a frame.
   private var base: Int64 = 0
   private var roundHasVideoFrame = false
-  /// When the input's newest picture came, or came again.
+  /// When the input's newest frame came, or came again.
   private var last: Int64?
-  /// The next tick of the even rate; nil before the first picture.
+  /// The next tick of the even rate; nil before the first frame.
   private var tick: Int64?
 
   /// - Parameters:
-  ///   - interval: from one of the input's pictures to the next, usually.
-  ///   - rate: the even rate; nil for the pictures' own times.
+  ///   - interval: from one of the input's frames to the next, usually.
+  ///   - rate: the even rate; nil for the frames' own times.
   init(
     _ input: any VideoInput, interval: Int64, extent: Extent, rounds: LoopSchedule, rate: VideoRate? = nil
   ) {
     self.input = input
     self.interval = max(1, interval)
     if case .range(let range) = extent { self.range = range } else { range = nil }
-    // What ends when it ends is neither cut short nor begun anew.
+    // What ends when it ends is neither cut short nor started again.
     self.rounds = extent == .unknown ? LoopSchedule(period: nil, loops: false) : rounds
     self.rate = rate
   }
 
-  /// When the next picture is to be shown; nil at the end.
+  /// When the next frame is to be shown; nil at the end.
   mutating func peek() throws(InputError) -> Int64? {
     guard let rate else { return try step()?.time }
     let step = try step()
@@ -49,7 +49,7 @@ struct VideoInputTimeline {
     return time
   }
 
-  /// Goes on to the picture that `peek` told of.
+  /// Continues to the frame that `peek` told of.
   mutating func advance() throws(InputError) {
     guard let time = try peek() else { return }
     if rate == nil {
@@ -60,16 +60,16 @@ struct VideoInputTimeline {
     }
   }
 
-  /// The input's picture that `advance` went to.
+  /// The input's frame that `advance` went to.
   var current: any VideoInput { input }
 
-  /// When the last picture has had its time to be seen; nil as long as it is not known.
+  /// When the last frame has had its time to be seen; nil as long as it is not known.
   var end: Int64? { rounds.end ?? last.map { $0 + interval } }
 
-  // MARK: The input's own pictures
+  // MARK: The input's own frames
 
   private enum Step {
-    /// The input's next picture.
+    /// The input's next frame.
     case videoFrame(Int64)
     /// Its last one, still.
     case standing(Int64)
@@ -90,7 +90,7 @@ struct VideoInputTimeline {
     while true {
       let roundEnd = base + range.lowerBound + period
       if let time = try input.peek(), base + time < roundEnd { return .videoFrame(base + time) }
-      // A picture that stands still for less than half its time more is not worth another.
+      // A frame that stops for less than half its time more is not worth another.
       if let last, last + interval + interval / 2 <= roundEnd { return .standing(last + interval) }
       guard rounds.loops else { return nil }
       guard roundHasVideoFrame else { throw .changed }

@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// What the thread does that encodes pictures.
+/// What the thread does that encodes frames.
 struct VideoThread {
   private let run: CameraRun
   private var track: VideoTrack
@@ -49,7 +49,7 @@ struct VideoThread {
     guard let awaited = track.deadline else { return false }
     var (time, now) = run.look(awaited: awaited)
     switch run.takeTimeline(for: .video) {
-    case .follow(let line): encoder.follow(bitrate: split(line.bitrate), now: now)
+    case .follow(let line): encoder.adapt(toBitrate: split(line.bitrate), now: now)
     case .reset: encoder.reset(now: now)
     case nil: break
     }
@@ -63,7 +63,7 @@ struct VideoThread {
     }
     if track.isFinished(now: time) { return false }
     guard let deadline = track.deadline.flatMap(run.clock.instant) else { return false }
-    // An encoder that is asked for a keyframe and gives none must not keep this thread busy.
+    // An encoder that is requested a keyframe and gives none must not keep this thread busy.
     let again = encoder.deadline.map { max($0, now + Self.shortestSleep) }
     run.sleep(.video, until: min(deadline, again ?? deadline))
     return true
@@ -80,7 +80,7 @@ struct VideoThread {
     give(frame, due: run.clock.instant(of: due.time), now: now)
   }
 
-  /// Encodes the picture that stands still once more, because a keyframe is wanted sooner than the next picture comes.
+  /// Encodes the frame that stops once more, because a keyframe is wanted sooner than the next frame comes.
   private mutating func giveAgain(at time: Int64, now: ContinuousClock.Instant) throws(InputError) {
     let ticks = ticks(run.clock.shown(time))
     let encoder = encoder
@@ -93,7 +93,7 @@ struct VideoThread {
     frame.arrival = due ?? now
     let lost = frameWriter.lostFrames
     frameWriter.give(frame)
-    // Whoever takes frames too slowly has lost a picture that the next ones build on.
+    // Anyone who takes frames too slowly has lost a frame that the next ones build on.
     if frameWriter.lostFrames > lost { encoder.requestKeyframe(now: now) }
   }
 

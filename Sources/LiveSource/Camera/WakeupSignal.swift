@@ -37,7 +37,7 @@ final class WakeupSignal: @unchecked Sendable {
 
   /// Sleeps; returns early when rung for.
   func sleep(until deadline: ContinuousClock.Instant) {
-    // The two clocks differ by the time that the machine has slept, so the rest of the way is measured anew.
+    // The two clocks differ by the time that the machine has slept, so the rest of the way is measured again.
     let (seconds, attoseconds) = (deadline - .now).components
     guard seconds > 0 || attoseconds > 0 else { return answer() }
     var end = timespec()

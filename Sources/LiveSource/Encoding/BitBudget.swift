@@ -2,20 +2,20 @@ import Media
 
 /// What may still be sent so that the bitrate holds over every second, keyframes included.
 ///
-/// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next picture
-/// has to be left out. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
-/// pause is not followed by a burst. A keyframe of the usual size is no reason to leave out those behind it, if the last
+/// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next frame
+/// has to be skipped. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
+/// pause is not followed by a burst. A keyframe of the usual size is no reason to skip those behind it, if the last
 /// second had room for it: the encoder makes up for it with coarser ones. Beside the bucket, the last second is added up,
-/// so that pictures make room for a keyframe in just the second that it falls into, if they were not coarse enough.
+/// so that frames make room for a keyframe in just the second that it falls into, if they were not coarse enough.
 struct BitBudget: Sendable {
   /// How long unused bitrate is remembered, in seconds.
   private static let credit = 0.1
   /// How much of a keyframe is not asked back, in seconds at the bitrate.
   private static let keyframeLoan = 0.12
-  /// How long, in seconds at the new bitrate, pictures are left out at most for what was sent before the bitrate fell.
+  /// How long, in seconds at the new bitrate, frames are skipped at most for what was sent before the bitrate fell.
   private static let maximumDebt = 0.3
 
-  /// The share of the bitrate from which on a second is full and pictures are left out; what is left is for keyframes.
+  /// The share of the bitrate from which on a second is full and frames are skipped; what is left is for keyframes.
   private static let full = 0.99
   /// What a bitrate is held to, so that no sum of it can overflow.
   private static let bitrates = 1...1_000_000_000_000
@@ -36,7 +36,7 @@ struct BitBudget: Sendable {
   }
 
   /// The bitrate is another from now on.
-  mutating func follow(bitrate: Int, now: ContinuousClock.Instant) {
+  mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     settle(now: now)
     let falls = bitrate < self.bitrate
     self.bitrate = Self.held(bitrate)

@@ -1,15 +1,15 @@
-/// What of a line goes to sound and what to pictures: sound first, because a call without it is none.
+/// What of a line goes to audio and what to frames: audio first, because a call without it is none.
 package struct BitrateAllocation: Sendable, Hashable {
-  /// Bits a second for the sound's payloads.
+  /// Bits a second for the audio's payloads.
   package let audio: Int
-  /// Bits a second for the pictures' payloads.
+  /// Bits a second for the frames' payloads.
   package let video: Int
 
   /// The bits that RTP adds to each packet: header, extensions, payload descriptor and the tag of SRTP (RFC 3550, 5.1;
   /// RFC 8285; RFC 7741, 4.2; RFC 7714).
   private static let headerBits = 24 * 8
   private static let audioPackets = 50
-  /// The bits of pictures in a full packet.
+  /// The bits of frames in a full packet.
   private static let packetBits = 1_100 * 8
   /// How many packets a second are not full, because a frame ends in them.
   private static let shortPackets = 15
@@ -17,13 +17,13 @@ package struct BitrateAllocation: Sendable, Hashable {
   private static let leastAudio = 8_000
   private static let leastVideo = 10_000
 
-  /// What the line must take, in bits a second, for each bitrate of the sound.
+  /// What the line must take, in bits a second, for each bitrate of the audio.
   private static let steps = [
     (line: 200_000, audio: 48_000), (line: 110_000, audio: 32_000), (line: 60_000, audio: 24_000),
     (line: 0, audio: 16_000),
   ]
 
-  /// - Parameter total: what the line takes, packet headers included, in bits a second.
+  /// - Parameter total: what the path carries, packet headers included, in bits a second.
   package init(total: Int, hasAudio: Bool, hasVideo: Bool) {
     let total = min(max(0, total), 1 << 40)
     let audioHeaders = Self.audioPackets * Self.headerBits

@@ -1,6 +1,6 @@
-/// Joins what viewers ask for: a keyframe soon after a request, and never two within half a second.
+/// Joins what viewers request: a keyframe soon after a request, and never two within half a second.
 ///
-/// A request that comes right after a keyframe is kept and answered as soon as the distance allows, because whoever asks
+/// A request that comes right after a keyframe is kept and answered as soon as the distance allows, because anyone who asks
 /// may have lost that very keyframe.
 struct KeyframeRequests: Sendable {
   /// The shortest time between two keyframes.
@@ -34,12 +34,12 @@ struct KeyframeRequests: Sendable {
     last == nil || (asked != nil && allows(now: now))
   }
 
-  /// The earliest time for the keyframe that was asked for; nil when none was.
+  /// The earliest time for the keyframe that was requested; nil when none was.
   var earliest: ContinuousClock.Instant? {
     guard let asked else { return nil }
     return last.map { max(asked, $0 + Self.distance) } ?? asked
   }
 
-  /// The latest time for the keyframe that was asked for; nil when none was.
+  /// The latest time for the keyframe that was requested; nil when none was.
   var deadline: ContinuousClock.Instant? { earliest.map { $0 + Self.patience } }
 }

@@ -1,7 +1,7 @@
 package import Codecs
 package import Media
 
-/// Makes Opus packets of 20 ms of sound, with as many bits and as much care for losses as the line asks for.
+/// Makes Opus packets of 20 ms of audio, with as many bits and as much care for losses as the line requests.
 ///
 /// One thread calls it. It waits for nothing.
 package final class LiveAudioEncoder {
@@ -13,14 +13,14 @@ package final class LiveAudioEncoder {
   private let encoder: OpusEncoder
   private var bitrate: Int
   private var tuning = OpusLossTuning()
-  /// Sound that does not fill a packet yet.
+  /// Audio that does not fill a packet yet.
   private var waiting: [Float] = []
   /// The time of the first sample that waits.
   private var position: Int64?
   /// The time of the very first sample: packets before it are codec delay and nothing else.
   private var start: Int64 = 0
 
-  /// A hole in the sound up to this length is filled with silence, so that packets follow each other.
+  /// A hole in the audio up to this length is filled with silence, so that packets follow each other.
   private static let maximumFill = 48_000
 
   /// Times beyond this, 190,000 years, are held to it.
@@ -41,12 +41,12 @@ package final class LiveAudioEncoder {
     encoder = try OpusEncoder(settings)
   }
 
-  /// What the line takes and loses from now on.
+  /// What the path carries and loses from now on.
   ///
   /// - Parameters:
   ///   - bitrate: bits a second of payload.
   ///   - fractionLost: the share of packets that is lost, 0 to 1.
-  package func follow(bitrate: Int, fractionLost: Double, now: ContinuousClock.Instant) throws(CodecError) {
+  package func adapt(toBitrate bitrate: Int, fractionLost: Double, now: ContinuousClock.Instant) throws(CodecError) {
     let bitrate = min(max(6_000, bitrate), 510_000)
     if bitrate != self.bitrate {
       try encoder.setBitrate(bitrate)
@@ -58,18 +58,18 @@ package final class LiveAudioEncoder {
     if tuning.expectedLoss != before.expectedLoss { try encoder.setExpectedLoss(tuning.expectedLoss) }
   }
 
-  /// Makes packets of the next sound.
+  /// Makes packets of the next audio.
   ///
   /// - Parameters:
-  ///   - sound: of any length, with the encoder's channels; what does not fill a packet waits for more.
-  ///   - time: of its first sample, in ticks of 48 kHz. What lies before the end of the sound before is left out.
-  /// - Returns: the packets, each with the time at which its decoded sound begins: the codec's delay is taken off.
+  ///   - audio: of any length, with the encoder's channels; what does not fill a packet waits for more.
+  ///   - time: of its first sample, in ticks of 48 kHz. What lies before the end of the audio before is skipped.
+  /// - Returns: the packets, each with the time at which its decoded audio begins: the codec's delay is taken off.
   package func encode(
     _ audio: AudioSamples, time: Int64, now: ContinuousClock.Instant
   ) throws(CodecError) -> [EncodedFrame] {
     guard audio.channels == channels else {
       throw CodecError(
-        "encode \(audio.count) ticks of sound", "it has \(audio.channels) channels instead of \(channels)")
+        "encode \(audio.count) ticks of audio", "it has \(audio.channels) channels instead of \(channels)")
     }
     append(audio, at: time)
     var frames: [EncodedFrame] = []

@@ -2,15 +2,15 @@ package import Codecs
 package import Media
 import NIOCore
 
-/// Makes VP8 of pictures as a camera's encoder does: keyframes when they are asked for, and never more bits than the line
-/// takes, by the quantizer first, then by fewer pictures, then by smaller ones.
+/// Makes VP8 of frames as a camera's encoder does: keyframes when they are requested, and never more bits than the line
+/// takes, by the quantizer first, then by fewer frames, then by smaller ones.
 ///
 /// One thread calls it. It waits for nothing.
 package final class LiveVideoEncoder {
-  /// What the pictures are and what they may cost at first.
+  /// What the frames are and what they may cost at first.
   package struct Settings: Sendable, Hashable {
     package var size: VideoSize
-    /// How many pictures come in a second.
+    /// How many frames come in a second.
     package var framesPerSecond: Double
     package var owner: ParticipantID
     /// Bits a second of payload.
@@ -29,13 +29,13 @@ package final class LiveVideoEncoder {
   }
 
   package let settings: Settings
-  /// What is encoded at present: which pictures, and in which size.
+  /// What is encoded at present: which frames, and in which size.
   package private(set) var qualityLevel: QualityLadder.QualityLevel
   private var ladder: QualityLadder
   private var budget: BitBudget
   private var requests = KeyframeRequests()
   private var encoder: VP8Encoder
-  /// The encoder's own time: as if every picture that it gets came at an even pace, so that a pause is not made up for.
+  /// The encoder's own time: as if every frame that it gets came at an even pace, so that a pause is not made up for.
   private var encoderTime: Int64 = 0
   private var encoderBitrate: Int
   private var sinceEncoded = 0
@@ -61,38 +61,38 @@ package final class LiveVideoEncoder {
     encoder = try Self.encoder(for: qualityLevel, settings, bitrate: settings.bitrate)
   }
 
-  /// Somebody needs a keyframe: it is the next picture, at the soonest 500 ms after the keyframe before. Requests until
+  /// Somebody needs a keyframe: it is the next frame, at the soonest 500 ms after the keyframe before. Requests until
   /// then are joined.
   package func requestKeyframe(now: ContinuousClock.Instant) {
     requests.request(now: now)
   }
 
-  /// When `encodeAgain` is to be called, because a keyframe is needed, unless a picture comes before; nil when none is.
+  /// When `encodeAgain` is to be called, because a keyframe is needed, unless a frame comes before; nil when none is.
   package var deadline: ContinuousClock.Instant? {
     standing == nil ? nil : requests.deadline
   }
 
-  /// What the line takes from now on.
+  /// What the path carries from now on.
   ///
   /// - Parameter bitrate: bits a second of payload.
-  package func follow(bitrate: Int, now: ContinuousClock.Instant) {
+  package func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     if bitrate == budget.bitrate { return }
-    budget.follow(bitrate: bitrate, now: now)
-    ladder.follow(bitrate: budget.bitrate, now: now)
+    budget.adapt(toBitrate: bitrate, now: now)
+    ladder.adapt(toBitrate: budget.bitrate, now: now)
   }
 
   /// Nobody watches any more: what is made from now on is for somebody whose line is not known, as at the beginning.
   package func reset(now: ContinuousClock.Instant) {
-    budget.follow(bitrate: settings.bitrate, now: now)
+    budget.adapt(toBitrate: settings.bitrate, now: now)
     ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
   }
 
-  /// Makes a frame of the next picture.
+  /// Makes a frame of the next frame.
   ///
   /// - Parameters:
-  ///   - picture: of the settings' size.
+  ///   - frame: of the settings' size.
   ///   - time: when it is shown, in ticks of 90 kHz.
-  /// - Returns: nil when the picture is left out to hold the bitrate.
+  /// - Returns: nil when the frame is skipped to hold the bitrate.
   package func encode(
     _ videoFrame: VideoFrame, time: Int64, now: ContinuousClock.Instant
   ) throws(CodecError) -> EncodedFrame? {
@@ -109,9 +109,9 @@ package final class LiveVideoEncoder {
     return try make(of: videoFrame, time: time, keyframe: isDue, now: now)
   }
 
-  /// Makes a keyframe of the picture before once more, because somebody waits and the next picture is late.
+  /// Makes a keyframe of the frame before once more, because somebody waits and the next frame is late.
   ///
-  /// - Parameter time: when it is shown, in ticks of 90 kHz; after the time of the picture before.
+  /// - Parameter time: when it is shown, in ticks of 90 kHz; after the time of the frame before.
   /// - Returns: nil when no keyframe is due.
   package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecError) -> EncodedFrame? {
     guard let standing, requests.isDue(now: now) else { return nil }
@@ -140,7 +140,7 @@ package final class LiveVideoEncoder {
       arrival: now)
   }
 
-  /// Brings the encoder to what the ladder and the line ask for. Another size begins with a keyframe, and waits until one
+  /// Brings the encoder to what the ladder and the line request. Another size begins with a keyframe, and waits until one
   /// is allowed.
   ///
   /// - Returns: whether the encoder is a new one.
@@ -163,7 +163,7 @@ package final class LiveVideoEncoder {
     return false
   }
 
-  /// What size pictures are to have now: the ladder's, or half of it in every other turn of a size that is to change by itself.
+  /// What size frames are to have now: the ladder's, or half of it in every other turn of a size that is to change by itself.
   private func wantedSize(now: ContinuousClock.Instant) -> VideoSize {
     let size = ladder.qualityLevel.size
     guard let turn = settings.sizeChange, turn > .zero, let firstVideoFrame,

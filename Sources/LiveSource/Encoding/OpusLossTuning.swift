@@ -10,7 +10,7 @@ struct OpusLossTuning: Sendable {
   /// From which loss on copies are worth their bits, and below which they are not, in per cent.
   private static let worthwhile = 1.0
   private static let notWorthwhile = 0.5
-  /// More than this is not prepared for: the copies would leave nothing for the sound itself.
+  /// More than this is not prepared for: the copies would leave nothing for the audio itself.
   private static let most = 40.0
   /// In how many seconds a reported loss is forgotten by half.
   private static let halfLife = 5.0

@@ -1,14 +1,14 @@
 package import Media
 
-/// How many pictures are sent, and how large, when the quantizer alone does not hold the bitrate.
+/// How many frames are sent, and how large, when the quantizer alone does not hold the bitrate.
 ///
-/// The rungs lead from the source's own rate and size down: first half the pictures, then smaller ones. An encoder at the
-/// end of its quantizers, or pictures that have to be left out, lead down within a second or two. Up it goes one rung at a
+/// The rungs lead from the source's own rate and size down: first half the frames, then smaller ones. An encoder at the
+/// end of its quantizers, or frames that have to be skipped, lead down within a second or two. Up it goes one rung at a
 /// time, after fine quantizers for several seconds, and later each time that a rung turned out to be too high.
 package struct QualityLadder: Sendable {
   /// One combination of rate and size.
   package struct QualityLevel: Sendable, Hashable {
-    /// One of so many pictures is encoded.
+    /// One of so many frames is encoded.
     package let divisor: Int
     package let size: VideoSize
   }
@@ -22,7 +22,7 @@ package struct QualityLadder: Sendable {
   private static let coarse = 52.0
   private static let fine = 30.0
   private static let veryFine = 16.0
-  /// The share of pictures left out at which a rung is too high.
+  /// The share of frames skipped at which a rung is too high.
   private static let leftOut = 0.25
   private static let maximumLeftOut = 0.5
   /// Bits for each pixel below which not even the coarsest quantizer can do; there it goes down at once.
@@ -49,7 +49,7 @@ package struct QualityLadder: Sendable {
   private var wentUp: ContinuousClock.Instant?
 
   /// - Parameters:
-  ///   - size: the source's pictures.
+  ///   - size: the source's frames.
   ///   - framesPerSecond: how many of them it gives.
   package init(size: VideoSize, framesPerSecond: Double) {
     self.framesPerSecond = max(0.1, framesPerSecond)
@@ -64,19 +64,19 @@ package struct QualityLadder: Sendable {
     self.qualityLevels = qualityLevels
   }
 
-  /// Fewer pictures a second than this are never halved.
+  /// Fewer frames a second than this are never halved.
   private static let fewestToHalve = 14.0
-  /// Pictures are not made smaller than this.
+  /// Frames are not made smaller than this.
   private static let shortestSide = 90
 
   /// The bitrate is another from now on; goes down at once where it is hopeless otherwise.
-  package mutating func follow(bitrate: Int, now: ContinuousClock.Instant) {
+  package mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     while index + 1 < qualityLevels.count, bitsForPixel(bitrate, on: qualityLevel) < Self.leastBitsForPixel {
       goDown(1, now: now)
     }
   }
 
-  /// A picture was encoded; keyframes that were asked for do not count.
+  /// A frame was encoded; keyframes that were requested do not count.
   ///
   /// - Parameter quantizer: 0 (finest) to 63.
   package mutating func encoded(quantizer: Int, bitrate: Int, now: ContinuousClock.Instant) {
@@ -85,7 +85,7 @@ package struct QualityLadder: Sendable {
     judge(bitrate: bitrate, now: now)
   }
 
-  /// A picture had to be left out to hold the bitrate; those that the divisor leaves out do not count.
+  /// A frame had to be skipped to hold the bitrate; those that the divisor skips do not count.
   package mutating func leftOut(bitrate: Int, now: ContinuousClock.Instant) {
     omitted += 1
     judge(bitrate: bitrate, now: now)

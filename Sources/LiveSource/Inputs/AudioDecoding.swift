@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import NIOCore
 
-/// A decoder of one track's packets to sound at 48 kHz.
+/// A decoder of one track's packets to audio at 48 kHz.
 protocol AudioDecoding: AnyObject {
   /// 1 or 2.
   var channels: Int { get }
@@ -24,7 +24,7 @@ extension StoredTrack {
   }
 }
 
-/// Opus packets as sound.
+/// Opus packets as audio.
 final class OpusDecoding: AudioDecoding {
   let channels: Int
   private let decoder: OpusDecoder

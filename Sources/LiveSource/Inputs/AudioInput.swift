@@ -1,6 +1,6 @@
 import Codecs
 
-/// Sound at 48 kHz that is pulled piece by piece, from the start again after `rewind`. One thread uses it.
+/// Audio at 48 kHz that is pulled piece by piece, from the start again after `rewind`. One thread uses it.
 protocol AudioInput: AnyObject {
   /// The next piece.
   ///
@@ -19,7 +19,7 @@ extension AudioInput {
   var undecodable: Undecodable { Undecodable() }
 }
 
-/// Sound that was found good and can be opened as often as it is to be played.
+/// Audio that was found good and can be opened as often as it is to be played.
 struct CheckedAudio: Sendable {
   /// What it is, for example `WAV, 44100 Hz, stereo, 24 bit`.
   var summary: String

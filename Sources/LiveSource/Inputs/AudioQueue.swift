@@ -1,6 +1,6 @@
 import Codecs
 
-/// Sound that has been made but not yet asked for.
+/// Audio that has been made but not yet requested.
 struct AudioQueue {
   let channels: Int
   private var samples: [Float] = []

@@ -1,6 +1,5 @@
 import FileSource
-import FoundationEssentials
-package import Media
+import Media
 import Synchronization
 
 /// The one clock of a playing's tracks, looked at by the threads of both.
@@ -45,27 +44,5 @@ final class CameraClock: Sendable {
     // Not the moment when somebody made this: a thread may begin to play some milliseconds later.
     let seconds = wallClock.seconds(at: began.map(MonotonicInstant.init) ?? wallClock.moment)
     return (Int64(exactly: (seconds * 48_000).rounded()) ?? 0) &+ shown / unit
-  }
-}
-
-extension WallClock {
-  /// Reads both clocks; for the edge of the program only.
-  ///
-  /// One is read after the other, and a thread may lose its turn in between. So they are read a few times, and the reading
-  /// that took least counts.
-  package static func read() -> WallClock {
-    var best = readOnce()
-    for _ in 0..<4 {
-      let next = readOnce()
-      if next.took < best.took { best = next }
-    }
-    return best.clock
-  }
-
-  private static func readOnce() -> (clock: WallClock, took: Duration) {
-    let before = MonotonicInstant.now
-    let seconds = Date().timeIntervalSince1970
-    let took = MonotonicInstant.now - before
-    return (WallClock(moment: before + took / 2, secondsSince1970: seconds), took)
   }
 }

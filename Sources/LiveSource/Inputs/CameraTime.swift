@@ -2,15 +2,15 @@ import FileSource
 
 /// A camera's own time, in units of `FileTime.rate` since it began, and how it lies on the machine's clock.
 ///
-/// It stands still while the machine sleeps: when more than `maximumCatchUp` has gone by since anybody looked and the
-/// one who looks wanted to be woken that long ago, playing goes on from where it was. What was played before a pause and
+/// It stops while the machine sleeps: when more than `maximumCatchUp` has gone by since anybody looked and the
+/// one who looks wanted to be woken that long ago, playing continues from where it was. What was played before a pause and
 /// what is played after it keep their distance to the machine's clock in `shown(_:)`, for all tracks alike.
 struct CameraTime: Sendable {
   /// The longest lateness that is caught up.
   static let maximumCatchUp: Duration = .seconds(2)
 
   private(set) var began: ContinuousClock.Instant?
-  /// Units for which it stood still.
+  /// Units for which it stopped.
   private var pauses: Int64 = 0
   private var lastLook: ContinuousClock.Instant?
 

@@ -1,7 +1,7 @@
 /// How the channels of a file become one or two.
 ///
 /// One stays one, two stay two. More are mixed down to two as ITU-R BS.775 does it (the middle and the surrounding ones
-/// 3 dB lower on their sides), made quieter as a whole so that nothing can be clipped; the low-frequency one is left out.
+/// 3 dB lower on their sides), made quieter as a whole so that nothing can be clipped; the low-frequency one is skipped.
 /// The order of channels is that of WAV (WAVEFORMATEXTENSIBLE).
 struct ChannelMix: Sendable, Hashable {
   let inputs: Int
@@ -18,8 +18,8 @@ struct ChannelMix: Sendable, Hashable {
     inputs = max(1, channels)
     outputs = min(2, inputs)
     let middle = Float(0.5).squareRoot()
-    var shares = Self.places(inputs).map { place -> (left: Float, right: Float) in
-      switch place {
+    var shares = Self.positions(inputs).map { position -> (left: Float, right: Float) in
+      switch position {
       case .left: (1, 0)
       case .right: (0, 1)
       case .middle: (middle, middle)
@@ -59,7 +59,7 @@ struct ChannelMix: Sendable, Hashable {
     case left, right, middle, low, leftBehind, rightBehind
   }
 
-  private static func places(_ channels: Int) -> [Place] {
+  private static func positions(_ channels: Int) -> [Place] {
     switch channels {
     case 1: [.middle]
     case 2: [.left, .right]

@@ -11,11 +11,11 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
     self.description = description
   }
 
-  init(_ refusal: MediaFile.Refusal) {
-    switch refusal {
-    case .otherCodec(.video, let name): description = "its picture is \(name), and VP8 and VP9 are played"
-    case .otherCodec(.audio, let name): description = "its sound is \(name), and Opus and Vorbis are played"
-    default: description = refusal.description
+  init(_ rejection: MediaFile.ReadError) {
+    switch rejection {
+    case .otherCodec(.video, let name): description = "its frame is \(name), and VP8 and VP9 are played"
+    case .otherCodec(.audio, let name): description = "its audio is \(name), and Opus and Vorbis are played"
+    default: description = rejection.description
     }
   }
 
@@ -28,8 +28,8 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Runs what reads a file, and gives its refusal in this target's words.
-func refusing<Result>(_ body: () throws(MediaFile.Refusal) -> Result) throws(InputError) -> Result {
-  do throws(MediaFile.Refusal) {
+func refusing<Result>(_ body: () throws(MediaFile.ReadError) -> Result) throws(InputError) -> Result {
+  do throws(MediaFile.ReadError) {
     return try body()
   } catch {
     throw InputError(error)

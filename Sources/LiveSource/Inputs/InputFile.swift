@@ -1,7 +1,7 @@
 import FileSource
 import Media
 
-/// Tells what a file is by its first bytes, and has it checked.
+/// Says what a file is by its first bytes, and has it checked.
 enum InputFile {
   /// What a file holds that can be played.
   struct Found: Sendable {
@@ -10,11 +10,11 @@ enum InputFile {
     var remarks: [String] = []
   }
 
-  /// - Parameter rate: pictures a second for what has no rate of its own.
+  /// - Parameter rate: frames a second for what has no rate of its own.
   static func check(_ path: String, rate: VideoRate?) throws(InputError) -> Found {
-    let file = try refusing { () throws(MediaFile.Refusal) in try OpenFile(path) }
+    let file = try refusing { () throws(MediaFile.ReadError) in try OpenFile(path) }
     guard file.size > 0 else { throw InputError(.empty) }
-    let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(64) }
+    let beginning = try refusing { () throws(MediaFile.ReadError) in try file.beginning(64) }
     switch kind(beginning) {
     case .y4m: return Found(videoFrames: try Y4MFile.check(file, rate: rate))
     case .samples: return Found(audio: try SampledAudio.check(file))
@@ -46,7 +46,7 @@ enum InputFile {
   }
 
   private static func stored(_ path: String) throws(InputError) -> Found {
-    let stored = try refusing { () throws(MediaFile.Refusal) -> StoredFile in
+    let stored = try refusing { () throws(MediaFile.ReadError) -> StoredFile in
       let stored = try StoredFile(opening: path, accepting: Set(StoredCodec.allCases))
       try stored.refuseWhatIsTooShort()
       return stored

@@ -5,7 +5,7 @@ import Media
 
 /// A PNG file, read by libpng: any depth, palette, grey and alpha, which is laid over black.
 enum PNGFile {
-  /// The largest file: what the largest picture takes with 16 bits a channel and no compression, and some more.
+  /// The largest file: what the largest frame takes with 16 bits a channel and no compression, and some more.
   static let maximumFile = 160 << 20
 
   static func videoFrame(_ file: OpenFile) throws(InputError) -> VideoFrame {
@@ -16,12 +16,12 @@ enum PNGFile {
   /// Red, green, blue and how opaque each pixel is.
   static func pixels(_ file: OpenFile) throws(InputError) -> (size: VideoSize, pixels: [UInt8]) {
     guard file.size <= UInt64(maximumFile) else {
-      throw InputError("it has \(file.size) bytes, and a picture of \(maximumFile) is the largest")
+      throw InputError("it has \(file.size) bytes, and a frame of \(maximumFile) is the largest")
     }
     // The size is looked at before the file is read, let alone anything allocated for its pixels.
-    let size = try size(refusing { () throws(MediaFile.Refusal) in try file.beginning(24) })
+    let size = try size(refusing { () throws(MediaFile.ReadError) in try file.beginning(24) })
     try VideoScaling.check(size)
-    let bytes = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Int(file.size), from: 0) }
+    let bytes = try refusing { () throws(MediaFile.ReadError) in try file.bytes(Int(file.size), from: 0) }
     return (size, try pixels(bytes, size: size))
   }
 

@@ -3,7 +3,7 @@ import FileSource
 import Media
 import Pattern
 
-/// The test pattern's sound, on the same clock as its pictures.
+/// The test pattern's audio, on the same clock as its frames.
 final class PatternAudioInput: AudioInput {
   private let pattern: PatternAudio
   private let clock: CameraClock

@@ -3,15 +3,15 @@ import FileSource
 import Media
 import Pattern
 
-/// The test pattern: each picture that is sent is numbered, and tells the sender's time at which it is to be shown.
+/// The test pattern: each frame that is sent is numbered, and tells the sender's time at which it is to be shown.
 ///
-/// What is left out, to hold a bitrate or because the machine is late, takes no number: whoever misses one knows that it was
+/// What is skipped, to hold a bitrate or because the machine is late, takes no number: anyone who misses one knows that it was
 /// lost on its way.
 final class PatternVideo: VideoInput {
   private let painter: PatternPainter
   private let rate: VideoRate
   private let clock: CameraClock
-  private var place: Int64 = 0
+  private var position: Int64 = 0
   private var number: UInt32 = 0
 
   static let usualRate = VideoRate(videoFrames: 30)
@@ -23,20 +23,20 @@ final class PatternVideo: VideoInput {
     self.clock = clock
   }
 
-  func peek() -> Int64? { rate.time(of: place) }
-  func advance() { place += 1 }
-  func rewind() { place = 0 }
+  func peek() -> Int64? { rate.time(of: position) }
+  func advance() { position += 1 }
+  func rewind() { position = 0 }
   func videoFrameWasSent() { number &+= 1 }
 
   func videoFrame() -> VideoFrame {
-    painter.videoFrame(frame: number, time: clock.unixMilliseconds(at: rate.time(of: max(0, place - 1))))
+    painter.videoFrame(frame: number, time: clock.unixMilliseconds(at: rate.time(of: max(0, position - 1))))
   }
 
   static func check(size: VideoSize?, rate: VideoRate?) throws(InputError) -> CheckedVideo {
     guard let rate = rate ?? usualRate else { throw .changed }
     let size = size ?? usualSize
     return CheckedVideo(
-      summary: "test pattern \(size), \(rate) pictures a second", size: size, interval: rate.interval,
+      summary: "test pattern \(size), \(rate) frames a second", size: size, interval: rate.interval,
       extent: .endless, open: { clock in PatternVideo(size: size, rate: rate, clock: clock) })
   }
 }

@@ -2,13 +2,13 @@ import Glibc
 
 /// The bytes of a pipe, as long as anybody wants what is in them. One thread uses it.
 final class PipeBytes {
-  /// Whose pictures they are to become.
+  /// Whose frames they are to become.
   let mailbox: VideoFrameMailbox
   private let descriptor: Int32
   /// How many have been read.
   private(set) var position = 0
 
-  /// How often is looked whether anybody still wants pictures, in milliseconds.
+  /// How often is looked whether anybody still wants frames, in milliseconds.
   private static let patience: Int32 = 250
 
   init(_ descriptor: Int32, until mailbox: VideoFrameMailbox) {

@@ -1,13 +1,13 @@
 import Codecs
 import Media
 
-/// How the pictures of a pipe lie in its bytes.
+/// How the frames of a pipe lie in its bytes.
 struct PipeFormat: Sendable, Hashable {
   let size: VideoSize
   let layout: PixelLayout
   /// Whether black is 0 and white 255, instead of 16 and 235.
   let isFullRange: Bool
-  /// Bytes of one picture.
+  /// Bytes of one frame.
   let byteCount: Int
 
   /// Nil for a size that is not possible.

@@ -2,19 +2,19 @@ import Glibc
 import Logging
 import Media
 
-/// Reads pictures from a pipe on a thread of its own, so that a writer that is slow holds up nobody.
+/// Reads frames from a pipe on a thread of its own, so that a writer that is slow holds up nobody.
 ///
-/// What begins as a Y4M file does is read as one: a header line, then pictures, each behind a line of its own. Anything else is raw
-/// pictures, one behind the other.
+/// What begins as a Y4M file does is read as one: a header line, then frames, each behind a line of its own. Anything else is raw
+/// frames, one behind the other.
 final class PipeReader: Sendable {
   let mailbox: VideoFrameMailbox
 
-  /// What a picture's line begins with.
+  /// What a frame's line begins with.
   private static let word = "FRAME"
 
   /// - Parameters:
   ///   - descriptor: stays open.
-  ///   - raw: how raw pictures lie in it; nil when they cannot be read.
+  ///   - raw: how raw frames lie in it; nil when they cannot be read.
   init(_ descriptor: Int32, raw: PipeFormat?, logger: Logger) {
     let mailbox = VideoFrameMailbox()
     self.mailbox = mailbox
@@ -39,7 +39,7 @@ final class PipeReader: Sendable {
       let header = try header(pipe, beginning)
       let shape = try PipeFormat(header)
       guard mailbox.announce(.y4m(header)) else {
-        throw InputError("raw pictures were to come from it, and a Y4M file comes too late")
+        throw InputError("raw frames were to come from it, and a Y4M file comes too late")
       }
       while !mailbox.isUseless, try isAnotherVideoFrame(pipe, logger) {
         guard put(pipe.next(shape.byteCount), of: shape, into: mailbox, logger) else { return }
@@ -60,24 +60,24 @@ final class PipeReader: Sendable {
     }
   }
 
-  /// Reads the line before a picture of a Y4M file.
+  /// Reads the line before a frame of a Y4M file.
   ///
   /// - Returns: false at the end.
   private static func isAnotherVideoFrame(_ pipe: PipeBytes, _ logger: Logger) throws(InputError) -> Bool {
     let position = pipe.position
     let word = pipe.next(Self.word.utf8.count)
-    guard Self.word.utf8.starts(with: word) else { throw InputError("at byte \(position) no picture begins") }
+    guard Self.word.utf8.starts(with: word) else { throw InputError("at byte \(position) no frame begins") }
     if word.isEmpty { return false }
     switch pipe.line(Y4MFile.maximumLine - word.count) {
     case .whole: return true
     case .cutOff:
-      if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the line before a picture.") }
+      if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the line before a frame.") }
       return false
-    case .tooLong: throw InputError("at byte \(position) a picture's line has no end")
+    case .tooLong: throw InputError("at byte \(position) a frame's line has no end")
     }
   }
 
-  /// Hands a picture on.
+  /// Hands a frame on.
   ///
   /// - Returns: false at the end, where it is not whole, and when nobody will take it.
   private static func put(
@@ -86,7 +86,7 @@ final class PipeReader: Sendable {
     if videoFrame.count == shape.byteCount { return mailbox.put(videoFrame) }
     if !videoFrame.isEmpty, !mailbox.isUseless {
       logger.warning(
-        "Standard input ended in the middle of a picture: \(videoFrame.count) of \(shape.byteCount) bytes came.")
+        "Standard input ended in the middle of a frame: \(videoFrame.count) of \(shape.byteCount) bytes came.")
     }
     mailbox.end(rest: videoFrame.count)
     return false

@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import Media
 
-/// Pictures from a pipe, Y4M or raw I420, one at each beat of a rate. A writer that is slower makes a camera that stands still;
+/// Frames from a pipe, Y4M or raw I420, one at each beat of a rate. A writer that is slower makes a camera that stops;
 /// one that is faster waits.
 final class PipedVideo: VideoInput {
   private let mailbox: VideoFrameMailbox
@@ -43,23 +43,23 @@ final class PipedVideo: VideoInput {
 
   // MARK: Before it is played
 
-  /// How long the first picture is waited for before anybody joins, in seconds.
+  /// How long the first frame is waited for before anybody joins, in seconds.
   private static let patience = Duration.seconds(2)
-  /// How long a header is, where nothing else tells what will come.
+  /// How long a header is, where nothing else says what will come.
   private static let patienceForHeader = Duration.seconds(10)
 
   /// Begins to read.
   ///
   /// - Parameters:
   ///   - descriptor: standard input, or what stands for it in a test.
-  ///   - size: of raw pictures. What has a header tells its own.
-  ///   - rate: of raw pictures, and of what has a header that tells none.
+  ///   - size: of raw frames. What has a header tells its own.
+  ///   - rate: of raw frames, and of what has a header that tells none.
   static func check(
     _ descriptor: Int32, size: VideoSize?, rate: VideoRate?, logger: Logger
   ) throws(InputError) -> CheckedVideo {
-    if isatty(descriptor) == 1 { throw InputError("it is a terminal, and pictures are to come from it") }
+    if isatty(descriptor) == 1 { throw InputError("it is a terminal, and frames are to come from it") }
     let raw = size.flatMap { PipeFormat(size: $0, layout: .i420) }
-    if let size, raw == nil { throw InputError("pictures of \(size) are not possible") }
+    if let size, raw == nil { throw InputError("frames of \(size) are not possible") }
     let reader = PipeReader(descriptor, raw: raw, logger: logger)
     let wait = size == nil ? patienceForHeader : patience
     switch try reader.mailbox.waitForFormat(wait) {
@@ -79,9 +79,9 @@ final class PipedVideo: VideoInput {
     _ reader: PipeReader, _ shape: PipeFormat?, rate: VideoRate?
   ) throws(InputError) -> CheckedVideo {
     guard let shape, let rate = rate ?? usualRate else {
-      throw InputError("raw pictures come from it, and their size must be given (--size)")
+      throw InputError("raw frames come from it, and their size must be given (--size)")
     }
-    return try checked(reader, shape, rate, name: "raw pictures")
+    return try checked(reader, shape, rate, name: "raw frames")
   }
 
   private static func checkY4M(
@@ -99,9 +99,9 @@ final class PipedVideo: VideoInput {
     var remarks: [String] = []
     switch try reader.mailbox.waitForFirst(patience) {
     case nil:
-      remarks.append("No picture has come from it yet; a black one is shown until one does.")
+      remarks.append("No frame has come from it yet; a black one is shown until one does.")
     case (isThere: false, let rest)?:
-      throw InputError("it ended after \(rest) bytes, and a picture of \(shape.size) has \(shape.byteCount)")
+      throw InputError("it ended after \(rest) bytes, and a frame of \(shape.size) has \(shape.byteCount)")
     case (isThere: true, _)?:
       break
     }

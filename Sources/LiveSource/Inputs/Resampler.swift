@@ -1,6 +1,6 @@
 import CSoxr
 
-/// Sound of any rate made 48 kHz, by libsoxr in its high quality. What comes out begins where what goes in does: the
+/// Audio of any rate made 48 kHz, by libsoxr in its high quality. What comes out begins where what goes in does: the
 /// filter's delay is taken off.
 final class Resampler {
   private let handle: OpaquePointer
@@ -45,7 +45,7 @@ final class Resampler {
     return output
   }
 
-  /// Ends the sound, and gives what is left.
+  /// Ends the audio, and gives what is left.
   func finish() -> [Float] {
     var output: [Float] = []
     var taken = 0

@@ -50,9 +50,9 @@ final class SampleFile {
       rate: Int(info.samplerate), channels: Int(info.channels), frames: Int64(info.frames),
       container: Self.name(container), samples: String(cString: chatbot_sndfile_samples_of(&info)),
       isPlain: container == CHATBOT_SNDFILE_WAV)
-    if let refusal = Self.refusal(of: traits, fileSize: file.size) {
+    if let rejection = Self.rejection(of: traits, fileSize: file.size) {
       sf_close(handle)
-      throw refusal
+      throw rejection
     }
     self.handle = handle
     self.cursor = cursor
@@ -64,7 +64,7 @@ final class SampleFile {
 
   /// Reads the next samples, interleaved, from -1 to 1 (a float file can hold anything).
   ///
-  /// - Returns: whole frames; fewer than asked for only at the end.
+  /// - Returns: whole frames; fewer than requested only at the end.
   func read(_ frames: Int) -> [Float] {
     [Float](unsafeUninitializedCapacity: frames * traits.channels) { buffer, count in
       guard let start = buffer.baseAddress else { return }
@@ -78,18 +78,18 @@ final class SampleFile {
     guard sf_seek(handle, 0, Int32(SF_SEEK_SET)) == 0 else { throw .changed }
   }
 
-  private static func refusal(of traits: Traits, fileSize: UInt64) -> InputError? {
-    if traits.container.isEmpty { return InputError("its sound is neither WAV nor FLAC nor Vorbis") }
+  private static func rejection(of traits: Traits, fileSize: UInt64) -> InputError? {
+    if traits.container.isEmpty { return InputError("its audio is neither WAV nor FLAC nor Vorbis") }
     guard rates.contains(traits.rate) else {
       return InputError(
-        "its sound has \(traits.rate) samples a second, and \(rates.lowerBound) to \(rates.upperBound) are possible")
+        "its audio has \(traits.rate) samples a second, and \(rates.lowerBound) to \(rates.upperBound) are possible")
     }
     guard (1...maximumChannels).contains(traits.channels) else {
-      return InputError("its sound has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
+      return InputError("its audio has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
     }
-    guard traits.frames > 0 else { return InputError("no sound is in it") }
+    guard traits.frames > 0 else { return InputError("no audio is in it") }
     guard traits.frames / Int64(traits.rate) < FileTime.latestHours * 3_600 else {
-      return InputError("its sound claims to be longer than \(FileTime.latestHours) h")
+      return InputError("its audio claims to be longer than \(FileTime.latestHours) h")
     }
     // The densest sample that is not compressed by more than a constant has four bits.
     if traits.isPlain, traits.frames > Int64(clamping: fileSize) * 2 {

@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// The sound of a file of samples, mixed to two channels at most and made 48 kHz.
+/// The audio of a file of samples, mixed to two channels at most and made 48 kHz.
 final class SampledAudio: AudioInput {
   private let file: SampleFile
   private let mix: ChannelMix
@@ -64,7 +64,7 @@ final class SampledAudio: AudioInput {
     let file = try SampleFile(open)
     let traits = file.traits
     let frames = traits.isPlain ? traits.frames : try count(file)
-    guard frames > 0 else { throw InputError("no sound is in it") }
+    guard frames > 0 else { throw InputError("no audio is in it") }
     let length = Resampler.ticks(of: frames, rate: traits.rate)
     let mix = ChannelMix(channels: traits.channels)
     let channels =
@@ -91,12 +91,12 @@ final class SampledAudio: AudioInput {
       if samples.isEmpty { return frames }
       frames += Int64(samples.count / file.traits.channels)
     }
-    throw InputError("its sound is longer than \(FileTime.latestHours) h")
+    throw InputError("its audio is longer than \(FileTime.latestHours) h")
   }
 
   /// Whether a RIFF header promises more than there is. What a live writer puts there promises nothing.
   private static func isCutOff(_ open: OpenFile) throws(InputError) -> Bool {
-    let head = try refusing { () throws(MediaFile.Refusal) in try open.beginning(8) }
+    let head = try refusing { () throws(MediaFile.ReadError) in try open.beginning(8) }
     guard head.count == 8, head.starts(with: Array("RIFF".utf8)) else { return false }
     let promised = head[4...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return promised < 0x7fff_f000 && promised + 8 > open.size

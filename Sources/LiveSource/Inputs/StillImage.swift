@@ -3,7 +3,7 @@ import Codecs
 import FileSource
 import Media
 
-/// A picture that stands still, given again and again.
+/// A frame that stops, given again and again.
 final class StillImage: VideoInput {
   private let image: VideoFrame
   private let rate: VideoRate
@@ -20,7 +20,7 @@ final class StillImage: VideoInput {
   func rewind() { number = 0 }
 
   /// Five a second unless asked otherwise: far below what counts as a freeze, and nearly nothing to encode. A keyframe
-  /// that is asked for does not wait for the next.
+  /// that is requested does not wait for the next.
   static let usualRate = VideoRate(videoFrames: 5)
 
   /// Reads a PNG file.

@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// The sound of a WebM or Ogg file, decoded: Opus or Vorbis, with its gaps as silence.
+/// The audio of a WebM or Ogg file, decoded: Opus or Vorbis, with its gaps as silence.
 final class StoredAudio: AudioInput {
   private let reader: TrackReader
   private let track: StoredTrack
@@ -22,7 +22,7 @@ final class StoredAudio: AudioInput {
   private static let smallestGap: Int64 = 2_880
 
   init(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) {
-    reader = try refusing { () throws(MediaFile.Refusal) in try stored.reader(of: track) }
+    reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     self.track = track
     decoder = try track.audioDecoder()
     queue = AudioQueue(channels: decoder.channels)
@@ -36,7 +36,7 @@ final class StoredAudio: AudioInput {
 
   func rewind() throws(InputError) {
     let reader = reader
-    try refusing { () throws(MediaFile.Refusal) in try reader.rewind() }
+    try refusing { () throws(MediaFile.ReadError) in try reader.rewind() }
     decoder = try track.audioDecoder()
     queue = AudioQueue(channels: decoder.channels)
     position = 0
@@ -51,7 +51,7 @@ final class StoredAudio: AudioInput {
     if silence > 0 { return addSilence() }
     let reader = reader
     let frame =
-      if let waiting { waiting } else { try refusing { () throws(MediaFile.Refusal) in try reader.next() } }
+      if let waiting { waiting } else { try refusing { () throws(MediaFile.ReadError) in try reader.next() } }
     waiting = nil
     guard let frame else {
       queue.append(samples: decoder.finish())
@@ -88,7 +88,7 @@ final class StoredAudio: AudioInput {
     queue.append(silence: Int(ticks))
   }
 
-  /// Checks a file's sound track.
+  /// Checks a file's audio track.
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedAudio {
     let audio = try StoredAudio(stored, track)
     _ = try audio.read(1)

@@ -2,9 +2,9 @@ import Codecs
 import FileSource
 import Media
 
-/// The pictures of a WebM or IVF file, decoded.
+/// The frames of a WebM or IVF file, decoded.
 ///
-/// A frame that cannot be decoded is left out and counted, and the picture before it stands still, as with any player.
+/// A frame that cannot be decoded is skipped and counted, and the frame before it stops, as with any player.
 final class StoredVideo: VideoInput {
   private let reader: TrackReader
   private let codec: StoredCodec
@@ -15,7 +15,7 @@ final class StoredVideo: VideoInput {
   private let size: VideoSize
 
   init(_ stored: StoredFile, _ track: StoredTrack, size: VideoSize) throws(InputError) {
-    reader = try refusing { () throws(MediaFile.Refusal) in try stored.reader(of: track) }
+    reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     codec = track.codec
     self.size = size
     decoder = try VideoDecoding(track.codec)
@@ -24,7 +24,7 @@ final class StoredVideo: VideoInput {
   func peek() throws(InputError) -> Int64? {
     if let next { return next.time }
     let reader = reader
-    next = try refusing { () throws(MediaFile.Refusal) in try reader.next() }
+    next = try refusing { () throws(MediaFile.ReadError) in try reader.next() }
     return next?.time
   }
 
@@ -43,17 +43,17 @@ final class StoredVideo: VideoInput {
 
   func rewind() throws(InputError) {
     let reader = reader
-    try refusing { () throws(MediaFile.Refusal) in try reader.rewind() }
+    try refusing { () throws(MediaFile.ReadError) in try reader.rewind() }
     decoder = try VideoDecoding(codec)
     next = nil
   }
 
-  /// Checks a file's picture track.
+  /// Checks a file's frame track.
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedVideo {
-    guard let size = track.size else { throw InputError("its pictures tell no size") }
+    guard let size = track.size else { throw InputError("its frames tell no size") }
     try VideoScaling.check(size)
     let videoFrames = try StoredVideo(stored, track, size: size)
-    // The first picture is decoded: a profile or a size that cannot be is told before anybody waits for pictures.
+    // The first frame is decoded: a profile or a size that cannot be is told before anybody waits for frames.
     guard try videoFrames.peek() != nil, let first = videoFrames.next else { throw .changed }
     let decoder = videoFrames.decoder
     _ = try coding { () throws(CodecError) in try decoder.decode(first.payload) }

@@ -30,9 +30,9 @@ extension VideoFrame {
     red.replaceValues(by: colourTable)
   }
 
-  /// The upper left part of the picture.
+  /// The upper left part of the frame.
   ///
-  /// - Parameter wanted: even sides, none larger than the picture's.
+  /// - Parameter wanted: even sides, none larger than the frame's.
   func cropped(to wanted: VideoSize) -> VideoFrame {
     guard wanted != size, wanted.width <= size.width, wanted.height <= size.height else { return self }
     var part = VideoFrame(size: wanted)

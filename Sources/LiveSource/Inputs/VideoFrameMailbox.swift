@@ -1,17 +1,17 @@
 import Media
 
-/// Whole pictures from the thread that reads a pipe to the one that plays them: a few, so that a writer that is too fast
+/// Whole frames from the thread that reads a pipe to the one that plays them: a few, so that a writer that is too fast
 /// has to wait.
 final class VideoFrameMailbox: Sendable {
   private struct State {
     var videoFrames: [[UInt8]] = []
     var hasEnded = false
     var isAbandoned = false
-    /// Bytes behind the last whole picture.
+    /// Bytes behind the last whole frame.
     var rest = 0
     var format: Format?
     /// Why what comes cannot be played, or not on.
-    var refusal: InputError?
+    var rejection: InputError?
   }
 
   /// What comes from a pipe.
@@ -20,12 +20,12 @@ final class VideoFrameMailbox: Sendable {
     case y4m(Y4MHeader)
   }
 
-  /// Pictures that wait at most.
+  /// Frames that wait at most.
   static let capacity = 4
 
   private let state = Monitor(State())
 
-  /// Adds a picture; waits while the box is full.
+  /// Adds a frame; waits while the box is full.
   ///
   /// - Returns: false when nobody will take it.
   func put(_ videoFrame: [UInt8]) -> Bool {
@@ -39,7 +39,7 @@ final class VideoFrameMailbox: Sendable {
 
   /// What will come is known.
   ///
-  /// - Returns: false when it is taken for something else already.
+  /// - Returns: false when it is treated as something else already.
   func announce(_ format: Format) -> Bool {
     state.withLock { state in
       if let known = state.format { return known == format }
@@ -49,14 +49,14 @@ final class VideoFrameMailbox: Sendable {
   }
 
   /// What comes cannot be played, or not on.
-  func refuse(_ refusal: InputError) {
+  func refuse(_ rejection: InputError) {
     state.withLock { state in
-      state.refusal = refusal
+      state.rejection = rejection
       state.hasEnded = true
     }
   }
 
-  /// No picture will come.
+  /// No frame will come.
   func end(rest: Int) {
     state.withLock { state in
       state.hasEnded = true
@@ -64,47 +64,47 @@ final class VideoFrameMailbox: Sendable {
     }
   }
 
-  /// Nobody will take a picture.
+  /// Nobody will take a frame.
   func abandon() { state.withLock { $0.isAbandoned = true } }
 
   var isUseless: Bool { state.withLock { $0.isAbandoned } }
 
-  /// The next picture, if one is there.
+  /// The next frame, if one is there.
   func take() -> [UInt8]? {
     state.withLock { $0.videoFrames.isEmpty ? nil : $0.videoFrames.removeFirst() }
   }
 
   /// Whether nothing is there and nothing will come.
   func isOver() throws(InputError) -> Bool {
-    let (isOver, refusal) = state.withLock { ($0.hasEnded && $0.videoFrames.isEmpty, $0.refusal) }
-    if isOver, let refusal { throw refusal }
+    let (isOver, rejection) = state.withLock { ($0.hasEnded && $0.videoFrames.isEmpty, $0.rejection) }
+    if isOver, let rejection { throw rejection }
     return isOver
   }
 
-  /// Waits until it is known what will come. When that takes too long it is taken for raw pictures from then on.
+  /// Waits until it is known what will come. When that takes too long it is treated as raw frames from then on.
   ///
   /// - Returns: nil when it is not known.
   func waitForFormat(_ patience: Duration) throws(InputError) -> Format? {
     _ = state.wait(atMost: patience) { $0.format != nil || $0.hasEnded ? true : nil }
-    let (format, refusal) = state.withLock { state in
+    let (format, rejection) = state.withLock { state in
       let known = state.format
-      if known == nil, state.refusal == nil { state.format = .raw }
-      return (known, state.refusal)
+      if known == nil, state.rejection == nil { state.format = .raw }
+      return (known, state.rejection)
     }
-    if let refusal { throw refusal }
+    if let rejection { throw rejection }
     return format
   }
 
-  /// Waits for the first picture.
+  /// Waits for the first frame.
   ///
   /// - Returns: nil when none came in time; otherwise whether one is there, and how many bytes came if none is.
   func waitForFirst(_ patience: Duration) throws(InputError) -> (isThere: Bool, rest: Int)? {
     let found = state.wait(atMost: patience) { state in
       !state.videoFrames.isEmpty || state.hasEnded
-        ? (isThere: !state.videoFrames.isEmpty, rest: state.rest, state.refusal) : nil
+        ? (isThere: !state.videoFrames.isEmpty, rest: state.rest, state.rejection) : nil
     }
-    guard let (isThere, rest, refusal) = found else { return nil }
-    if !isThere, let refusal { throw refusal }
+    guard let (isThere, rest, rejection) = found else { return nil }
+    if !isThere, let rejection { throw rejection }
     return (isThere, rest)
   }
 }

@@ -1,26 +1,26 @@
 import Codecs
 import Media
 
-/// Pictures that are pulled one after the other, from the start again after `rewind`. One thread uses it.
+/// Frames that are pulled one after the other, from the start again after `rewind`. One thread uses it.
 ///
-/// The three steps are apart so that pictures can be left out without being read, decoded or painted.
+/// The three steps are apart so that frames can be skipped without being read, decoded or painted.
 protocol VideoInput: AnyObject {
-  /// When the next picture is to be shown, in units of `FileTime.rate` from the start of the round; nil at the end.
+  /// When the next frame is to be shown, in units of `FileTime.rate` from the start of the round; nil at the end.
   func peek() throws(InputError) -> Int64?
 
-  /// Goes on to the picture that `peek` told of.
+  /// Continues to the frame that `peek` told of.
   func advance() throws(InputError)
 
-  /// The picture that `advance` went to; can be asked for more than once.
+  /// The frame that `advance` went to; can be requested more than once.
   func videoFrame() throws(InputError) -> VideoFrame
 
-  /// The picture that was asked for last has been sent, and was not left out.
+  /// The frame that was requested last has been sent, and was not skipped.
   func videoFrameWasSent()
 
   /// What could not be decoded until now.
   var undecodable: Undecodable { get }
 
-  /// Goes back to the start. The picture that `advance` went to stays until it goes on.
+  /// Goes back to the start. The frame that `advance` went to stays until it continues.
   func rewind() throws(InputError)
 }
 
@@ -29,29 +29,29 @@ extension VideoInput {
   var undecodable: Undecodable { Undecodable() }
 }
 
-/// Pictures that were found good and can be opened as often as they are to be played.
+/// Frames that were found good and can be opened as often as they are to be played.
 struct CheckedVideo: Sendable {
   /// What they are, for example `Y4M 640x480 at 30 videoFrames a second`.
   var summary: String
   var size: VideoSize
-  /// From one picture to the next, usually, in units of `FileTime.rate`; above zero.
+  /// From one frame to the next, usually, in units of `FileTime.rate`; above zero.
   var interval: Int64
   var extent: Extent
   var remarks: [String] = []
   var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
 }
 
-/// How long an input goes on, in units of `FileTime.rate`.
+/// How long an input continues, in units of `FileTime.rate`.
 enum Extent: Sendable, Hashable {
   /// From the first frame's beginning to the last one's end, on the input's own time line. It can be played again.
   case range(Range<Int64>)
-  /// For ever, as a still picture does.
+  /// For ever, as a still image does.
   case endless
   /// Until it ends, whenever that is, as a pipe does. It cannot be played again.
   case unknown
 }
 
-/// What of an input could not be decoded, and was left out.
+/// What of an input could not be decoded, and was skipped.
 struct Undecodable: Sendable, Hashable {
   /// The first that was.
   struct First: Sendable, Hashable {

@@ -1,12 +1,12 @@
 import FileSource
 
-/// Pictures a second, as a fraction, so that the millionth picture has its exact time.
+/// Frames a second, as a fraction, so that the millionth frame has its exact time.
 struct VideoRate: Sendable, Hashable, CustomStringConvertible {
   let videoFrames: Int64
   let seconds: Int64
 
-  /// The slowest is one picture a minute, the fastest a thousand a second.
-  static let limits = "one picture a minute to 1000 a second"
+  /// The slowest is one frame a minute, the fastest a thousand a second.
+  static let limits = "one frame a minute to 1000 a second"
 
   /// - Returns: nil for a rate outside the limits.
   init?(videoFrames: Int64, seconds: Int64 = 1) {
@@ -32,7 +32,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
 
   var perSecond: Double { Double(videoFrames) / Double(seconds) }
 
-  /// When a picture is to be shown, in units of `FileTime.rate`, rounded down.
+  /// When a frame is to be shown, in units of `FileTime.rate`, rounded down.
   func time(of videoFrame: Int64) -> Int64 {
     let (whole, rest) = videoFrame.quotientAndRemainder(dividingBy: videoFrames)
     let unit = seconds * Int64(FileTime.rate)
@@ -42,7 +42,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     return whole * unit + fraction
   }
 
-  /// When the last of so many pictures ends, and whether that is beyond what any file may have.
+  /// When the last of so many frames ends, and whether that is beyond what any file may have.
   func endTime(of count: Int64) -> (end: Int64, isTooLate: Bool) {
     let limit = FileTime.latest
     guard count / videoFrames <= limit / (seconds * Int64(FileTime.rate)) else { return (limit, true) }
@@ -50,7 +50,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     return (end, end > limit)
   }
 
-  /// The newest picture at a time.
+  /// The newest frame at a time.
   func videoFrame(at time: Int64) -> Int64 {
     guard time > 0 else { return 0 }
     let unit = seconds * Int64(FileTime.rate)
@@ -60,7 +60,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     return videoFrame
   }
 
-  /// From one picture to the next, in units, at least one.
+  /// From one frame to the next, in units, at least one.
   var interval: Int64 { max(1, time(of: 1)) }
 
   /// For example `30` or `29.97`.

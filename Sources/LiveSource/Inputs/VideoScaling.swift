@@ -1,18 +1,18 @@
 import Codecs
 import Media
 
-/// The size in which pictures are encoded.
+/// The size in which frames are encoded.
 ///
-/// A wanted size is taken as it is. Without one, pictures keep theirs: an odd row or column is cut off, because half of
-/// what handles pictures on their way expects even sides, and what is larger than a camera's is made smaller, because no
+/// A wanted size is taken as it is. Without one, frames keep theirs: an odd row or column is cut off, because half of
+/// what handles frames on their way expects even sides, and what is larger than a camera's is made smaller, because no
 /// machine encodes it in real time.
 struct VideoScaling: Sendable, Hashable {
   let source: VideoSize
   let target: VideoSize
 
-  /// Sides that pictures can have.
+  /// Sides that frames can have.
   static let sides = 16...4_096
-  /// The largest picture that is encoded unless a size is asked for; lying or standing.
+  /// The largest frame that is encoded unless a size is requested; lying or standing.
   static let largest = VideoSize(width: 1_920, height: 1_080)
 
   /// - Parameter wanted: even sides within the limits; see `check(wanted:)`.
@@ -21,12 +21,12 @@ struct VideoScaling: Sendable, Hashable {
     target = wanted ?? Self.target(for: source)
   }
 
-  /// What a user may want to know; nil when the pictures keep their size.
+  /// What a user may want to know; nil when the frames keep their size.
   var remark: String? {
     if target == source { return nil }
     return isCrop
-      ? "Its pictures of \(source) are shown as \(target): sides are even."
-      : "Its pictures of \(source) are shown as \(target)."
+      ? "Its frames of \(source) are shown as \(target): sides are even."
+      : "Its frames of \(source) are shown as \(target)."
   }
 
   func fit(_ videoFrame: VideoFrame) throws(InputError) -> VideoFrame {
@@ -52,15 +52,15 @@ struct VideoScaling: Sendable, Hashable {
     return VideoSize(width: max(sides.lowerBound, size.width), height: max(sides.lowerBound, size.height))
   }
 
-  /// Refuses pictures that are too small or too large, before anything is allocated for them.
+  /// Refuses frames that are too small or too large, before anything is allocated for them.
   static func check(_ source: VideoSize) throws(InputError) {
     guard sides.contains(source.width), sides.contains(source.height) else {
       throw InputError(
-        "its pictures are \(source), and a side must be \(sides.lowerBound) to \(sides.upperBound) pixels")
+        "its frames are \(source), and a side must be \(sides.lowerBound) to \(sides.upperBound) pixels")
     }
   }
 
-  /// Refuses a size that a user asks for and that cannot be encoded.
+  /// Refuses a size that a user requests and that cannot be encoded.
   static func check(wanted: VideoSize) throws(InputError) {
     guard sides.contains(wanted.width), sides.contains(wanted.height) else {
       throw InputError(

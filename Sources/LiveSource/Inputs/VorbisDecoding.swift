@@ -1,7 +1,7 @@
 import CVorbis
 import NIOCore
 
-/// Vorbis packets as sound, by libvorbis: mixed to two channels at most and made 48 kHz.
+/// Vorbis packets as audio, by libvorbis: mixed to two channels at most and made 48 kHz.
 final class VorbisDecoding: AudioDecoding {
   /// libvorbis' parts point at each other, so they must not move.
   private let decoder: UnsafeMutablePointer<chatbot_vorbis>
@@ -26,7 +26,7 @@ final class VorbisDecoding: AudioDecoding {
       let rate = Int(decoder.pointee.info.rate)
       let channels = Int(decoder.pointee.info.channels)
       guard SampleFile.rates.contains(rate), (1...SampleFile.maximumChannels).contains(channels) else {
-        throw InputError("its Vorbis sound has \(channels) channels and \(rate) samples a second")
+        throw InputError("its Vorbis audio has \(channels) channels and \(rate) samples a second")
       }
       guard chatbot_vorbis_ready(decoder) != 0 else { throw Self.malformed }
       self.rate = rate

@@ -2,21 +2,21 @@ import Codecs
 import FileSource
 import Media
 
-/// A Y4M file: a header line, then pictures, each behind a line of its own.
+/// A Y4M file: a header line, then frames, each behind a line of its own.
 struct Y4MFile: Sendable {
   let header: Y4MHeader
   let file: OpenFile
-  /// Bytes of one picture.
+  /// Bytes of one frame.
   let videoFrameBytes: Int
-  /// Where the first picture's line begins.
+  /// Where the first frame's line begins.
   let start: UInt64
 
-  /// The longest line before a picture.
+  /// The longest line before a frame.
   static let maximumLine = 256
 
   init(_ file: OpenFile) throws(InputError) {
     self.file = file
-    let beginning = try refusing { () throws(MediaFile.Refusal) in try file.beginning(Y4MHeader.maximumLine) }
+    let beginning = try refusing { () throws(MediaFile.ReadError) in try file.beginning(Y4MHeader.maximumLine) }
     guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else {
       throw InputError("its Y4M header has no end within \(Y4MHeader.maximumLine) bytes")
     }
@@ -29,22 +29,22 @@ struct Y4MFile: Sendable {
     start = UInt64(end + 1)
   }
 
-  /// Where a picture's bytes begin, from where its line begins; nil at the file's end and where it is cut off.
+  /// Where a frame's bytes begin, from where its line begins; nil at the file's end and where it is cut off.
   func pixels(afterLineAt position: UInt64) throws(InputError) -> UInt64? {
-    let line = try refusing { () throws(MediaFile.Refusal) in try file.bytes(Self.maximumLine, from: position) }
+    let line = try refusing { () throws(MediaFile.ReadError) in try file.bytes(Self.maximumLine, from: position) }
     guard !line.isEmpty else { return nil }
     guard "FRAME".utf8.starts(with: line.prefix(5)) else {
-      throw InputError("at byte \(position) no picture begins")
+      throw InputError("at byte \(position) no frame begins")
     }
     guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
       if line.count < Self.maximumLine { return nil }
-      throw InputError("at byte \(position) a picture's line has no end")
+      throw InputError("at byte \(position) a frame's line has no end")
     }
     let pixels = position + UInt64(end + 1)
     return file.size - pixels >= UInt64(videoFrameBytes) ? pixels : nil
   }
 
-  /// Walks over all pictures.
+  /// Walks over all frames.
   ///
   /// - Returns: how many are whole, and whether something follows the last of them.
   func count() throws(InputError) -> (videoFrames: Int64, isCutOff: Bool) {
@@ -68,12 +68,12 @@ struct Y4MFile: Sendable {
     let (videoFrames, isCutOff) = try y4m.count()
     guard videoFrames > 0 else {
       throw InputError(
-        "it holds no whole picture: one of \(y4m.header.size) has \(y4m.videoFrameBytes) bytes")
+        "it holds no whole frame: one of \(y4m.header.size) has \(y4m.videoFrameBytes) bytes")
     }
     let (end, tooLong) = rate.endTime(of: videoFrames)
     if tooLong { throw InputError("it is longer than 100 h") }
     return CheckedVideo(
-      summary: "Y4M \(y4m.header.size), \(videoFrames) pictures at \(rate) a second", size: y4m.header.size,
+      summary: "Y4M \(y4m.header.size), \(videoFrames) frames at \(rate) a second", size: y4m.header.size,
       interval: rate.interval, extent: .range(0..<end),
       remarks: isCutOff ? ["It is cut off; what is whole is played."] : [],
       open: { _ in Y4MVideo(y4m, rate: rate) })

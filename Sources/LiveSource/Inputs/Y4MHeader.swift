@@ -4,7 +4,7 @@ import Media
 /// The first line of a Y4M file (yuv4mpeg(5) of the MJPEG tools): a word for each trait, its first letter the name.
 struct Y4MHeader: Hashable {
   let size: VideoSize
-  /// Pictures a second; nil when the file says that it does not know (0:0).
+  /// Frames a second; nil when the file says that it does not know (0:0).
   let rate: VideoRate?
   let layout: PixelLayout
   /// Whether black is 0 and white 255, instead of 16 and 235.
@@ -40,7 +40,7 @@ struct Y4MHeader: Hashable {
     }
     self.size = VideoSize(width: width, height: height)
     guard ["p", "?", ""].contains(interlacing) else {
-      throw InputError("its pictures are interlaced, and only whole pictures are played")
+      throw InputError("its frames are interlaced, and only whole frames are played")
     }
     self.layout = try Self.layout(colours)
     self.isFullRange = isFullRange
@@ -56,7 +56,7 @@ struct Y4MHeader: Hashable {
     default:
       let name = printable(colours)
       if colours.contains("p1") || colours.hasPrefix("mono") {
-        throw InputError("its pictures have more than 8 bits a value (\(name)), and 8 are played")
+        throw InputError("its frames have more than 8 bits a value (\(name)), and 8 are played")
       }
       throw InputError("its colours are \(name), and only 420, 422, 444 and mono with 8 bits are played")
     }

@@ -2,15 +2,15 @@ import Codecs
 import FileSource
 import Media
 
-/// The pictures of a Y4M file, read when they are asked for.
+/// The frames of a Y4M file, read when they are requested.
 final class Y4MVideo: VideoInput {
   private let y4m: Y4MFile
   private let rate: VideoRate
-  /// The next picture: its number, where its line begins, and where its bytes do once that is known.
+  /// The next frame: its number, where its line begins, and where its bytes do once that is known.
   private var number: Int64 = 0
   private var line: UInt64
   private var pixels: UInt64?
-  /// Where the bytes of the picture lie that `advance` went to.
+  /// Where the bytes of the frame lie that `advance` went to.
   private var shown: UInt64?
 
   init(_ y4m: Y4MFile, rate: VideoRate) {
@@ -36,7 +36,7 @@ final class Y4MVideo: VideoInput {
     guard let shown else { throw .changed }
     let file = y4m.file
     let count = y4m.videoFrameBytes
-    let bytes = try refusing { () throws(MediaFile.Refusal) in try file.bytes(count, from: shown) }
+    let bytes = try refusing { () throws(MediaFile.ReadError) in try file.bytes(count, from: shown) }
     guard bytes.count == count else { throw .changed }
     var videoFrame = try VideoFrame(bytes, size: y4m.header.size, layout: y4m.header.layout)
     if y4m.header.isFullRange { videoFrame.narrowRange() }

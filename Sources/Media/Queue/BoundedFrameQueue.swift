@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// A queue in front of work that may take longer than media takes to arrive: first in, first out, with its bytes counted, and a
-/// ``FrameDropper`` at its entrance, so that whoever brings a frame never waits.
+/// ``FrameDropper`` at its entrance, so that anyone who brings a frame never waits.
 ///
 /// The owner decides how much room there is, and protects the queue with a lock. To take an element costs the same however many
 /// wait.

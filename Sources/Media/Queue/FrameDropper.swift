@@ -67,7 +67,7 @@ package struct FrameDropper: Sendable {
     return .dropped(drop(frame, of: track, reason: reason))
   }
 
-  /// Drops a frame without asking for room.
+  /// Drops a frame without requesting room.
   ///
   /// - Returns: all that were dropped since the last admitted one, this one included.
   @discardableResult

@@ -24,7 +24,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Does something with the value; whoever waits looks at it then.
+  /// Does something with the value; anyone who waits looks at it then.
   package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer {

@@ -8,7 +8,7 @@ package import NIOCore
 ///                     └── alert, wrong certificate ──► failed ◄──┘ fatal alert
 /// ```
 ///
-/// OpenSSL keeps the retransmission timer and reads the real clock for it; ``retransmissionDelay`` tells when to call
+/// OpenSSL keeps the retransmission timer and reads the real clock for it; ``retransmissionDelay`` says when to call
 /// ``handleTimeout()``. The first retransmission comes after 50 ms: a peer that was not ready for the first flight
 /// then costs a twentieth of OpenSSL's usual second.
 package final class DTLSConnection {
@@ -158,7 +158,7 @@ package final class DTLSConnection {
         return
       }
     }
-    // What else the datagram held: a repeated Finished, which SSL_read answers, an alert, or data that nobody asked for.
+    // What else the datagram held: a repeated Finished, which SSL_read answers, an alert, or data that nobody requested.
     while true {
       let count = scratch.withUnsafeMutableBytes { SSL_read(ssl, $0.baseAddress, Int32($0.count)) }
       if count > 0 { continue }

@@ -76,7 +76,7 @@ extension PeerConnection {
     }
   }
 
-  /// Does what a change in the secure transport asks for.
+  /// Does what a change in the secure transport requests.
   func handle(_ change: SecureTransport.Change?, now: ContinuousClock.Instant) {
     switch change {
     case nil:

@@ -9,7 +9,7 @@ extension PeerConnection {
 
   /// The signalling server says that the participant is not in the room any more.
   ///
-  /// That is so when they close the page, and also when only their way to the server breaks. So a call goes on for as long as
+  /// That is so when they close the page, and also when only their way to the server breaks. So a call continues for as long as
   /// media comes, and without an end if they are heard of by signalling again; otherwise it ends at once.
   ///
   /// - Parameter returnIsVerified: whether the server gives their id to nobody else.
@@ -40,10 +40,10 @@ extension PeerConnection {
 
   /// Whether a compound RTCP packet has a BYE in it (RFC 3550, 6.6): packet type 203.
   private static func saysGoodbye(_ compound: ByteBuffer) -> Bool {
-    var place = compound.readerIndex
-    while let (_, type, words) = compound.getMultipleIntegers(at: place, as: (UInt8, UInt8, UInt16).self) {
+    var position = compound.readerIndex
+    while let (_, type, words) = compound.getMultipleIntegers(at: position, as: (UInt8, UInt8, UInt16).self) {
       if type == 203 { return true }
-      place += 4 * (Int(words) + 1)
+      position += 4 * (Int(words) + 1)
     }
     return false
   }

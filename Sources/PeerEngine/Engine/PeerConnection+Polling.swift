@@ -95,12 +95,12 @@ extension PeerConnection {
     }
   }
 
-  /// Carries out what media has asked for.
+  /// Carries out what media has requested.
   func carryOutOutputs() {
-    for place in outputs.indices {
+    for position in outputs.indices {
       // Taken out of the list, a packet is nobody else's: it is encrypted where it lies.
       var output = MediaSession.Output.keyframeRequested
-      swap(&output, &outputs[place])
+      swap(&output, &outputs[position])
       switch consume output {
       case .rtp(let packet): transmitProtected(packet, isControl: false)
       case .rtcp(let packet): transmitProtected(packet, isControl: true)
@@ -119,7 +119,7 @@ extension PeerConnection {
     }
   }
 
-  /// Sends the last datagrams of a call again, for nobody asks for them when they are lost: without a goodbye the other side
+  /// Sends the last datagrams of a call again, for nobody requests them when they are lost: without a goodbye the other side
   /// waits for half a minute.
   func repeatGoodbyes(from first: Int) {
     let goodbyes = actions.dropFirst(first).filter { if case .transmit = $0 { true } else { false } }
@@ -154,15 +154,15 @@ extension PeerConnection {
   }
 }
 
-/// How far connecting has come, for whoever wants to know where it ended.
+/// How far connecting has come, for anyone who wants to know where it ended.
 extension PeerConnection {
-  /// Tells of a milestone, the first time.
+  /// Reports a milestone, the first time.
   func connectionSettings(_ milestone: ConnectionMilestone) {
     guard milestones.insert(milestone).inserted else { return }
     emit(.reached(milestone))
   }
 
-  /// Tells of those that the ICE agent has reached.
+  /// Reports those that the ICE agent has reached.
   func followMilestones() {
     if agent.statistics.checksSent > 0 { connectionSettings(.checksBegun) }
     if agent.statistics.checksAnswered > 0 { connectionSettings(.checkAnswered) }

@@ -24,9 +24,9 @@ extension PeerConnection {
     }
   }
 
-  /// Does what a message asks for.
+  /// Does what a message requests.
   func take(_ message: SignallingMessage, now: ContinuousClock.Instant) {
-    // Whoever says something is in the room.
+    // Anyone who says something is in the room.
     leftRoom = nil
     agentIsTouched = true
     usernameFragmentsAreNew = true
@@ -60,7 +60,7 @@ extension PeerConnection {
   /// Whether an offer can only be answered by an engine of its own.
   ///
   /// One that comes from another `RTCPeerConnection` than before is taken by the engine that there is, which begins ICE and DTLS
-  /// anew, so that a recording goes on. That cannot be done where the participant shows the certificate of before, because then
+  /// again, so that a recording continues. That cannot be done where the participant shows the certificate of before, because then
   /// nothing says that DTLS begins again, or where an offer of ours waits that goes first: nobody is there to answer it. It must
   /// not be done where the id may be somebody else's by now: what they send belongs into no recording of the participant's.
   package func needsNewEngine(forOffer sdp: String) -> Bool {
@@ -118,7 +118,7 @@ extension PeerConnection {
     trickleLocalCandidates()
     do {
       handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
-      // Another certificate in mid-call means another handshake, which may not take for ever either.
+      // Another certificate during the call means another handshake, which may not take for ever either.
       if isOpen, !secure.isSecured, connectingDeadline == nil {
         connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
         change(to: .connecting)

@@ -71,7 +71,7 @@ package final class PeerConnection {
   var secure: SecureTransport
   var media: MediaSession
   var actions: [Action] = []
-  /// What media has asked for and is not carried out yet.
+  /// What media has requested and is not carried out yet.
   var outputs: [MediaSession.Output] = []
   /// Where datagrams leave and go; the chosen pair, or before there is one the pair on which the handshake came.
   var path: Path?
@@ -95,7 +95,7 @@ package final class PeerConnection {
   var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
   /// How many of the local candidates have been sent by themselves.
   var trickledCount = 0
-  /// What the participant's last description tells of their connection.
+  /// What the participant's last description reports their connection.
   var remoteConnection: RemoteConnectionIdentity?
   /// When the signalling server said that the participant had left, unless they were heard of since.
   var leftRoom: MonotonicInstant?
@@ -181,14 +181,14 @@ package final class PeerConnection {
 
   /// Sends a frame of ours; its time is the media time since our source began.
   ///
-  /// - Parameter times: whether sound and picture are on one clock.
+  /// - Parameter times: whether audio and video are on one clock.
   package func send(_ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     framesSent &+= 1
     media.send(frame, times: times, now: now)
   }
 
-  /// Gives the pictures since the last keyframe that others were sent before this participant came.
+  /// Gives the frames since the last keyframe that others were sent before this participant came.
   package func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     guard isOpen, !group.isEmpty else { return }
     media.prime(group, now: now)

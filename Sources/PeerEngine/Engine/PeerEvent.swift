@@ -6,7 +6,7 @@ public enum PeerEvent: Sendable, Hashable {
   /// To be carried to the participant.
   case signal(SignallingMessage)
   case stateChanged(ConnectionState)
-  /// A step on the way to a connection was taken for the first time.
+  /// A step on the way to a connection was treated as the first time.
   case reached(ConnectionMilestone)
   /// What the participant sends.
   case media(MediaEvent)
@@ -59,7 +59,7 @@ public struct CloseReason: Sendable, Hashable, CustomStringConvertible {
     case closedByParticipant
     /// Nothing was heard from the participant any more.
     case connectionLost
-    /// It could not be made, or may not go on: a wrong certificate, for example.
+    /// It could not be made, or may not continue: a wrong certificate, for example.
     case failed
   }
 

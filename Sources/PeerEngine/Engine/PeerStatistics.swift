@@ -17,9 +17,9 @@ public struct PeerStatistics: Sendable, Hashable {
   public var fractionLost: Double = 0
   /// The remote side's count of packets of ours that it lost for good or for a while: those sent again are not subtracted.
   public var packetsLost: Int64 = 0
-  /// Keyframes that the remote side has asked for, each request counted.
+  /// Keyframes that the remote side has requested, each request counted.
   public var keyframeRequests: UInt64 = 0
-  /// What the line takes of what we send, in bits a second, as ``PeerEvent/targetBitrate(_:fractionLost:)`` told it last; nil
+  /// What the path carries of what we send, in bits a second, as ``PeerEvent/targetBitrate(_:fractionLost:)`` told it last; nil
   /// before that.
   public var targetBitrate: Int?
   /// Seconds for the way there and back; nil before the first measurement.

@@ -1,6 +1,6 @@
 internal import SDP
 
-/// By what one `RTCPeerConnection` of a participant is told from the next: a page may close one and make another, and go on
+/// By what one `RTCPeerConnection` of a participant is told from the next: a page may close one and make another, and continue
 /// under the same name in the room.
 struct RemoteConnectionIdentity: Sendable, Hashable {
   /// The second field of the origin line, which all descriptions of a connection should share (RFC 8866, 5.2). aiortc makes a

@@ -35,7 +35,7 @@ struct SecureTransport {
   private var state = State.waiting {
     didSet { session = if case .secured(_, let session) = state { session } else { nil } }
   }
-  /// What protects media; nil before the handshake is done. Stored, because every packet asks for it.
+  /// What protects media; nil before the handshake is done. Stored, because every packet requests it.
   private(set) var session: SRTPSession?
   private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
   private var hasStarted = false

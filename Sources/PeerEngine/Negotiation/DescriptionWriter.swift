@@ -30,14 +30,14 @@ struct DescriptionWriter {
     }
     description.sections = sections.enumerated().map { index, section in
       switch section.content {
-      case .refused(let format): refusal(of: section, format: format)
+      case .refused(let format): rejection(of: section, format: format)
       case .media(let media): write(section, media, withCandidates: index == first)
       }
     }
     return description.text
   }
 
-  private func refusal(of section: LocalSection, format: String) -> MediaSection {
+  private func rejection(of section: LocalSection, format: String) -> MediaSection {
     var written = MediaSection(
       MediaLine(kind: section.kind, port: 0, transportProtocol: section.transportProtocol, formats: [format]))
     written.append(type: "c", "IN IP4 0.0.0.0")

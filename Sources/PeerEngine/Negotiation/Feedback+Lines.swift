@@ -2,7 +2,7 @@ internal import Media
 
 extension NegotiatedMedia.Feedback {
   /// Every kind of feedback there is, as the value of `a=rtcp-fb`, in Chromium's order.
-  private static let names: [(name: String, place: any WritableKeyPath<Self, Bool> & Sendable)] = [
+  private static let names: [(name: String, position: any WritableKeyPath<Self, Bool> & Sendable)] = [
     ("goog-remb", \.maximumBitrateEstimate),
     ("transport-cc", \.transportWide),
     ("ccm fir", \.fullIntraRequest),
@@ -23,25 +23,25 @@ extension NegotiatedMedia.Feedback {
     return feedback
   }
 
-  /// Reads the values of `a=rtcp-fb` lines (RFC 4585, 4.2); those that we do not know are left out.
+  /// Reads the values of `a=rtcp-fb` lines (RFC 4585, 4.2); those that we do not know are skipped.
   init(parsing values: [String]) {
     self.init()
-    for (name, place) in Self.names where values.contains(name) {
-      self[keyPath: place] = true
+    for (name, position) in Self.names where values.contains(name) {
+      self[keyPath: position] = true
     }
   }
 
   /// What both can do.
   func intersection(_ other: Self) -> Self {
     var both = Self()
-    for (_, place) in Self.names {
-      both[keyPath: place] = self[keyPath: place] && other[keyPath: place]
+    for (_, position) in Self.names {
+      both[keyPath: position] = self[keyPath: position] && other[keyPath: position]
     }
     return both
   }
 
   /// The values of the `a=rtcp-fb` lines.
   var values: [String] {
-    Self.names.filter { self[keyPath: $0.place] }.map(\.name)
+    Self.names.filter { self[keyPath: $0.position] }.map(\.name)
   }
 }

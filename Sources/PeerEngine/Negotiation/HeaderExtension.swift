@@ -2,7 +2,7 @@ internal import Media
 
 /// The RTP header extensions that we speak, in the order in which our offers name them.
 ///
-/// `urn:3gpp:video-orientation` is left out on purpose: a sender that may not tell which side is up turns the picture before it
+/// `urn:3gpp:video-orientation` is skipped on purpose: a sender that may not say which side is up turns the frame before it
 /// encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright.
 enum HeaderExtension: CaseIterable, Sendable {
   case audioLevel

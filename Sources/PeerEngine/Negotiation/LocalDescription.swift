@@ -11,7 +11,7 @@ package struct LocalDescription: Sendable, Hashable {
   package var fingerprint: CertificateFingerprint
   /// The candidates that our SDP names, each `candidate:…` without `a=`.
   package private(set) var candidates: [String]
-  /// Our canonical name, the same for both tracks, so that the receiver plays them in step (RFC 3550, 6.5.1).
+  /// Our canonical name, the same for both tracks, so that the receiver plays them in sync (RFC 3550, 6.5.1).
   package var cname: String
   /// The id of our media stream in `a=msid` (RFC 8830).
   package var streamID: String
@@ -63,7 +63,7 @@ package struct LocalDescription: Sendable, Hashable {
   }
 
   /// Adds a candidate, `candidate:…` with or without `a=` before it, unless it is there. What is no candidate, such as
-  /// the empty text that ends trickling, is left out.
+  /// the empty text that ends trickling, is skipped.
   mutating func addCandidate(_ text: String) {
     let candidate = text.hasPrefix("a=") ? String(text.dropFirst(2)) : text
     let isOneLine = candidate.utf8.allSatisfy { $0 >= UInt8(ascii: " ") }
@@ -118,8 +118,8 @@ enum RandomString {
   static func make(length: Int, using generator: inout some RandomNumberGenerator) -> String {
     var text = ""
     for _ in 0..<length {
-      let place = Int.random(in: 0..<alphabet.count, using: &generator)
-      text.unicodeScalars.append(Unicode.Scalar(alphabet[place]))
+      let position = Int.random(in: 0..<alphabet.count, using: &generator)
+      text.unicodeScalars.append(Unicode.Scalar(alphabet[position]))
     }
     return text
   }

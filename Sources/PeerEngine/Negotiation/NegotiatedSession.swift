@@ -18,7 +18,7 @@ package struct NegotiatedSession: Sendable, Hashable {
   package var media: [NegotiatedMedia]
   /// Our own ICE credentials from this exchange on: those in the description that we sent.
   package var localCredentials: ICECredentials
-  /// Whether ICE begins anew (RFC 8445, 9): either side's credentials differ from those of the session before.
+  /// Whether ICE starts again (RFC 8445, 9): either side's credentials differ from those of the session before.
   package var isICERestart: Bool
 
   package init(

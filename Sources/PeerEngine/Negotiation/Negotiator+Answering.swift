@@ -14,10 +14,10 @@ extension Negotiator {
     let remote = try RemoteDescription(parsing: sdp)
     if isOurs(remote) { throw .ownDescription }
 
-    let choice = try SectionSelection(from: remote) { [sections, local] place, media in
+    let choice = try SectionSelection(from: remote) { [sections, local] position, media in
       let isKept =
-        place < sections.count && sections[place].media?.codec == media.codec
-        && sections[place].mid == remote.sections[place].mid
+        position < sections.count && sections[position].media?.codec == media.codec
+        && sections[position].mid == remote.sections[position].mid
       let track = local[media.codec.kind]
       // What is sent to us comes first, then what was chosen before, then what takes what we send.
       return (media.direction.sends && track.isReceived ? 4 : 0) + (isKept ? 2 : 0)
@@ -26,15 +26,15 @@ extension Negotiator {
 
     var agreed = remote.sections.map { LocalSection(refusing: $0) }
     var media: [NegotiatedMedia] = []
-    for place in choice.places.sorted() {
-      guard case .success(let theirs) = remote.sections[place].media else { continue }
+    for position in choice.positions.sorted() {
+      guard case .success(let theirs) = remote.sections[position].media else { continue }
       let track = local[theirs.codec.kind]
       let ours = LocalMedia(answering: theirs, sending: track.isSent, receiving: track.isReceived)
-      agreed[place].content = .media(ours)
-      media.append(ours.negotiated(index: place, mid: agreed[place].mid, remote: theirs, track: track))
+      agreed[position].content = .media(ours)
+      media.append(ours.negotiated(index: position, mid: agreed[position].mid, remote: theirs, track: track))
     }
     for kind in MediaKind.allCases {
-      // What the remote side stopped is not asked for again, unless there is something new to send.
+      // What the remote side stopped is not requested again, unless there is something new to send.
       let wasThere = sections.contains { $0.media?.codec.kind == kind }
       if media.contains(where: { $0.kind == kind }) {
         refusedWhenSending[kind] = nil

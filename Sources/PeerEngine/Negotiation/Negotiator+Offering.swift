@@ -3,7 +3,7 @@ internal import Media
 internal import SDP
 
 extension Negotiator {
-  /// Writes an offer and waits for its answer. Called again while waiting, it writes the offer anew, with what has
+  /// Writes an offer and waits for its answer. Called again while waiting, it writes the offer again, with what has
   /// changed.
   package mutating func createOffer() -> String {
     let credentials: ICECredentials
@@ -39,8 +39,8 @@ extension Negotiator {
         kind: kind.rawValue, transportProtocol: "UDP/TLS/RTP/SAVPF", mid: Self.freeMid(in: offered),
         content: .media(newMedia(kind, beside: offered)))
       // A refused section's place may be used again, under a new mid (RFC 8829, 5.2.2).
-      if let place = offered.firstIndex(where: { $0.media == nil && $0.kind == kind.rawValue }) {
-        offered[place] = section
+      if let position = offered.firstIndex(where: { $0.media == nil && $0.kind == kind.rawValue }) {
+        offered[position] = section
       } else {
         offered.append(section)
       }
@@ -125,15 +125,16 @@ extension Negotiator {
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []
-    for place in choice.places.sorted() {
-      guard let ours = offer.sections[place].media, case .success(let theirs) = answered.sections[place].media else {
+    for position in choice.positions.sorted() {
+      guard let ours = offer.sections[position].media, case .success(let theirs) = answered.sections[position].media
+      else {
         continue
       }
       let both = ours.agreed(with: theirs)
-      agreed[place].content = .media(both)
+      agreed[position].content = .media(both)
       media.append(
         both.negotiated(
-          index: place, mid: agreed[place].mid, remote: theirs, track: local[both.codec.kind]))
+          index: position, mid: agreed[position].mid, remote: theirs, track: local[both.codec.kind]))
     }
     for case let ours? in offer.sections.map(\.media) {
       let kind = ours.codec.kind

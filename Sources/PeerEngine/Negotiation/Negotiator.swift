@@ -17,7 +17,7 @@ internal import SDP
 /// A description that cannot be used changes nothing. Each section of ours keeps its place among the m-lines for ever,
 /// because the place is its identity (RFC 3264, 8).
 ///
-/// Left out on purpose: provisional answers (`pranswer`), more than one section of a kind, codecs other than Opus and
+/// Skipped on purpose: provisional answers (`pranswer`), more than one section of a kind, codecs other than Opus and
 /// VP8, sending simulcast, encrypted header extensions, a separate transport for a section outside the bundle: such a
 /// section is refused. SkyRTC clients and browsers use none of these, or do without.
 package struct Negotiator: Sendable {
@@ -88,13 +88,13 @@ package struct Negotiator: Sendable {
     local[kind].isSent = isSent
   }
 
-  /// Makes the next offer begin ICE anew, with new credentials (RFC 8839, 4.4.1.1.1).
+  /// Makes the next offer begin ICE again, with new credentials (RFC 8839, 4.4.1.1.1).
   package mutating func restartICE() {
     wantsICERestart = true
   }
 
   /// Whether an offer of ours would change anything: nothing was exchanged yet, there is more or less to send than last
-  /// said, or ICE is to begin anew.
+  /// said, or ICE is to start again.
   package var needsOffer: Bool {
     if isAwaitingAnswer { return false }
     if session == nil || wantsICERestart { return true }
@@ -121,7 +121,7 @@ package struct Negotiator: Sendable {
     ICECredentials.random(using: &generator)
   }
 
-  /// The DTLS role in an association that goes on: as long as the other side's certificate is the same, so are the
+  /// The DTLS role in an association that continues: as long as the other side's certificate is the same, so are the
   /// association and its roles (RFC 8842, 5.5). Firefox 153 names another role after an ICE restart, but does not take
   /// it.
   static func keptRole(of previous: NegotiatedSession?, for choice: SectionSelection) -> DTLSRole? {

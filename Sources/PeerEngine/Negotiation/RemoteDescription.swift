@@ -13,7 +13,7 @@ struct RemoteDescription: Sendable {
   /// Usable sections that share a transport.
   struct Transport: Sendable {
     /// Their places; in a bundle in the order in which it names them, else only one.
-    var places: [Int]
+    var positions: [Int]
     var isBundle: Bool
   }
 
@@ -66,48 +66,48 @@ struct RemoteDescription: Sendable {
   private static func taggedSections(
     of bundles: [[String]], mids: [String?], areUsed: [Bool]
   ) -> [String: Int] {
-    var places: [String: Int] = [:]
+    var positions: [String: Int] = [:]
     for (index, mid) in mids.enumerated() {
-      if let mid, areUsed[index], places[mid] == nil { places[mid] = index }
+      if let mid, areUsed[index], positions[mid] == nil { positions[mid] = index }
     }
     var tags: [String: Int] = [:]
     for bundle in bundles {
-      guard let tag = bundle.lazy.compactMap({ places[$0] }).first else { continue }
+      guard let tag = bundle.lazy.compactMap({ positions[$0] }).first else { continue }
       for mid in bundle where tags[mid] == nil { tags[mid] = tag }
     }
     return tags
   }
 
   private static func transports(of sections: [Section], bundles: [[String]]) -> [Transport] {
-    var places: [String: Int] = [:]
+    var positions: [String: Int] = [:]
     var unbundled: [Int] = []
     let bundled = Set(bundles.joined())
     for (index, section) in sections.enumerated() {
       guard case .success = section.media else { continue }
-      if let mid = section.mid, bundled.contains(mid), places[mid] == nil {
-        places[mid] = index
+      if let mid = section.mid, bundled.contains(mid), positions[mid] == nil {
+        positions[mid] = index
       } else {
         unbundled.append(index)
       }
     }
     // A section named by two bundles belongs to the first.
-    let shared = bundles.map { mids in mids.compactMap { places.removeValue(forKey: $0) } }
-    return shared.filter { !$0.isEmpty }.map { Transport(places: $0, isBundle: true) }
-      + unbundled.map { Transport(places: [$0], isBundle: false) }
+    let shared = bundles.map { mids in mids.compactMap { positions.removeValue(forKey: $0) } }
+    return shared.filter { !$0.isEmpty }.map { Transport(positions: $0, isBundle: true) }
+      + unbundled.map { Transport(positions: [$0], isBundle: false) }
   }
 
   /// Why sections carry nothing.
-  var refusals: [SectionRejection] {
+  var rejections: [SectionRejection] {
     sections.compactMap { section in
-      if case .failure(let refusal) = section.media { refusal } else { nil }
+      if case .failure(let rejection) = section.media { rejection } else { nil }
     }
   }
 
   /// Takes a section out of use, whatever it says.
-  mutating func refuse(at place: Int) {
-    sections[place].media = .failure(.refusedByRemote)
+  mutating func refuse(at position: Int) {
+    sections[position].media = .failure(.refusedByRemote)
     for index in transports.indices {
-      transports[index].places.removeAll { $0 == place }
+      transports[index].positions.removeAll { $0 == position }
     }
   }
 }

@@ -58,12 +58,12 @@ struct RemoteMedia: Sendable, Hashable {
     streams = Self.streams(of: section, payloadType: format.payloadType)
     // Without the estimate's numbers in the packets there is nothing to give feedback on.
     if extensions.transportSequenceNumber == nil { feedback.transportWide = false }
-    // Without names in the packets the streams could not be told apart.
+    // Without names in the packets the streams could not be distinguished.
     if extensions.streamID == nil { streams = [] }
   }
 
   /// The extensions that we speak, with ids that fit one-byte headers (RFC 8285, 4.2). The two-byte form, which larger
-  /// ids need, is left out on purpose: no browser needs it.
+  /// ids need, is skipped on purpose: no browser needs it.
   private static func extensions(
     of section: MediaSection, kind: MediaKind
   ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection]) {
@@ -86,23 +86,23 @@ struct RemoteMedia: Sendable, Hashable {
     /// Far above what any program announces in one section.
     let most = 64
     var sources: [NegotiatedMedia.RemoteSource] = []
-    var places: [UInt32: Int] = [:]
+    var positions: [UInt32: Int] = [:]
     for attribute in section.attributes("ssrc").lazy.compactMap({ SourceAttribute(parsing: $0) }) {
-      let place = places[attribute.ssrc] ?? sources.count
-      if place == sources.count {
+      let position = positions[attribute.ssrc] ?? sources.count
+      if position == sources.count {
         guard sources.count < most else { continue }
         sources.append(NegotiatedMedia.RemoteSource(ssrc: attribute.ssrc))
-        places[attribute.ssrc] = place
+        positions[attribute.ssrc] = position
       }
-      if attribute.name == "cname", sources[place].cname == nil { sources[place].cname = attribute.value }
+      if attribute.name == "cname", sources[position].cname == nil { sources[position].cname = attribute.value }
     }
     var repairing: Set<UInt32> = []
     for group in section.attributes("ssrc-group").compactMap({ SourceGroup(parsing: $0) }) {
       guard group.sources.count == 2, group.sources[0] != group.sources[1] else { continue }
-      guard let place = places[group.sources[0]] else { continue }
+      guard let position = positions[group.sources[0]] else { continue }
       switch group.semantics {
-      case "FID" where sources[place].retransmissionSSRC == nil:
-        sources[place].retransmissionSSRC = group.sources[1]
+      case "FID" where sources[position].retransmissionSSRC == nil:
+        sources[position].retransmissionSSRC = group.sources[1]
         repairing.insert(group.sources[1])
       case "FEC-FR":
         repairing.insert(group.sources[1])
@@ -121,13 +121,13 @@ struct RemoteMedia: Sendable, Hashable {
     }
     let fitting = section.attributes("rid").compactMap { RestrictionIdentifier(parsing: $0) }
       .filter { $0.direction == .send && $0.payloadTypes?.contains(payloadType) != false }
-    let places = Dictionary(zip(fitting.map(\.id), fitting.indices)) { first, _ in first }
+    let positions = Dictionary(zip(fitting.map(\.id), fitting.indices)) { first, _ in first }
     var chosen: [Int] = []
     for alternatives in simulcast.sent {
-      guard chosen.count < most, let place = alternatives.lazy.compactMap({ places[$0] }).min(),
-        !chosen.contains(place)
+      guard chosen.count < most, let position = alternatives.lazy.compactMap({ positions[$0] }).min(),
+        !chosen.contains(position)
       else { continue }
-      chosen.append(place)
+      chosen.append(position)
     }
     return chosen.map { fitting[$0] }
   }

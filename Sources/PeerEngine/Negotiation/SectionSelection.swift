@@ -5,7 +5,7 @@ internal import SDP
 /// Which of a remote description's sections are used: one of each kind at most, all on one transport.
 struct SectionSelection {
   /// The places of the chosen sections; the first one's lines describe the transport.
-  var places: [Int]
+  var positions: [Int]
   /// Their mids in the same order, if they are a bundle; empty for a single section outside of bundles.
   var mids: [String]
   var credentials: ICECredentials
@@ -19,41 +19,43 @@ struct SectionSelection {
   init(from description: RemoteDescription, preference: (Int, RemoteMedia) -> Int) throws(NegotiationError) {
     let options = description.transports.map { transport in
       RemoteDescription.Transport(
-        places: Self.best(of: transport.places, in: description, preference: preference), isBundle: transport.isBundle)
+        positions: Self.best(of: transport.positions, in: description, preference: preference),
+        isBundle: transport.isBundle)
     }
-    guard let most = options.map(\.places.count).max(), let option = options.first(where: { $0.places.count == most }),
-      let first = option.places.first
+    guard let most = options.map(\.positions.count).max(),
+      let option = options.first(where: { $0.positions.count == most }),
+      let first = option.positions.first
     else {
-      throw .noUsableMedia(description.refusals)
+      throw .noUsableMedia(description.rejections)
     }
     let transport = description.sections[first].transport
     // The order follows what a reader would look for first.
     let fingerprints = try transport.certificateFingerprints()
     let credentials = try transport.credentials()
 
-    places = option.places
-    mids = option.isBundle ? option.places.compactMap { description.sections[$0].mid } : []
+    positions = option.positions
+    mids = option.isBundle ? option.positions.compactMap { description.sections[$0].mid } : []
     self.credentials = credentials
     self.fingerprints = fingerprints
     setup = transport.setup
     // Some programs write a bundle's candidates into another section than the bundle's first.
-    let sharing = places.map { description.sections[$0].transport }.filter {
+    let sharing = positions.map { description.sections[$0].transport }.filter {
       $0.usernameFragment == transport.usernameFragment
     }
     candidates = sharing.first { !$0.candidates.isEmpty }?.candidates ?? []
   }
 
   private static func best(
-    of places: [Int], in description: RemoteDescription, preference: (Int, RemoteMedia) -> Int
+    of positions: [Int], in description: RemoteDescription, preference: (Int, RemoteMedia) -> Int
   ) -> [Int] {
-    var best: [MediaKind: (place: Int, value: Int)] = [:]
-    for place in places {
-      guard case .success(let media) = description.sections[place].media else { continue }
-      let value = preference(place, media)
+    var best: [MediaKind: (position: Int, value: Int)] = [:]
+    for position in positions {
+      guard case .success(let media) = description.sections[position].media else { continue }
+      let value = preference(position, media)
       if let other = best[media.codec.kind], other.value >= value { continue }
-      best[media.codec.kind] = (place, value)
+      best[media.codec.kind] = (position, value)
     }
-    let chosen = Set(best.values.map(\.place))
-    return places.filter { chosen.contains($0) }
+    let chosen = Set(best.values.map(\.position))
+    return positions.filter { chosen.contains($0) }
   }
 }

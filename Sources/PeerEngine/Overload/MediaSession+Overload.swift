@@ -7,7 +7,8 @@ extension MediaSession {
   /// Whether video has come that frames are made of.
   var hasVideoSource: Bool {
     mutating get {
-      for place in receiving.indices where receiving[place].media.kind == .video && receiving[place].selected != nil {
+      for position in receiving.indices
+      where receiving[position].media.kind == .video && receiving[position].selected != nil {
         return true
       }
       return false
@@ -16,9 +17,9 @@ extension MediaSession {
 
   /// Whether packets of this payload type are video, or repair it.
   mutating func isVideo(payloadType: UInt8) -> Bool {
-    for place in receiving.indices where receiving[place].media.kind == .video {
-      if receiving[place].media.payloadType == payloadType { return true }
-      if receiving[place].media.retransmissionPayloadType == payloadType { return true }
+    for position in receiving.indices where receiving[position].media.kind == .video {
+      if receiving[position].media.payloadType == payloadType { return true }
+      if receiving[position].media.retransmissionPayloadType == payloadType { return true }
     }
     return false
   }
@@ -34,40 +35,42 @@ extension MediaSession {
 
   /// Datagrams were dropped because they were not read in time: what is found to be missing soon was among them.
   mutating func datagramsWereDropped(now: MonotonicInstant) {
-    for place in receiving.indices { receiving[place].gaps.datagramsWereDropped(now: now) }
+    for position in receiving.indices { receiving[position].gaps.datagramsWereDropped(now: now) }
   }
 
   /// No video is read from now on, although it is sent.
   mutating func stopsReadingVideo(now: MonotonicInstant) {
     begin(now: now)
-    for place in receiving.indices where receiving[place].media.kind == .video {
-      receiving[place].stopReading(now: now, events: &events)
+    for position in receiving.indices where receiving[position].media.kind == .video {
+      receiving[position].stopReading(now: now, events: &events)
     }
   }
 
   /// Video is read again; what was sent meanwhile is not looked for.
   mutating func readsVideoAgain(now: MonotonicInstant) {
     begin(now: now)
-    for place in receiving.indices where receiving[place].media.kind == .video { receiving[place].readAgain(now: now) }
+    for position in receiving.indices where receiving[position].media.kind == .video {
+      receiving[position].readAgain(now: now)
+    }
   }
 }
 
 extension ReceiveTrack {
-  /// Hands on what can be used of what has come, and asks for nothing until ``readAgain(now:)``.
+  /// Hands on what can be used of what has come, and requests nothing until ``readAgain(now:)``.
   mutating func stopReading(now: MonotonicInstant, events: inout [MediaEvent]) {
     isUnread = true
-    guard let place = selectedIndex else { return }
-    sources[place].giveUpAll()
+    guard let position = selectedIndex else { return }
+    sources[position].giveUpAll()
     drain(now: now, events: &events)
   }
 
-  /// Goes on with the next packet that comes, and a keyframe.
+  /// Continues with the next packet that comes, and a keyframe.
   mutating func readAgain(now: MonotonicInstant) {
     isUnread = false
     gaps.wasUnread()
     video.restart()
     // None of them has been silent.
-    for place in sources.indices { sources[place].willBeReadAgain(now: now) }
+    for position in sources.indices { sources[position].willBeReadAgain(now: now) }
     requestKeyframe(now: now)
   }
 }

@@ -20,7 +20,7 @@ extension PeerConnection {
     media.readsVideoAgain(now: now)
   }
 
-  /// Packets of a source between two that are decrypted all the same: SRTP counts how often numbers begin anew (RFC 3711, 3.3.1), and
+  /// Packets of a source between two that are decrypted all the same: SRTP counts how often numbers start again (RFC 3711, 3.3.1), and
   /// must see one of each 32,768.
   private static let maximumSilence: UInt16 = 4_096
 

@@ -9,7 +9,7 @@ package import RTP
 ///
 /// A frame with the N bit is one that no other depends on, so a damaged one costs only itself. Which layer a frame
 /// belonged to of which nothing came, nobody can tell; but where all frames of a layer had the N bit, as those of the
-/// highest layer have in browsers, it is no reason to leave out others of that layer.
+/// highest layer have in browsers, it is no reason to skip others of that layer.
 ///
 /// ```
 ///            keyframe                    layer-0 frame missing, or unknown what is
@@ -83,7 +83,7 @@ package struct DecodabilityTracker: Sendable {
     }
   }
 
-  /// A loss at least this long proves nothing: picture ids of 7 bits and TL0PICIDX could have gone round.
+  /// A loss at least this long proves nothing: frame ID of 7 bits and TL0PICIDX could have gone round.
   private static let maximumProvableLoss = 100
 
   private var state = State.waiting
@@ -134,7 +134,7 @@ package struct DecodabilityTracker: Sendable {
     } else {
       let isSynchronizing = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
       passes = passes && (isSynchronizing || !broken.subtracting(habits.layers).reaches(layer))
-      // A frame that none depends on neither breaks a layer nor mends it.
+      // A frame that none depends on neither breaks a layer nor repairs it.
       if !descriptor.isNonReference {
         if passes { broken.remove(layer) } else { broken.insert(layer) }
       }
@@ -143,7 +143,7 @@ package struct DecodabilityTracker: Sendable {
     return passes
   }
 
-  /// Whether whole pictures are missing between the last frame and this one, for all that is known.
+  /// Whether whole frames are missing between the last frame and this one, for all that is known.
   private func isVideoFrameMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
     guard frame.packetsLostBefore < Self.maximumProvableLoss, let videoFrame = frame.descriptor.pictureID, let last
     else {
@@ -153,7 +153,7 @@ package struct DecodabilityTracker: Sendable {
     return (videoFrame.value &- last.value) & mask != 1
   }
 
-  /// Whether all the missing pictures must have been of higher temporal layers.
+  /// Whether all the missing frames must have been of higher temporal layers.
   private func isBaseIntact(before frame: Frame, baseLayerIndex: UInt8?) -> Bool {
     guard frame.packetsLostBefore < Self.maximumProvableLoss, let before = baseLayerIndex,
       let index = frame.descriptor.baseLayerIndex, frame.descriptor.temporalLayer != nil

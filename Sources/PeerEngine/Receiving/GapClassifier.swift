@@ -10,7 +10,7 @@ package struct GapClassifier: Sendable {
   package struct Frame: Sendable, Hashable {
     /// Its place on the track's time line.
     package var time: MediaTime
-    /// How long it plays, in ticks; 0 for a picture, of which nobody knows.
+    /// How long it plays, in ticks; 0 for a frame, of which nobody knows.
     package var duration: Int
     /// Whether it says only that the sender is silent.
     package var isSilence: Bool
@@ -26,25 +26,25 @@ package struct GapClassifier: Sendable {
 
   /// A packet that had been missing for less than this when its repeat came delayed nothing worth telling.
   package static let shortestDelay: Duration = .milliseconds(250)
-  /// The shortest packet of Opus: silence that is left out lasts as long at least.
+  /// The shortest packet of Opus: silence that is skipped lasts as long at least.
   package static let shortestAudioHole: Duration = .microseconds(2_500)
-  /// Media time that sound may leave out: less is a sender's unsteady clock, not a pause.
+  /// Media time that audio may skip: less is a sender's unsteady clock, not a pause.
   package static let maximumAudioHole: Duration = .milliseconds(60)
-  /// Media time between two pictures that is no pause: a still picture needs few.
+  /// Media time between two frames that is no pause: a still image needs few.
   package static let maximumVideoFrameHole: Duration = .seconds(1)
-  /// How much longer than its media time the way to the next frame may be. A full line delays as well, but never so
-  /// long; who stays away longer with timestamps that stand still had stopped.
+  /// How much longer than its media time the way to the next frame may be. A congested path delays as well, but never so
+  /// long; who stays away longer with timestamps that stop had stopped.
   package static let maximumStandstill: Duration = .seconds(5)
-  /// How long after datagrams were dropped here a loss is taken for that.
+  /// How long after datagrams were dropped here a loss is treated as that.
   package static let maximumOverload: Duration = .seconds(1)
-  /// How long after a broken connection the first loss is taken for its work.
+  /// How long after a broken connection the first loss is treated as its work.
   package static let maximumInterruption: Duration = .seconds(10)
 
   private let kind: MediaKind
   private var last: Frame?
   private var packetsLost = 0
   private var framesDropped = 0
-  /// Whether pictures were dropped of which nothing was missing.
+  /// Whether frames were dropped of which nothing was missing.
   private var droppedWholeFrames = false
   /// How long the longest awaited packet had been missing.
   private var delay = Duration.zero
@@ -67,10 +67,10 @@ package struct GapClassifier: Sendable {
     if isWhole { droppedWholeFrames = true }
   }
 
-  /// A packet was handed on that had been asked for, and came `duration` after it was missed.
+  /// A packet was handed on that had been requested, and came `duration` after it was missed.
   package mutating func packetWasAwaited(_ duration: Duration) { delay = max(delay, duration) }
 
-  /// The frames that follow are of another source, or of one that began its numbers anew.
+  /// The frames that follow are of another source, or of one that began its numbers again.
   package mutating func sourceChanged() { isOtherSource = true }
 
   /// The connection was seen to be broken.
@@ -128,7 +128,7 @@ package struct GapClassifier: Sendable {
     return delay >= Self.shortestDelay ? .recoveredLate : nil
   }
 
-  /// Why the sender left out media time, if it did; no packet is missing.
+  /// Why the sender skipped media time, if it did; no packet is missing.
   private func pause(from last: Frame, to frame: Frame) -> MediaGap.Reason? {
     let played = MediaTime(ticks: Int64(last.duration), rate: frame.time.rate).duration
     let passed = frame.time.duration(since: last.time)

@@ -1,21 +1,21 @@
 package import Media
 
-/// Keeps the list of packets that one source's numbers show to be missing, and says which to ask for again (RFC 4585,
+/// Keeps the list of packets that one source's numbers show to be missing, and says which to request again (RFC 4585,
 /// 6.2.1).
 ///
-/// A packet is first asked for when it has been missing for 20 ms, because most holes are only packets that overtook
+/// A packet is first requested when it has been missing for 20 ms, because most holes are only packets that overtook
 /// each other; then again whenever an answer should have come, more patiently after some tries; and at last it is given
-/// up. How many are asked for at a time, the oldest first, is up to the ``NackWindow``.
+/// up. How many are requested at a time, the oldest first, is up to the ``NackWindow``.
 package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
-    /// How long a packet may be late before it is asked for.
+    /// How long a packet may be late before it is requested.
     package var reorderingDelay: Duration = .milliseconds(20)
     /// How long a packet is waited for. It becomes longer, up to `maximumPatience`, on a line with a long round trip.
     package var patience: Duration = .seconds(3)
     package var maximumPatience: Duration = .seconds(3)
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
     package var asks = true
-    /// A run of missing packets longer than this is not asked for at all.
+    /// A run of missing packets longer than this is not requested at all.
     package var longestRun = 1_000
     /// The most packets kept in the list; the oldest are given up first.
     package var limit = 2_000
@@ -27,7 +27,7 @@ package struct NackGenerator: Sendable {
   package enum Arrival: Sendable, Hashable {
     /// It is newer than all before.
     case newest
-    /// It fills a hole. `requests` is how often it was asked for, `sinceRequest` the time since the last of these,
+    /// It fills a hole. `requests` is how often it was requested, `sinceRequest` the time since the last of these,
     /// `sinceMissed` the time since the hole was seen.
     case filled(requests: Int, sinceRequest: Duration?, sinceMissed: Duration)
     /// It was not missing: a duplicate, or given up before.
@@ -54,7 +54,7 @@ package struct NackGenerator: Sendable {
   private var missing: [Missing] = []
   private var highest: Int64?
   private var window = NackWindow()
-  /// Whether there is more to ask for than the window allows.
+  /// Whether there is more to request than the window allows.
   private var isHeldBack = false
   /// How far apart requests may fall due that go together.
   private static let moment: Duration = .milliseconds(3)
@@ -68,22 +68,22 @@ package struct NackGenerator: Sendable {
 
   package func isMissing(_ sequence: Int64) -> Bool {
     guard !missing.isEmpty else { return false }
-    let place = place(of: sequence)
-    return place < missing.count && missing[place].sequence == sequence
+    let position = position(of: sequence)
+    return position < missing.count && missing[position].sequence == sequence
   }
 
   /// The first missing packet above `sequence`.
   package func firstMissing(above sequence: Int64) -> Int64? {
     guard !missing.isEmpty else { return nil }
-    let place = place(of: sequence &+ 1)
-    return place < missing.count ? missing[place].sequence : nil
+    let position = position(of: sequence &+ 1)
+    return position < missing.count ? missing[position].sequence : nil
   }
 
   /// When the first missing packet above `sequence` will have been missing for `age`.
   package func instant(ofAge age: Duration, above sequence: Int64) -> MonotonicInstant? {
     guard !missing.isEmpty else { return nil }
-    let place = place(of: sequence &+ 1)
-    return place < missing.count ? missing[place].since + age : nil
+    let position = position(of: sequence &+ 1)
+    return position < missing.count ? missing[position].since + age : nil
   }
 
   package mutating func arrived(_ sequence: Int64, now: MonotonicInstant) -> Arrival {
@@ -97,9 +97,9 @@ package struct NackGenerator: Sendable {
       return .newest
     }
     guard !missing.isEmpty else { return .known }
-    let place = place(of: sequence)
-    guard place < missing.count, missing[place].sequence == sequence else { return .known }
-    let entry = missing.remove(at: place)
+    let position = position(of: sequence)
+    guard position < missing.count, missing[position].sequence == sequence else { return .known }
+    let entry = missing.remove(at: position)
     if entry.requests > 0 { window.wasAnswered() }
     if missing.isEmpty {
       deadline = nil
@@ -123,11 +123,11 @@ package struct NackGenerator: Sendable {
   /// Forgets all missing packets below `sequence`.
   package mutating func giveUp(below sequence: Int64) {
     guard let first = missing.first, first.sequence < sequence else { return }
-    missing.removeSubrange(..<place(of: sequence))
+    missing.removeSubrange(..<position(of: sequence))
     if missing.isEmpty { deadline = nil }
   }
 
-  /// Gives up what is too old and returns the sequence numbers to ask for now, in order.
+  /// Gives up what is too old and returns the sequence numbers to request now, in order.
   package mutating func poll(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     guard let due = deadline, due <= now else { return [] }
     let patience = patience(roundTrip: roundTrip)
@@ -151,7 +151,7 @@ package struct NackGenerator: Sendable {
     return requests
   }
 
-  /// Asks for what is due, the oldest first, as far as the window allows.
+  /// Requests what is due, the oldest first, as far as the window allows.
   private mutating func ask(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     // What is due within a moment goes along: one packet instead of several.
     let horizon = now + Self.moment
@@ -182,7 +182,7 @@ package struct NackGenerator: Sendable {
     return requests
   }
 
-  /// When there will be something to ask for: as soon as an answer is overdue, if the window is full.
+  /// When there will be something to request: as soon as an answer is overdue, if the window is full.
   private var nextRequest: MonotonicInstant? {
     isHeldBack ? missing.lazy.compactMap(\.answerIsDue).min() : missing.lazy.map(\.nextRequest).min()
   }
@@ -219,7 +219,7 @@ package struct NackGenerator: Sendable {
   }
 
   /// Where `sequence` stands or would stand in the list.
-  private func place(of sequence: Int64) -> Int {
+  private func position(of sequence: Int64) -> Int {
     var low = 0
     var high = missing.count
     while low < high {

@@ -1,25 +1,25 @@
 import Media
 
 extension ReceiveTrack {
-  /// How long to wait for what, and how often to ask. The defaults are a recorder's: nobody waits for the picture, so a
+  /// How long to wait for what, and how often to ask. The defaults are a recorder's: nobody waits for the frame, so a
   /// lost packet is worth three seconds of patience.
   package struct Configuration: Sendable, Hashable {
-    /// How long a missing packet of video is waited for when the sender answers NACKs: one that is given up costs all
-    /// pictures up to the next keyframe, and the ways of a call lose up to a third of the questions and answers.
+    /// How long a missing packet of video is waited for when the sender answers NACKs: one that is abandoned costs all
+    /// frames up to the next keyframe, and the ways of a call lose up to a third of the questions and answers.
     package var patience: Duration = .seconds(3)
-    /// The same for audio. A packet that is given up costs 20 ms, which its successor's in-band FEC or concealment
-    /// repairs; meanwhile all sound behind it waits in memory, where a killed process loses it. A second is time for
+    /// The same for audio. A packet that is abandoned costs 20 ms, which its successor's in-band FEC or concealment
+    /// repairs; meanwhile all audio behind it waits in memory, where a killed process loses it. A second is time for
     /// about ten questions on a usual line, and keeps what can be lost to that second.
     package var patienceForAudio: Duration = .seconds(1)
     /// What patience may grow to on a line whose round trip leaves room for less than three questions.
     package var maximumPatience: Duration = .seconds(3)
     /// How long a missing packet is waited for when nobody can be asked: 15 packets of audio in the wrong order.
     package var patienceWithoutNack: Duration = .milliseconds(400)
-    /// How long a packet may be late before it is asked for.
+    /// How long a packet may be late before it is requested.
     package var reorderingDelay: Duration = .milliseconds(20)
     /// The least time between two requests for a keyframe.
     package var keyframeInterval: Duration = .milliseconds(500)
-    /// How old a hole becomes before a keyframe is asked for besides the packet: about ten questions on a usual line.
+    /// How old a hole becomes before a keyframe is requested besides the packet: about ten questions on a usual line.
     package var keyframeDelay: Duration = .milliseconds(600)
     /// How old the hole in front becomes before it is told that the next frame comes late. A shorter wait disturbs nobody.
     package var recoveryDelay: Duration = .milliseconds(100)

@@ -7,8 +7,8 @@ import RTP
 extension ReceiveTrack {
   /// Hands on all that is due.
   mutating func drain(now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard let place = selectedIndex else { return }
-    while let item = sources[place].next(now: now) {
+    guard let position = selectedIndex else { return }
+    while let item = sources[position].next(now: now) {
       switch item {
       case .lost(let count):
         statistics.packetsLost += UInt64(count)
@@ -24,12 +24,12 @@ extension ReceiveTrack {
         }
       }
     }
-    statistics.packetsExpected = expectedOfEarlierSources &+ sources[place].settled
+    statistics.packetsExpected = expectedOfEarlierSources &+ sources[position].settled
   }
 
-  /// Tells, once for each hole, that the next frame comes late; that frame itself tells that the wait is over.
+  /// Tells, once for each hole, that the next frame comes late; that frame itself says that the wait is over.
   mutating func reportRecovery(now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard let place = selectedIndex, let due = sources[place].recoveryIsSlow else {
+    guard let position = selectedIndex, let due = sources[position].recoveryIsSlow else {
       isRecovering = false
       return
     }
@@ -50,7 +50,7 @@ extension ReceiveTrack {
         keyframeIsWanted = false
       }
       let known = GapClassifier.Frame(
-        time: place(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
+        time: position(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
       emit(
         frame.payload, known, isKeyframe: frame.link.isKeyframe, size: frame.size, now: now, events: &events)
     }
@@ -68,7 +68,7 @@ extension ReceiveTrack {
       return
     }
     let known = GapClassifier.Frame(
-      time: place(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
+      time: position(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
       isSilence: packet.payload.readableBytes <= 2, arrival: packet.arrival)
     // With bytes of its own: a frame is kept for long, and the datagram's memory is for the next one.
     emit(
@@ -77,11 +77,11 @@ extension ReceiveTrack {
   }
 
   /// The place of the next frame on the track's time line.
-  private mutating func place(_ timestamp: UInt32, arrival: MonotonicInstant) -> MediaTime {
-    guard let place = selectedIndex, let report = sources[place].lastReport else {
-      return timeline.place(timestamp, arrival: arrival)
+  private mutating func position(_ timestamp: UInt32, arrival: MonotonicInstant) -> MediaTime {
+    guard let position = selectedIndex, let report = sources[position].lastReport else {
+      return timeline.position(timestamp, arrival: arrival)
     }
-    return timeline.place(timestamp, arrival: arrival, report: (report.timestamp, report.time.value))
+    return timeline.position(timestamp, arrival: arrival, report: (report.timestamp, report.time.value))
   }
 
   private mutating func emit(
@@ -102,11 +102,11 @@ extension ReceiveTrack {
   /// The least time between two reports that are told: fifty of them fit into a datagram, and senders send some a second at most.
   private static let clockInterval = Duration.milliseconds(50)
 
-  /// Tells of the newest sender report, now or with a later frame.
+  /// Reports the newest sender report, now or with a later frame.
   mutating func reportClock(now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard let place = selectedIndex, let report = sources[place].lastReport else { return }
+    guard let position = selectedIndex, let report = sources[position].lastReport else { return }
     let isTooSoon = clockReported.map { now - $0 < Self.clockInterval } ?? false
-    guard !isTooSoon, let time = timeline.place(reportOf: report.timestamp, ntp: report.time.value) else {
+    guard !isTooSoon, let time = timeline.position(reportOf: report.timestamp, ntp: report.time.value) else {
       reportIsPending = true
       return
     }

@@ -5,11 +5,11 @@ package import RTP
 /// Which source frames are made of.
 ///
 /// A sender that takes a new SSRC is followed at once. Of simulcast layers the largest that flows is taken: one with a
-/// larger picture from its next keyframe on, another one when the present has been silent for a second.
+/// larger frame from its next keyframe on, another one when the present has been silent for a second.
 extension ReceiveTrack {
   private static let maximumSources = 8
 
-  // What is asked for with each packet is `mutating`, though it changes nothing: to call anything else on a value of this size,
+  // What is requested with each packet is `mutating`, though it changes nothing: to call anything else on a value of this size,
   // Swift copies the whole value first.
 
   /// The selected source's place.
@@ -22,7 +22,7 @@ extension ReceiveTrack {
 
   /// A source's place. The search reads one field of each where it lies; a closure would be given a copy of the whole.
   mutating func index(of ssrc: UInt32) -> Int? {
-    for place in sources.indices where sources[place].ssrc == ssrc { return place }
+    for position in sources.indices where sources[position].ssrc == ssrc { return position }
     return nil
   }
 
@@ -50,14 +50,14 @@ extension ReceiveTrack {
 
   /// Decides whether the packet's source is, or now becomes, the one that frames are made of.
   mutating func select(
-    _ place: Int, packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant,
+    _ position: Int, packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant,
     events: inout [MediaEvent]
   ) -> Bool {
-    let ssrc = sources[place].ssrc
+    let ssrc = sources[position].ssrc
     if ssrc == selected { return true }
     guard let current = selectedIndex else {
       // It may have been listened to before, or only observed: either way its numbers have gone on.
-      beginSource(place, first: packet, now: now)
+      beginSource(position, first: packet, now: now)
       return true
     }
     let currentIsSilent = now - sources[current].lastArrival >= configuration.sourceTimeout
@@ -67,33 +67,33 @@ extension ReceiveTrack {
       let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
       takesOver =
         currentIsSilent
-        ? isLargest(place, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
+        ? isLargest(position, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
     } else {
       takesOver = currentIsSilent || !retired.contains(ssrc)
     }
     guard takesOver else {
-      sources[place].observe(packet, arrival: now)
+      sources[position].observe(packet, arrival: now)
       return false
     }
     retireSelected(now: now, events: &events)
-    // Layers of one camera are no other source to whoever looks at the pictures.
+    // Layers of one camera are no other source to anyone who looks at the frames.
     if !isLayer { gaps.sourceChanged() }
-    beginSource(place, first: packet, now: now)
+    beginSource(position, first: packet, now: now)
     return true
   }
 
-  /// Whether no other source that still flows has a larger picture.
-  private func isLargest(_ place: Int, now: MonotonicInstant) -> Bool {
+  /// Whether no other source that still flows has a larger frame.
+  private func isLargest(_ position: Int, now: MonotonicInstant) -> Bool {
     sources.allSatisfy { other in
       now - other.lastArrival >= configuration.sourceTimeout
-        || other.videoSize?.area ?? 0 <= sources[place].videoSize?.area ?? 0
+        || other.videoSize?.area ?? 0 <= sources[position].videoSize?.area ?? 0
     }
   }
 
   /// Takes out all that can be used of the selected source, and selects none.
   mutating func retireSelected(now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard let place = selectedIndex else { return }
-    sources[place].giveUpAll()
+    guard let position = selectedIndex else { return }
+    sources[position].giveUpAll()
     drain(now: now, events: &events)
     expectedOfEarlierSources = statistics.packetsExpected
     video.finish()
@@ -101,21 +101,21 @@ extension ReceiveTrack {
     video.restart()
     timeline.changeSource()
     if retired.count >= Self.maximumSources { retired.removeFirst() }
-    retired.append(sources[place].ssrc)
+    retired.append(sources[position].ssrc)
     selected = nil
   }
 
-  /// The source's numbers begin anew.
-  mutating func restart(_ place: Int, now: MonotonicInstant, events: inout [MediaEvent]) {
-    let packets = sources[place].suspects
+  /// The source's numbers start again.
+  mutating func restart(_ position: Int, now: MonotonicInstant, events: inout [MediaEvent]) {
+    let packets = sources[position].suspects
     guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
     gaps.sourceChanged()
-    // Its timestamps may have begun anew too, so the last report says nothing of them.
-    sources[place].lastReport = nil
-    beginSource(place, first: first, now: now)
+    // Its timestamps may have started again too, so the last report says nothing of them.
+    sources[position].lastReport = nil
+    beginSource(position, first: first, now: now)
     for packet in packets {
-      _ = sources[place].receive(packet, isRetransmission: false, arrival: now, statistics: &statistics)
+      _ = sources[position].receive(packet, isRetransmission: false, arrival: now, statistics: &statistics)
     }
   }
 
@@ -132,17 +132,17 @@ extension ReceiveTrack {
   package mutating func received(
     _ report: SenderReport, now: MonotonicInstant, events: inout [MediaEvent]
   ) {
-    guard let place = index(of: report.ssrc) else { return }
-    sources[place].reporter.received(report: report.ntpTime, arrival: now)
-    sources[place].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
+    guard let position = index(of: report.ssrc) else { return }
+    sources[position].reporter.received(report: report.ntpTime, arrival: now)
+    sources[position].lastReport = .init(timestamp: report.rtpTimestamp, time: report.ntpTime, arrival: now)
     if report.ssrc == selected { reportClock(now: now, events: &events) }
   }
 
   /// The report blocks on all sources that were heard since the last ones.
   package mutating func reportBlocks(now: MonotonicInstant) -> [ReportBlock] {
     var blocks: [ReportBlock] = []
-    for place in sources.indices where now - sources[place].lastArrival < .seconds(10) {
-      if let block = sources[place].reporter.block(now: now) { blocks.append(block) }
+    for position in sources.indices where now - sources[position].lastArrival < .seconds(10) {
+      if let block = sources[position].reporter.block(now: now) { blocks.append(block) }
     }
     return blocks
   }
@@ -152,15 +152,15 @@ extension ReceiveTrack {
       first: packet, codec: media.codec, asks: media.feedback.nack, configuration: configuration, arrival: now)
   }
 
-  /// Selects a source, which begins anew with this packet; what it had told of its clock stays true.
-  private mutating func beginSource(_ place: Int, first packet: RTPPacket, now: MonotonicInstant) {
+  /// Selects a source, which starts again with this packet; what it had told of its clock stays true.
+  private mutating func beginSource(_ position: Int, first packet: RTPPacket, now: MonotonicInstant) {
     var source = makeSource(first: packet, now: now)
-    source.streamID = sources[place].streamID
-    if let report = sources[place].lastReport {
+    source.streamID = sources[position].streamID
+    if let report = sources[position].lastReport {
       source.lastReport = report
       source.reporter.received(report: report.time, arrival: report.arrival)
     }
-    sources[place] = source
+    sources[position] = source
     reportIsPending = source.lastReport != nil
     retired.removeAll { $0 == source.ssrc }
     selected = source.ssrc

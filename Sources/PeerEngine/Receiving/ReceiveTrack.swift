@@ -15,7 +15,7 @@ package struct ReceiveTrack: Sendable {
   /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes.
   package private(set) var deadline: MonotonicInstant?
 
-  /// All sources heard of late, in the order of their coming.
+  /// All sources heard recently, in the order of their coming.
   var sources: [ReceivedSource] = []
   /// The source that frames are made of.
   var selected: UInt32?
@@ -42,7 +42,7 @@ package struct ReceiveTrack: Sendable {
 
   private var requester: KeyframeRequester
   private var fullIntraRequestNumber: UInt8 = 0
-  /// Whether somebody asked for a keyframe without there being a loss.
+  /// Whether somebody requested a keyframe without there being a loss.
   var keyframeIsWanted = false
   private var meter = RateCounter()
   private var nextStatistics: MonotonicInstant?
@@ -62,8 +62,8 @@ package struct ReceiveTrack: Sendable {
   /// The share of packets that did not arrive at the first try, 0 to 1, between the last two reports.
   package var fractionLost: Double {
     mutating get {
-      guard let place = selectedIndex else { return 0 }
-      return sources[place].reporter.fractionLost
+      guard let position = selectedIndex else { return 0 }
+      return sources[position].reporter.fractionLost
     }
   }
 
@@ -75,7 +75,7 @@ package struct ReceiveTrack: Sendable {
     sources.first { $0.ssrc == selected }.map { ($0.waitingPackets, $0.waitingBytes) } ?? (0, 0)
   }
 
-  /// Takes the section's new settings; its sources go on.
+  /// Takes the section's new settings; its sources continue.
   package mutating func reconfigure(_ media: NegotiatedMedia, now: MonotonicInstant) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
@@ -96,35 +96,35 @@ package struct ReceiveTrack: Sendable {
     meter.add(bytes: packet.payload.readableBytes, now: now)
     guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }
     defer { updateDeadline(now: now) }
-    guard let place = sourceIndex(of: original, route: route, now: now),
-      select(place, packet: original, route: route, now: now, events: &events)
+    guard let position = sourceIndex(of: original, route: route, now: now),
+      select(position, packet: original, route: route, now: now, events: &events)
     else { return nil }
-    let (reception, roundTrip) = sources[place].receive(
+    let (reception, roundTrip) = sources[position].receive(
       original, isRetransmission: route.isRetransmission, arrival: now, statistics: &statistics)
-    if reception == .restarted { restart(place, now: now, events: &events) }
+    if reception == .restarted { restart(position, now: now, events: &events) }
     drain(now: now, events: &events)
     reportRecovery(now: now, events: &events)
     return roundTrip
   }
 
-  /// Asks for a keyframe although nothing is lost.
+  /// Requests a keyframe although nothing is lost.
   package mutating func requestKeyframe(now: MonotonicInstant) {
     keyframeIsWanted = media.codec == .vp8
     updateDeadline(now: now)
   }
 
-  /// Does what is due: asks for packets and keyframes, hands on what need not wait any more, tells the counts.
+  /// Does what is due: requests packets and keyframes, hands on what need not wait any more, tells the counts.
   package mutating func poll(
     roundTrip: RoundTripTime, now: MonotonicInstant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
-    if let place = selectedIndex, let due = sources[place].deadline, due <= now, !isUnread {
-      let requests = sources[place].requests(roundTrip: roundTrip, now: now)
+    if let position = selectedIndex, let due = sources[position].deadline, due <= now, !isUnread {
+      let requests = sources[position].requests(roundTrip: roundTrip, now: now)
       if !requests.isEmpty {
         statistics.packetsRequested += UInt64(requests.count)
         feedback.append(
           .genericNACK(
             GenericNACK(
-              senderSSRC: media.localSSRC, mediaSSRC: sources[place].ssrc, sequenceNumbers: requests)))
+              senderSSRC: media.localSSRC, mediaSSRC: sources[position].ssrc, sequenceNumbers: requests)))
       }
       drain(now: now, events: &events)
     }
@@ -145,12 +145,12 @@ package struct ReceiveTrack: Sendable {
     func consider(_ instant: MonotonicInstant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
-    if let place = selectedIndex {
-      if !isUnread { consider(sources[place].deadline) }
-      if !isRecovering { consider(sources[place].recoveryIsSlow) }
+    if let position = selectedIndex {
+      if !isUnread { consider(sources[position].deadline) }
+      if !isRecovering { consider(sources[position].recoveryIsSlow) }
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
-      } else if let due = sources[place].keyframeIsDue, due > now {
+      } else if let due = sources[position].keyframeIsDue, due > now {
         // One that is due already is not wanted, because the sender is silent; its next packet changes that.
         consider(due)
       }
@@ -166,7 +166,7 @@ package struct ReceiveTrack: Sendable {
   }
 
   private mutating func reportStatistics(now: MonotonicInstant, events: inout [MediaEvent]) {
-    if let place = selectedIndex { statistics.jitter = sources[place].reporter.jitterSeconds }
+    if let position = selectedIndex { statistics.jitter = sources[position].reporter.jitterSeconds }
     statistics.bitrate = meter.bitrate(now: now)
     events.append(.statistics(media.kind, statistics))
   }
@@ -176,12 +176,13 @@ package struct ReceiveTrack: Sendable {
 extension ReceiveTrack {
   /// Whether a keyframe is needed and none is on its way.
   private mutating func wantsKeyframe(now: MonotonicInstant) -> Bool {
-    guard media.codec == .vp8, !isUnread, let place = selectedIndex else { return false }
+    guard media.codec == .vp8, !isUnread, let position = selectedIndex else { return false }
     // A sender that has stopped is not asked: it may have been muted.
-    let silence = now - sources[place].lastArrival
+    let silence = now - sources[position].lastArrival
     guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }
-    if let due = sources[place].keyframeIsDue, due <= now { return true }
-    return (video.needsKeyframe || keyframeIsWanted) && !sources[place].keyframeIsComing && !video.isGatheringKeyframe
+    if let due = sources[position].keyframeIsDue, due <= now { return true }
+    return (video.needsKeyframe || keyframeIsWanted) && !sources[position].keyframeIsComing
+      && !video.isGatheringKeyframe
   }
 
   /// PLI where it was agreed to, or where nothing was; else FIR.

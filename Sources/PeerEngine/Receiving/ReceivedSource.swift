@@ -2,7 +2,7 @@ package import Media
 import NIOCore
 package import RTP
 
-/// One source's packets: put in order, holes asked for and at last passed over.
+/// One source's packets: put in order, holes requested and at last skipped.
 ///
 /// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the
 /// start of a keyframe is in front, since nothing before it could be decoded.
@@ -24,7 +24,7 @@ package struct ReceivedSource: Sendable {
     case accepted
     /// It came before, or after it was given up.
     case useless
-    /// The source has begun its numbers anew: make a new one, and hand it the packets in ``suspects``.
+    /// The source has begun its numbers again: make a new one, and hand it the packets in ``suspects``.
     case restarted
   }
 
@@ -35,7 +35,7 @@ package struct ReceivedSource: Sendable {
     package var arrival: MonotonicInstant
   }
 
-  /// A jump of sequence numbers by more than this is taken for a new beginning, once a second packet near the first one
+  /// A jump of sequence numbers by more than this is treated as a new beginning, once a second packet near the first one
   /// confirms it (RFC 3550, A.1).
   private static let maximumJump: Int64 = 8_192
   /// How far before the first packet earlier ones are looked for, and how far ahead of the newest a retransmission may
@@ -59,14 +59,14 @@ package struct ReceivedSource: Sendable {
   /// The size of the last keyframe that began.
   package private(set) var videoSize: VideoSize?
 
-  // Stored, because they are asked for with each packet: to compute them, Swift would copy the whole value first.
+  // Stored, because they are requested with each packet: to compute them, Swift would copy the whole value first.
   /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
   package private(set) var deadline: MonotonicInstant?
   /// Bytes of payload that wait.
   package private(set) var waitingBytes = 0
   /// Whether a keyframe has begun that was not handed on yet.
   package private(set) var keyframeIsComing = false
-  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be asked for as well.
+  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be requested as well.
   package private(set) var keyframeIsDue: MonotonicInstant?
   /// When the hole in front, for which all that came after it waits, will be so old that this should be told; nil when
   /// there is none.
@@ -85,7 +85,7 @@ package struct ReceivedSource: Sendable {
   private var overflow: (sequence: Int64, packet: ReceivedPacket)?
   /// The first number that was due when the first packet was handed on.
   private var firstDue: Int64?
-  /// Whether the hole before the next packet is passed over at once: what would fill it was left unread.
+  /// Whether the hole before the next packet is skipped at once: what would fill it was left unread.
   private var skipsNextHole = false
   /// Given up a short while ago: when one still comes, it was not lost.
   private var recentlyLost: [Int64] = []
@@ -125,7 +125,7 @@ package struct ReceivedSource: Sendable {
   package mutating func receive(
     _ packet: RTPPacket, isRetransmission: Bool, arrival: MonotonicInstant, statistics: inout TrackStatistics
   ) -> (reception: Reception, roundTrip: Duration?) {
-    let sequence = unwrapper.place(of: packet.sequenceNumber)
+    let sequence = unwrapper.position(of: packet.sequenceNumber)
     if !isRetransmission {
       lastArrival = arrival
       if abs(sequence - highest) > Self.maximumJump, !skipsNextHole { return (suspectRestart(packet), nil) }
@@ -155,8 +155,8 @@ package struct ReceivedSource: Sendable {
       insertion = .stored
     }
     let size = packet.payload.readableBytes
-    if insertion == .late, let place = recentlyLost.firstIndex(of: sequence) {
-      recentlyLost.remove(at: place)
+    if insertion == .late, let position = recentlyLost.firstIndex(of: sequence) {
+      recentlyLost.remove(at: position)
       statistics.packetsLost &-= 1
       if size > 0 { statistics.packetsLate += 1 }
       insertion = .stored
@@ -235,7 +235,7 @@ package struct ReceivedSource: Sendable {
     firstDue = buffer.next
   }
 
-  /// The sequence numbers to ask for now.
+  /// The sequence numbers to request now.
   package mutating func requests(roundTrip: RoundTripTime, now: MonotonicInstant) -> [UInt16] {
     defer { updateDeadlines() }
     return nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
@@ -285,7 +285,7 @@ package struct ReceivedSource: Sendable {
     nack.expectEarlier((sequence + 1)..<before, now: arrival)
   }
 
-  /// Notes where keyframes begin, and at the very beginning asks for what a frame's first packet must have had before
+  /// Notes where keyframes begin, and at the very beginning requests what a frame's first packet must have had before
   /// it.
   private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }

@@ -3,7 +3,7 @@ package import Media
 /// What a sender without transport-wide feedback is told that it may send at most (REMB): all it likes while hardly
 /// anything is lost, less when much is.
 ///
-/// Loss alone is a late sign of a full line; a sender that speaks transport-wide feedback judges by delay itself and
+/// Loss alone is a late sign of a congested path; a sender that speaks transport-wide feedback judges by delay itself and
 /// needs no such number.
 package struct ReceiverBitrateEstimator: Sendable {
   /// The limit that a good line reaches, in bits a second: far above what a camera of a call sends.

@@ -1,6 +1,6 @@
 /// Puts one source's packets back into their order: a ring over unwrapped sequence numbers.
 ///
-/// The buffer does not judge a hole; whoever drains it says whether to wait for the packet that is due or to pass over
+/// The buffer does not judge a hole; anyone who drains it says whether to wait for the packet that is due or to pass over
 /// it. Its memory is bounded by its capacity, and grows only as far as packets really run ahead.
 package struct ReorderBuffer<Element: Sendable>: Sendable {
   /// What became of a packet that was put in.
@@ -8,7 +8,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     case stored
     /// The same sequence number waits here already.
     case duplicate
-    /// The place was handed on or passed over before.
+    /// The place was handed on or skipped before.
     case late
     /// So far ahead that the buffer would have to give up what is due first; see ``makeRoom(for:)``.
     case beyond
@@ -76,9 +76,9 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
   }
 
   /// Passes over the hole in front: what is due before `sequence` will not come any more. A packet that waits is not
-  /// passed over.
+  /// skipped.
   ///
-  /// - Returns: how many sequence numbers were passed over.
+  /// - Returns: how many sequence numbers were skipped.
   @discardableResult
   package mutating func skip(to sequence: Int64) -> Int {
     let end = min(sequence, firstWaiting ?? sequence)

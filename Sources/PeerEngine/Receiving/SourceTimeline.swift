@@ -32,7 +32,7 @@ package struct SourceTimeline: Sendable {
   /// The place on the line of a packet that is next in order.
   ///
   /// - Parameter report: the source's last sender report, if one came before its first packet.
-  package mutating func place(
+  package mutating func position(
     _ timestamp: UInt32, arrival: MonotonicInstant, report: (timestamp: UInt32, ntp: UInt64)? = nil
   ) -> MediaTime {
     let ticks: Int64
@@ -48,14 +48,14 @@ package struct SourceTimeline: Sendable {
   }
 
   /// The place on the line of a sender report; nil before the source's first packet.
-  package mutating func place(reportOf timestamp: UInt32, ntp: UInt64) -> MediaTime? {
+  package mutating func position(reportOf timestamp: UInt32, ntp: UInt64) -> MediaTime? {
     guard let last else { return nil }
     let ticks = last.ticks &+ Int64(Int32(bitPattern: timestamp &- last.timestamp))
     anchor = Anchor(ticks: ticks, ntp: ntp)
     return MediaTime(ticks: ticks, rate: clockRate)
   }
 
-  /// Another source goes on in this one's place.
+  /// Another source continues in this one's place.
   package mutating func changeSource() {
     if let last { previous = (last, anchor) }
     last = nil

@@ -69,8 +69,9 @@ package struct StreamRouter: Sendable {
   ///
   /// - Parameter names: reads the header extensions; called only for a source that is not known.
   package mutating func route(ssrc: UInt32, payloadType: UInt8, names: () -> Names) -> Route? {
-    for place in bindings.indices where bindings[place].ssrc == ssrc && bindings[place].payloadType == payloadType {
-      return bindings[place].route
+    for position in bindings.indices
+    where bindings[position].ssrc == ssrc && bindings[position].payloadType == payloadType {
+      return bindings[position].route
     }
     guard let route = learn(payloadType: payloadType, names: names()) else { return nil }
     bindings.removeAll { $0.ssrc == ssrc }

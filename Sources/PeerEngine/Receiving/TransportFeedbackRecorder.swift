@@ -5,7 +5,7 @@ package import RTP
 /// this (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 ///
 /// Each feedback begins where the last one ended, so that every loss is told. A packet that comes after its place was
-/// reported as lost is told by itself; nothing received is ever taken back.
+/// reported as lost is given by itself; nothing received is ever taken back.
 package struct TransportFeedbackRecorder: Sendable {
   /// The time between two feedbacks.
   package static let interval: Duration = .milliseconds(100)
@@ -30,9 +30,9 @@ package struct TransportFeedbackRecorder: Sendable {
   /// Notes a packet of any source of the transport, retransmissions and padding included; a second arrival is ignored.
   package mutating func received(sequenceNumber: UInt16, arrival: MonotonicInstant) {
     let sequence = unwrapper.unwrap(sequenceNumber)
-    let place = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
-    guard seen[place] != sequence else { return }
-    seen[place] = sequence
+    let position = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
+    guard seen[position] != sequence else { return }
+    seen[position] = sequence
     builder.add(sequenceNumber: sequenceNumber, arrival: arrival - epoch)
     if deadline == nil { deadline = max(arrival, (lastFeedback ?? arrival) + Self.interval) }
   }

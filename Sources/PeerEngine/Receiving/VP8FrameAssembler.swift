@@ -17,7 +17,7 @@ package struct VP8FrameAssembler: Sendable {
     package var link: DecodabilityTracker.Frame
     /// The bitstream; incomplete when the link says so.
     package var payload: ByteBuffer
-    /// A keyframe's picture size.
+    /// A keyframe's video size.
     package var size: VideoSize?
     package var timestamp: UInt32
     /// When its last packet came.
@@ -49,7 +49,7 @@ package struct VP8FrameAssembler: Sendable {
   /// Memory is set aside beforehand for no more bytes than this: what one frame has tells little of the next one then.
   private static let usualSize = 16 << 10
 
-  /// A keyframe whose picture is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
+  /// A keyframe whose frame is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
   /// 16,383x16,383, for which a decoder would set aside 400 MB.
   package static let maximumSide = 4_096
 
@@ -76,7 +76,7 @@ package struct VP8FrameAssembler: Sendable {
     return undecided?.link.isKeyframe ?? false
   }
 
-  /// The picture's size, if a frame's first bytes are those of a keyframe that can be used.
+  /// The frame's size, if a frame's first bytes are those of a keyframe that can be used.
   package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? {
     (try? VP8FrameHeader(parsing: frame)).flatMap(size(in:))
   }
@@ -91,7 +91,7 @@ package struct VP8FrameAssembler: Sendable {
   /// Adds the next packet; take the frames that end with it or before it by ``popFrame()``.
   package mutating func add(_ packet: ReceivedPacket) {
     var data = packet.payload
-    // Padding only, or a payload that says nothing: the sequence goes on, no frame is touched.
+    // Padding only, or a payload that says nothing: the sequence continues, no frame is touched.
     guard data.readableBytes > 0 else { return }
     guard let descriptor = try? VP8PayloadDescriptor(parsing: &data) else { return addLost(1) }
     if descriptor.startsFrame || open.map({ $0.timestamp != packet.timestamp }) ?? false {

@@ -4,7 +4,7 @@ import RTP
 
 /// Makes decodable VP8 frames of a source's packets in order.
 package struct VP8Receiver: Sendable {
-  // Stored, like everything that is asked for with each packet: to compute it, Swift would copy the whole value first.
+  // Stored, like everything that is requested with each packet: to compute it, Swift would copy the whole value first.
   /// Whether nothing goes out before the next keyframe.
   package private(set) var needsKeyframe = true
   /// Whether a keyframe is being gathered of which nothing is missing yet.
@@ -25,7 +25,7 @@ package struct VP8Receiver: Sendable {
     isGatheringKeyframe = false
   }
 
-  /// The source ends or changes: what is half there is damaged, and the next keyframe begins anew.
+  /// The source ends or changes: what is half there is damaged, and the next keyframe starts again.
   package mutating func finish() {
     assembler.finish()
     isGatheringKeyframe = false
@@ -45,11 +45,11 @@ package struct VP8Receiver: Sendable {
     return (frame, isDecodable)
   }
 
-  /// Whether a payload begins a keyframe that can be used and, if so, its picture's size; nil when it does not.
+  /// Whether a payload begins a keyframe that can be used and, if so, its frame's size; nil when it does not.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
   package static func keyframeStart(in payload: ByteBuffer) -> VideoSize? {
-    // Nine packets in ten are told by their first byte: no S bit, or another partition than 0.
+    // Nine packets in ten are given by their first byte: no S bit, or another partition than 0.
     guard let first = payload.getInteger(at: payload.readerIndex, as: UInt8.self), first & 0x17 == 0x10 else {
       return nil
     }
@@ -72,7 +72,7 @@ package struct ReceivedPacket: Sendable {
   package var timestamp: UInt32
   package var marker: Bool
   package var arrival: MonotonicInstant
-  /// How long it had been missed when it came after it was asked for; zero when it came by itself.
+  /// How long it had been missed when it came after it was requested; zero when it came by itself.
   package var delay: Duration
 
   package init(

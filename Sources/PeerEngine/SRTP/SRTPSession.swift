@@ -10,7 +10,7 @@ package final class SRTPSession {
   /// The sources that packets have come from, in the order in which they first did.
   private var sources: [UInt32] = []
 
-  /// Far more than a peer has: sound, three sizes of video, a repair stream for each, and their successors.
+  /// Far more than a peer has: audio, three sizes of video, a repair stream for each, and their successors.
   static let sourceLimit = 64
 
   /// Packets by which one may come late and still be taken: a retransmission of a 4 Mb/s stream after 3 s is about 1,100
@@ -92,7 +92,7 @@ package final class SRTPSession {
     }
   }
 
-  /// libsrtp's one-time start, done by whoever comes first.
+  /// libsrtp's one-time start, done by anyone who comes first.
   private static let libraryStatus = srtp_init()
 
   /// Starts libsrtp on a thread of its own: where it loads NSS for that, as Debian's does, it takes some 50 ms of a processor. A
@@ -179,7 +179,7 @@ package struct SRTPKeys: Sendable, Hashable {
   }
 }
 
-/// For whoever need not know why a packet is of no use.
+/// For anyone who need not know why a packet is of no use.
 extension SRTPSession {
   /// Decrypts in place; false if the packet is not to be used.
   func unprotect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {

@@ -1,7 +1,7 @@
 package import Media
 import NIOCore
 
-/// The frames since the last keyframe: all that a viewer needs to see the present picture.
+/// The frames since the last keyframe: all that a viewer needs to see the present frame.
 ///
 /// A value that shares its frames' bytes with all copies, so that each viewer's session can have its own for little.
 package struct GroupOfPicturesCache: Sendable {

@@ -2,8 +2,8 @@ package import Media
 import NIOCore
 package import RTP
 
-/// Spreads packets over time, so that a keyframe does not fill the queues on its way: sound at once, then what was lost
-/// and is sent again, then pictures.
+/// Spreads packets over time, so that a keyframe does not fill the queues on its way: audio at once, then what was lost
+/// and is sent again, then frames.
 package struct Pacer: Sendable {
   package enum Priority: Sendable, Hashable {
     case audio
@@ -51,7 +51,7 @@ package struct Pacer: Sendable {
 
   private static let maximumRetransmissions = 1_000
   private static let holdTime: Duration = .milliseconds(50)
-  /// In seconds: how much may leave at one moment of what the line takes in that time.
+  /// In seconds: how much may leave at one moment of what the path carries in that time.
   private static let burstTime = 0.005
 
   package let configuration: Configuration
@@ -97,7 +97,7 @@ package struct Pacer: Sendable {
     lineLimit.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero
   }
 
-  /// Paces by what the line takes from now on.
+  /// Paces by what the path carries from now on.
   ///
   /// - Parameters:
   ///   - lineRate: the rate to keep, in bits a second; nil when nothing is known of the line: then by what the media itself
@@ -118,7 +118,7 @@ package struct Pacer: Sendable {
 
   private func delay(of bytes: Int) -> Duration { .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9)) }
 
-  /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be asked for again.
+  /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be requested again.
   package mutating func add(_ entry: Entry, now: MonotonicInstant) {
     let size = entry.packet.byteCount
     if isEmpty { update(now: now) }
@@ -149,7 +149,7 @@ package struct Pacer: Sendable {
 
   /// The next packet that may leave now.
   ///
-  /// - Parameter room: bytes that may be on their way besides those that are; sound is so little that it needs none.
+  /// - Parameter room: bytes that may be on their way besides those that are; audio is so little that it needs none.
   package mutating func next(room: Int? = nil, now: MonotonicInstant) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
@@ -204,9 +204,9 @@ package struct Pacer: Sendable {
   /// Whether the beginning of a section's keyframe waits.
   package func hasKeyframe(media: Int) -> Bool { videoFrames.contains { $0.media == media && $0.start == .keyframe } }
 
-  /// Throws away a section's pictures of which nothing has left, and what was to be sent again.
+  /// Throws away a section's frames of which nothing has left, and what was to be sent again.
   ///
-  /// - Returns: how many pictures.
+  /// - Returns: how many frames.
   package mutating func removeStale(media: Int) -> Int {
     retransmissions = retransmissions.filter(of: media)
     repeatedBytes = retransmissions.byteCount

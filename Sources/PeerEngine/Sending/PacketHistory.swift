@@ -16,7 +16,7 @@ package struct PacketHistory: Sendable {
   package static let maximumRepetition = 64
 
   /// How long a packet is kept: as long as our own receiver asks, which is 3 s from when it misses the packet, and the
-  /// way there and back. Browsers ask for about a second.
+  /// way there and back. Browsers request about a second.
   package let span: Duration
 
   private var ring: [Entry?] = Array(repeating: nil, count: 64)
@@ -65,9 +65,9 @@ package struct PacketHistory: Sendable {
   /// A packet by its age, 0 for the newest; nil when there is none, or it was sent again before.
   package mutating func newest(_ age: Int, now: MonotonicInstant) -> RTPPacket? {
     guard age < count else { return nil }
-    let place = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
-    guard let packet = ring[place]?.packet else { return nil }
-    ring[place]?.resent = now
+    let position = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
+    guard let packet = ring[position]?.packet else { return nil }
+    ring[position]?.resent = now
     return packet
   }
 
@@ -77,7 +77,7 @@ package struct PacketHistory: Sendable {
   private func slot(_ sequence: UInt16) -> Int { Int(sequence) & (ring.count - 1) }
 
   private mutating func clear() {
-    for place in ring.indices { ring[place] = nil }
+    for position in ring.indices { ring[position] = nil }
     count = 0
   }
 

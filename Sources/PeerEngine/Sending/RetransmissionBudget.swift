@@ -1,7 +1,7 @@
 /// How many bytes may be sent again: in the long run one and a half for each that was sent for the first time, so that a
 /// peer who asks for everything, again and again, cannot make much traffic out of its small questions.
 ///
-/// A line that loses six packets in ten still gets all that it needs. It has no clock: what is earned by sending is kept,
+/// A path that loses six packets in ten still gets all that it needs. It has no clock: what is earned by sending is kept,
 /// up to what an outage of some seconds costs.
 package struct RetransmissionBudget: Sendable {
   /// Bytes that each byte sent for the first time earns, in hundredths.

@@ -3,19 +3,19 @@ package import Media
 /// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and
 /// sender reports share, so that both tracks agree.
 ///
-/// Media time and our clock go side by side. When a source begins anew, stalls or jumps by more than half a second, the
-/// line goes on at the present moment. Where the tracks' times have nothing to do with each other, as those of a
+/// Media time and our clock go side by side. When a source starts again, stalls or jumps by more than half a second, the
+/// line continues at the present moment. Where the tracks' times have nothing to do with each other, as those of a
 /// participant whose media is sent back, each has a place of its own beside our clock.
 package struct SendClock: Sendable {
   /// What a frame's time can be compared with.
   package enum Times: Sendable, Hashable {
-    /// Sound and picture are on one clock.
+    /// Audio and video are on one clock.
     case shared
     /// Each track has an origin of its own.
     case ofTrack
   }
 
-  /// How far a frame's time may be off before the line is laid anew.
+  /// How far a frame's time may be off before the line is laid again.
   private static let tolerance: Duration = .milliseconds(500)
 
   /// The line's zero.

@@ -4,7 +4,7 @@ package struct SendStatistics: Sendable, Hashable {
   package var packetsSent: UInt64 = 0
   /// RTP payload bytes, retransmissions included.
   package var bytesSent: UInt64 = 0
-  /// Packets that were sent again because they were asked for.
+  /// Packets that were sent again because they were requested.
   package var packetsRetransmitted: UInt64 = 0
   /// Frames, each time that one was sent.
   package var framesSent: UInt64 = 0
@@ -12,7 +12,7 @@ package struct SendStatistics: Sendable, Hashable {
   package var framesSkipped: UInt64 = 0
   /// Keyframe requests that came, those too soon after another included.
   package var keyframeRequests: UInt64 = 0
-  /// How often the group of pictures was sent again.
+  /// How often the group of frames was sent again.
   package var groupsReplayed: UInt64 = 0
   /// The receiver's newest report of the share that it lost, 0 to 1; of several tracks the worst.
   package var fractionLost: Double = 0
@@ -21,7 +21,7 @@ package struct SendStatistics: Sendable, Hashable {
   /// The receiver's limit for us in bits a second (REMB), if it named one.
   package var maximumBitrate: UInt64?
 
-  /// What the source was last told that the line takes, in bits a second.
+  /// What the source was last told that the path carries, in bits a second.
   package var targetBitrate: Int?
 
   package init() {}

@@ -15,10 +15,10 @@ extension SendTrack {
     if media.codec == .vp8, configuration.keyframeAnswer == .replay, self.group.isEmpty { self.group = group }
   }
 
-  /// Starts a viewer: with all frames since the last keyframe, so that the picture is there at once.
+  /// Starts a viewer: with all frames since the last keyframe, so that the frame is there at once.
   ///
   /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
-  /// hurry in it. A group longer than ``maximumUnhurriedGroup`` would begin too far in the past to be believed.
+  /// hurry in it. A group longer than ``maximumUnhurriedGroup`` would begin too far in the past to be trusted.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
     if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
@@ -39,7 +39,7 @@ extension SendTrack {
   /// How far back a viewer's first frames may lie.
   private static let maximumUnhurriedGroup: Duration = .seconds(2)
 
-  /// Sends the next frame; one that depends on a keyframe that was not sent is left out.
+  /// Sends the next frame; one that depends on a keyframe that was not sent is skipped.
   ///
   /// - Parameter times: what the frame's time can be compared with.
   package mutating func send(
@@ -49,35 +49,35 @@ extension SendTrack {
     if media.codec == .vp8, leavesOut(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
-        _ = place(frame, times: times, clock: &clock, now: now)
+        _ = position(frame, times: times, clock: &clock, now: now)
         lastTicks = max(lastTicks ?? 0, (lastFrameTicks ?? 0) &- frameInterval)
         replay(pacer: &pacer, now: now)
       }
       return
     }
-    var ticks = place(frame, times: times, clock: &clock, now: now)
+    var ticks = position(frame, times: times, clock: &clock, now: now)
     if let lastTicks { ticks = max(ticks, lastTicks &+ 1) }
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
   }
 
   /// Where the source's next frame lies on the time line.
-  private mutating func place(
+  private mutating func position(
     _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: MonotonicInstant
   ) -> Int64 {
     let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
       let interval = ticks &- lastFrameTicks
-      // A stalled source or one that begins anew must not teach a wrong interval.
+      // A stalled source or one that starts again must not teach a wrong interval.
       if interval > 0, interval < Int64(media.codec.clockRate) { frameInterval = interval }
     }
     lastFrameTicks = ticks
     return ticks
   }
 
-  /// Whether a picture cannot be sent: it depends on one that was not, or the line has too much to do already. Pictures go on
+  /// Whether a frame cannot be sent: it depends on one that was not, or the line has too much to do already. Frames continue
   /// with a keyframe, so that none is broken.
   ///
-  /// Where the source makes keyframes, one of the present is worth more than pictures of the past that wait.
+  /// Where the source makes keyframes, one of the present is worth more than frames of the past that wait.
   private mutating func leavesOut(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
     if configuration.keyframeAnswer == .replay {
       group.add(frame)
@@ -92,8 +92,8 @@ extension SendTrack {
     return !frame.isKeyframe
   }
 
-  /// Whether pictures that were left out go on before the source's next keyframe, by way of its last one: when the line has so
-  /// little to do that it takes the pictures since then as well.
+  /// Whether frames that were skipped continue before the source's next keyframe, by way of its last one: when the line has so
+  /// little to do that it takes the frames since then as well.
   private func resumes(pacer: Pacer) -> Bool {
     guard configuration.keyframeAnswer == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
       !group.isEmpty
@@ -113,7 +113,7 @@ extension SendTrack {
     leavesOutVideoFrames = true
   }
 
-  /// Takes the wish for a keyframe that the source has to fulfil, if there is one.
+  /// Takes the keyframe request that the source has to fulfil, if there is one.
   package mutating func takeSourceKeyframeRequest(now: MonotonicInstant) -> Bool {
     guard wantsSourceKeyframe, media.sends else { return false }
     wantsSourceKeyframe = false
@@ -122,10 +122,10 @@ extension SendTrack {
     return true
   }
 
-  /// Sends the group of pictures again, its timestamps squeezed into nine tenths of the time to the next frame: the
-  /// viewer runs through what it has missed and goes on with the next frame as if nothing had been.
+  /// Sends the group of frames again, its timestamps squeezed into nine tenths of the time to the next frame: the
+  /// viewer runs through what it has missed and continues with the next frame as if nothing had been.
   ///
-  /// A line that is known to be too narrow for so much is left alone: the viewer goes on with the next keyframe.
+  /// A path that is known to be too narrow for so much is left alone: the viewer continues with the next keyframe.
   mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }

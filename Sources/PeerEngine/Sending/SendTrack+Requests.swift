@@ -2,10 +2,10 @@ package import Media
 import NIOCore
 package import RTP
 
-/// What the receiver asks for.
+/// What the receiver requests.
 extension SendTrack {
   /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they
-  /// were. What goes beyond the budget is left out; who needs it asks again.
+  /// were. What goes beyond the budget is skipped; who needs it asks again.
   package mutating func lost(
     _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: MonotonicInstant
   ) {
@@ -23,8 +23,8 @@ extension SendTrack {
 
   /// Answers a request for a keyframe, unless one was sent a moment ago.
   ///
-  /// - Parameter limit: what the line is likely to take at the most, in bits a second. What would take it longer than a second is
-  ///   not sent again: the pictures go on, and the viewer with the next keyframe.
+  /// - Parameter limit: what the line is likely to take at most, in bits a second. What would take it longer than a second is
+  ///   not sent again: the frames continue, and the viewer with the next keyframe.
   /// - Returns: whether the source should hear of it.
   package mutating func keyframeRequested(
     limit: Double? = nil, pacer: inout Pacer, now: MonotonicInstant

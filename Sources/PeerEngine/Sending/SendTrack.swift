@@ -3,7 +3,7 @@ import NIOCore
 import RTP
 
 /// Everything that is sent in one media section: frames to packets, packets again when they were lost, and the group of
-/// pictures again when a keyframe is asked for.
+/// frames again when a keyframe is requested.
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// What a request for a keyframe does, besides being told.
@@ -12,13 +12,13 @@ package struct SendTrack: Sendable {
     package var keyframeInterval: Duration = .milliseconds(500)
     /// The least time between two requests to a source that makes keyframes; it joins what comes sooner by itself.
     package var requestInterval: Duration = .milliseconds(100)
-    /// What the line may have to do before it gets to a picture. When more waits, pictures are left out up to a keyframe.
+    /// What the line may have to do before it gets to a frame. When more waits, frames are skipped up to a keyframe.
     package var longestBacklog: Duration = .seconds(1)
     /// The same where the source makes keyframes: what waits then is thrown away.
     package var staleBacklog: Duration = .milliseconds(400)
-    /// How long the line may need for all pictures since the last keyframe for them to be sent where some were left out.
+    /// How long the line may need for all frames since the last keyframe for them to be sent where some were skipped.
     package var resumptionTime: Duration = .milliseconds(500)
-    /// What may wait when the pictures go on with a keyframe.
+    /// What may wait when the frames continue with a keyframe.
     package var shortBacklog: Duration = .milliseconds(300)
     /// How long packets are kept to be sent again.
     package var history: Duration = .seconds(5)
@@ -51,9 +51,9 @@ package struct SendTrack: Sendable {
   var frameInterval: Int64
   /// Whether frames are of no use until the next keyframe.
   var needsKeyframe = true
-  /// Whether pictures are left out because the line had too much to do.
+  /// Whether frames are skipped because the line had too much to do.
   var leavesOutVideoFrames = false
-  /// Whether the source has to be asked for a keyframe.
+  /// Whether the source has to be requested a keyframe.
   var wantsSourceKeyframe = false
   var lastKeyframeAnswer: MonotonicInstant?
   /// Packets that the probe under way has sent again, counted from the newest.
@@ -87,7 +87,7 @@ package struct SendTrack: Sendable {
   /// Whether feedback that names this source means this track.
   package func owns(_ ssrc: UInt32) -> Bool { ssrc == stream.ssrc || ssrc == repair?.ssrc }
 
-  /// Takes the section's new settings; numbers and times go on.
+  /// Takes the section's new settings; numbers and times continue.
   package mutating func reconfigure(_ media: NegotiatedMedia) {
     if self.media.sends != media.sends { needsKeyframe = true }
     self.media = media
@@ -103,10 +103,10 @@ package struct SendTrack: Sendable {
   package func timestamp(ticks: Int64) -> UInt32 { stream.timestamp(ticks: ticks) }
 }
 
-/// What becomes of a participant's wish for a keyframe of what we send.
+/// What becomes of a participant's keyframe request of what we send.
 public enum KeyframeResponse: Sendable, Hashable {
-  /// The pictures since the last keyframe are sent again, as fast as the line takes them: for a recorded source, which cannot
-  /// make a keyframe. Where the line does not take them within a second, pictures are left out up to the next keyframe.
+  /// The frames since the last keyframe are sent again, as fast as the path carries them: for a recorded source, which cannot
+  /// make a keyframe. Where the line does not take them within a second, frames are skipped up to the next keyframe.
   case replay
   /// The source makes one: nothing is sent again, and who comes late begins with a new keyframe.
   case source

@@ -5,7 +5,7 @@ package struct SenderReporter: Sendable {
   package private(set) var packetsSent: UInt64 = 0
   /// Payload bytes.
   package private(set) var bytesSent: UInt64 = 0
-  /// The share that the receiver lost of late, 0 to 1.
+  /// The share that the receiver lost recently, 0 to 1.
   package private(set) var fractionLost: Double = 0
   /// Packets that the receiver has lost in all.
   package private(set) var packetsLost: Int64 = 0

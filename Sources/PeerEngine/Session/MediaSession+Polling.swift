@@ -24,13 +24,13 @@ extension MediaSession {
     defer { schedule() }
     clock?.read(wallClock, now: now)
     var feedback: [RTCPPacket] = []
-    for place in receiving.indices {
-      guard let due = receiving[place].deadline, due <= now else { continue }
-      receiving[place].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
+    for position in receiving.indices {
+      guard let due = receiving[position].deadline, due <= now else { continue }
+      receiving[position].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
     }
     for event in events { outputs.append(.event(event)) }
     events.removeAll(keepingCapacity: true)
-    for place in sending.indices where isReady && sending[place].takeSourceKeyframeRequest(now: now) {
+    for position in sending.indices where isReady && sending[position].takeSourceKeyframeRequest(now: now) {
       keyframeWasRequested = true
     }
     if keyframeWasRequested {
@@ -51,7 +51,7 @@ extension MediaSession {
     let now = MonotonicInstant(now)
     guard !isClosed else { return [] }
     begin(now: now)
-    for place in receiving.indices { receiving[place].finish(now: now, events: &events) }
+    for position in receiving.indices { receiving[position].finish(now: now, events: &events) }
     var outputs: [Output] = events.map { .event($0) }
     events.removeAll()
     let sources = sending.flatMap(\.sources)
@@ -71,7 +71,7 @@ extension MediaSession {
   /// Finds out when something is due by itself.
   private mutating func schedule() {
     due = nil
-    for place in receiving.indices { wake(at: receiving[place].deadline) }
+    for position in receiving.indices { wake(at: receiving[position].deadline) }
     guard isReady else { return }
     wake(at: pacer.deadline)
     wake(at: nextReport)
@@ -93,7 +93,7 @@ extension MediaSession {
       return
     }
     var received = 0.0
-    for place in receiving.indices { received += receiving[place].bitrate(now: now) }
+    for position in receiving.indices { received += receiving[position].bitrate(now: now) }
     let limit = bitrateEstimate.poll(
       received: received, fractionLost: receiving[video].fractionLost, now: now)
     guard let limit else { return }
@@ -106,10 +106,11 @@ extension MediaSession {
   /// The track that feedback on the whole transport speaks for: video with a source, or else any with one.
   private var feedbackTrack: Int? {
     mutating get {
-      for place in receiving.indices where receiving[place].media.kind == .video && receiving[place].selected != nil {
-        return place
+      for position in receiving.indices
+      where receiving[position].media.kind == .video && receiving[position].selected != nil {
+        return position
       }
-      for place in receiving.indices where receiving[place].mediaSSRC != nil { return place }
+      for position in receiving.indices where receiving[position].mediaSSRC != nil { return position }
       return receiving.indices.first
     }
   }
@@ -122,7 +123,7 @@ extension MediaSession {
   /// Whether anything may be sent.
   private var isSending: Bool {
     mutating get {
-      for place in sending.indices where sending[place].media.sends { return true }
+      for position in sending.indices where sending[position].media.sends { return true }
       return false
     }
   }
@@ -136,10 +137,10 @@ extension MediaSession {
     guard let clock, let sendClock else { return }
     let time = clock.time(at: now)
     var blocks: [ReportBlock] = []
-    for place in receiving.indices { blocks += receiving[place].reportBlocks(now: now) }
+    for position in receiving.indices { blocks += receiving[position].reportBlocks(now: now) }
     var hasReported = false
-    for place in sending.indices where sending[place].reporter.packetsSent > 0 {
-      let track = sending[place]
+    for position in sending.indices where sending[position].reporter.packetsSent > 0 {
+      let track = sending[position]
       let ticks = sendClock.ticks(at: now, rate: track.media.codec.clockRate)
       let report = track.reporter.report(
         ssrc: track.ssrc, time: time, timestamp: track.timestamp(ticks: ticks), blocks: blocks)
@@ -150,12 +151,12 @@ extension MediaSession {
         packets.append(.extendedReport(ExtendedReport(ssrc: track.ssrc, blocks: [answer])))
       }
       append(packets, to: &outputs)
-      sending[place].hasReported = true
+      sending[position].hasReported = true
       hasReported = true
       blocks = []
     }
     if !hasReported, let ssrc = receiving.first(where: { $0.mediaSSRC != nil })?.media.localSSRC {
-      // One that sends nothing learns its round trip by asking for an answer to its own time.
+      // One that sends nothing learns its round trip by requesting an answer to its own time.
       let request = ExtendedReport.Block.receiverReferenceTime(time)
       let packets: [RTCPPacket] = [
         .receiverReport(ReceiverReport(ssrc: ssrc, reports: blocks)),

@@ -24,7 +24,7 @@ extension MediaSession {
       transportFeedback?.received(sequenceNumber: number, arrival: now)
       wake(at: transportFeedback?.deadline)
     }
-    guard let route = route(packet), let place = receivingIndex(ofSection: route.media) else {
+    guard let route = route(packet), let position = receivingIndex(ofSection: route.media) else {
       packetsRefused &+= 1
       return
     }
@@ -33,10 +33,10 @@ extension MediaSession {
       begin(now: now)
     }
     bitrateEstimate.start(now: now)
-    let sample = receiving[place].receive(packet, route: route, now: now, events: &events)
+    let sample = receiving[position].receive(packet, route: route, now: now, events: &events)
     if let sample, !hasFreshRoundTrip(now: now) { roundTrip.measured(sample) }
-    if !earlyReports.isEmpty { takeEarlyReports(of: packet.ssrc, track: place) }
-    wake(at: events.isEmpty ? receiving[place].deadline : now)
+    if !earlyReports.isEmpty { takeEarlyReports(of: packet.ssrc, track: position) }
+    wake(at: events.isEmpty ? receiving[position].deadline : now)
   }
 
   /// Takes in a decrypted RTCP packet, compound or reduced.
@@ -65,14 +65,14 @@ extension MediaSession {
     case .goodbye(let goodbye):
       for source in goodbye.sources { received(goodbyeOf: source, now: now) }
     case .genericNACK(let nack):
-      guard let place = sendingIndex(owning: nack.mediaSSRC) else { return }
-      sending[place].lost(nack.sequenceNumbers, roundTrip: roundTrip.estimate, pacer: &pacer, now: now)
+      guard let position = sendingIndex(owning: nack.mediaSSRC) else { return }
+      sending[position].lost(nack.sequenceNumbers, roundTrip: roundTrip.estimate, pacer: &pacer, now: now)
     case .pictureLossIndication(let request):
       keyframeRequested(of: request.mediaSSRC, now: now)
     case .fullIntraRequest(let request):
       for entry in request.entries {
-        guard let place = sendingIndex(owning: entry.ssrc),
-          sending[place].isNew(fullIntraRequest: entry.sequenceNumber, from: request.senderSSRC)
+        guard let position = sendingIndex(owning: entry.ssrc),
+          sending[position].isNew(fullIntraRequest: entry.sequenceNumber, from: request.senderSSRC)
         else { continue }
         keyframeRequested(of: entry.ssrc, now: now)
       }
@@ -89,8 +89,8 @@ extension MediaSession {
   }
 
   private mutating func received(_ report: SenderReport, now: MonotonicInstant) {
-    if let place = receivingIndex(of: report.ssrc) {
-      receiving[place].received(report, now: now, events: &events)
+    if let position = receivingIndex(of: report.ssrc) {
+      receiving[position].received(report, now: now, events: &events)
     } else {
       earlyReports.removeAll { $0.report.ssrc == report.ssrc }
       if earlyReports.count >= 8 { earlyReports.removeFirst() }
@@ -98,17 +98,17 @@ extension MediaSession {
     }
   }
 
-  private mutating func takeEarlyReports(of ssrc: UInt32, track place: Int) {
+  private mutating func takeEarlyReports(of ssrc: UInt32, track position: Int) {
     guard let index = earlyReports.firstIndex(where: { $0.report.ssrc == ssrc }) else { return }
     let (report, arrival) = earlyReports.remove(at: index)
-    receiving[place].received(report, now: arrival, events: &events)
+    receiving[position].received(report, now: arrival, events: &events)
   }
 
   private mutating func received(_ blocks: [ReportBlock], now: MonotonicInstant) {
     guard let time = clock?.time(at: now) else { return }
     for block in blocks {
-      guard let place = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
-      let sample = sending[place].received(block, time: time)
+      guard let position = sending.firstIndex(where: { $0.ssrc == block.ssrc }) else { continue }
+      let sample = sending[position].received(block, time: time)
       congestion.received(block, roundTrip: sample, now: now)
       if let sample { roundTripReported(sample, now: now) }
     }
@@ -131,8 +131,8 @@ extension MediaSession {
   }
 
   private mutating func received(goodbyeOf source: UInt32, now: MonotonicInstant) {
-    guard let place = receivingIndex(of: source) else { return }
-    receiving[place].goodbye(source, now: now, events: &events)
+    guard let position = receivingIndex(of: source) else { return }
+    receiving[position].goodbye(source, now: now, events: &events)
     router.forget(source)
   }
 
@@ -141,7 +141,7 @@ extension MediaSession {
     lastReportedRoundTrip = now
   }
 
-  /// Whether reports have told the round trip of late; then answers to NACKs, which include the sender's pacing, need
+  /// Whether reports have told the round trip recently; then answers to NACKs, which include the sender's pacing, need
   /// not.
   private mutating func hasFreshRoundTrip(now: MonotonicInstant) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
@@ -162,21 +162,21 @@ extension MediaSession {
   }
 
   private mutating func receivingIndex(ofSection index: Int) -> Int? {
-    for place in receiving.indices where receiving[place].media.index == index { return place }
+    for position in receiving.indices where receiving[position].media.index == index { return position }
     return nil
   }
 
   mutating func configureReceiving(_ media: [NegotiatedMedia], now: MonotonicInstant) {
-    for place in receiving.indices.reversed() {
-      let track = receiving[place].media
+    for position in receiving.indices.reversed() {
+      let track = receiving[position].media
       if !media.contains(where: { $0.index == track.index && $0.codec == track.codec }) {
-        receiving[place].finish(now: now, events: &events)
-        receiving.remove(at: place)
+        receiving[position].finish(now: now, events: &events)
+        receiving.remove(at: position)
       }
     }
     for section in media {
-      if let place = receiving.firstIndex(where: { $0.media.index == section.index }) {
-        receiving[place].reconfigure(section, now: now)
+      if let position = receiving.firstIndex(where: { $0.media.index == section.index }) {
+        receiving[position].reconfigure(section, now: now)
       } else if section.receives {
         receiving.append(ReceiveTrack(media: section, owner: owner, configuration: configuration.receiving))
       }

@@ -17,8 +17,8 @@ extension MediaSession {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
-    guard let place = sendingIndex(of: frame.codec) else {
-      // Negotiation is not done, but a viewer is to start with the picture that is there when it is.
+    guard let position = sendingIndex(of: frame.codec) else {
+      // Negotiation is not done, but a viewer is to start with the frame that is there when it is.
       if frame.codec == .vp8, configuration.sending.keyframeAnswer == .replay {
         var group = primedGroup ?? GroupOfPicturesCache()
         group.add(frame)
@@ -27,8 +27,8 @@ extension MediaSession {
       return
     }
     congestion.offered(size: frame.payload.readableBytes, now: now)
-    guard isReady, sending[place].media.sends, var clock = sendClock else { return sending[place].skip(frame) }
-    sending[place].send(frame, times: times, clock: &clock, pacer: &pacer, now: now)
+    guard isReady, sending[position].media.sends, var clock = sendClock else { return sending[position].skip(frame) }
+    sending[position].send(frame, times: times, clock: &clock, pacer: &pacer, now: now)
     sendClock = clock
   }
 
@@ -39,7 +39,7 @@ extension MediaSession {
     guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
     begin(now: now)
     if sending.contains(where: { $0.media.codec == .vp8 }) {
-      for place in sending.indices { sending[place].prime(group) }
+      for position in sending.indices { sending[position].prime(group) }
       startVideo(now: now)
     } else if primedGroup?.isEmpty ?? true {
       primedGroup = group
@@ -47,19 +47,19 @@ extension MediaSession {
   }
 
   mutating func configureSending(_ media: [NegotiatedMedia], now: MonotonicInstant) {
-    for place in sending.indices.reversed() {
-      let track = sending[place].media
+    for position in sending.indices.reversed() {
+      let track = sending[position].media
       let stays = media.contains {
         $0.index == track.index && $0.codec == track.codec && $0.localSSRC == track.localSSRC
       }
       if !stays {
         pacer.removeAll(media: track.index)
-        sending.remove(at: place)
+        sending.remove(at: position)
       }
     }
     for section in media {
-      if let place = sending.firstIndex(where: { $0.media.index == section.index }) {
-        sending[place].reconfigure(section)
+      if let position = sending.firstIndex(where: { $0.media.index == section.index }) {
+        sending[position].reconfigure(section)
       } else if section.sends {
         var track = SendTrack(media: section, configuration: configuration.sending, using: &generator)
         if section.codec == .vp8, let group = primedGroup {
@@ -72,19 +72,19 @@ extension MediaSession {
     sending.sort { $0.media.index < $1.media.index }
   }
 
-  /// Starts each video track that can be started with the group of pictures that is known.
+  /// Starts each video track that can be started with the group of frames that is known.
   mutating func startVideo(now: MonotonicInstant) {
     guard isReady, var clock = sendClock else { return }
-    for place in sending.indices where sending[place].media.sends && sending[place].media.codec == .vp8 {
-      sending[place].start(clock: &clock, pacer: &pacer, now: now)
+    for position in sending.indices where sending[position].media.sends && sending[position].media.codec == .vp8 {
+      sending[position].start(clock: &clock, pacer: &pacer, now: now)
     }
     sendClock = clock
   }
 
   mutating func keyframeRequested(of ssrc: UInt32, now: MonotonicInstant) {
-    guard isReady, let place = sendingIndex(owning: ssrc) else { return }
+    guard isReady, let position = sendingIndex(owning: ssrc) else { return }
     let limit = congestion.likelyLimit
-    if sending[place].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
+    if sending[position].keyframeRequested(limit: limit, pacer: &pacer, now: now) { keyframeWasRequested = true }
   }
 
   mutating func sendingIndex(owning ssrc: UInt32) -> Int? {
@@ -92,12 +92,12 @@ extension MediaSession {
   }
 
   private mutating func sendingIndex(ofSection index: Int) -> Int? {
-    for place in sending.indices where sending[place].media.index == index { return place }
+    for position in sending.indices where sending[position].media.index == index { return position }
     return nil
   }
 
   private mutating func sendingIndex(of codec: Codec) -> Int? {
-    for place in sending.indices where sending[place].media.codec == codec { return place }
+    for position in sending.indices where sending[position].media.codec == codec { return position }
     return nil
   }
 
@@ -128,19 +128,21 @@ extension MediaSession {
     pacer.pace(by: rate, limit: congestion.knownLimit, probe: probe, now: now)
   }
 
-  /// Longer than a keyframe of a source that follows the line takes.
+  /// Longer than a keyframe of a source that follows the path carries.
   private static let notableBacklog: Duration = .milliseconds(250)
 
   private var leavesOutVideoFrames: Bool {
     mutating get {
-      for place in sending.indices where sending[place].leavesOutVideoFrames { return sending[place].media.sends }
+      for position in sending.indices where sending[position].leavesOutVideoFrames {
+        return sending[position].media.sends
+      }
       return false
     }
   }
 
   private mutating func filler(now: MonotonicInstant) -> Pacer.Entry? {
-    for place in sending.indices {
-      if let filler = sending[place].filler(now: now) { return filler }
+    for position in sending.indices {
+      if let filler = sending[position].filler(now: now) { return filler }
     }
     return nil
   }
@@ -148,10 +150,10 @@ extension MediaSession {
   private mutating func release(
     _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: MonotonicInstant, outputs: inout [Output]
   ) {
-    guard let place = sendingIndex(ofSection: entry.media) else { return }
-    var (packet, number) = sending[place].leave(entry, sequence: &transportSequence, time: time, now: now)
-    alteration?.change(&packet, clockRate: sending[place].media.codec.clockRate)
-    if !sending[place].hasReported { nextReport = now }
+    guard let position = sendingIndex(ofSection: entry.media) else { return }
+    var (packet, number) = sending[position].leave(entry, sequence: &transportSequence, time: time, now: now)
+    alteration?.change(&packet, clockRate: sending[position].media.codec.clockRate)
+    if !sending[position].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
     congestion.sent(
       number: number, size: packet.byteCount, isRepeat: entry.priority == .retransmission, isFiller: isFiller, now: now)

@@ -1,22 +1,22 @@
 import Media
 import RTP
 
-/// Sources that change in mid-call without a word, as they do when a sender restarts or an SFU switches.
+/// Sources that change during the call without a word, as they do when a sender restarts or an SFU switches.
 extension MediaSession {
-  /// Sends all tracks from new sources from now on; pictures go on with a keyframe.
+  /// Sends all tracks from new sources from now on; frames continue with a keyframe.
   package mutating func changeSources(now: ContinuousClock.Instant) {
     guard !isClosed else { return }
     begin(now: MonotonicInstant(now))
-    for place in sending.indices {
+    for position in sending.indices {
       // What waits has the old source in its header.
-      pacer.removeAll(media: sending[place].media.index)
-      sending[place].changeSource(using: &generator)
+      pacer.removeAll(media: sending[position].media.index)
+      sending[position].changeSource(using: &generator)
     }
   }
 }
 
 extension SendTrack {
-  /// Goes on from a new source, with numbers and timestamps of its own; what was sent before is not sent again.
+  /// Continues from a new source, with numbers and timestamps of its own; what was sent before is not sent again.
   package mutating func changeSource(using generator: inout some RandomNumberGenerator) {
     stream = RTPStreamSender(
       ssrc: UInt32.random(in: 1...UInt32.max, using: &generator), payloadType: stream.payloadType, using: &generator)

@@ -7,8 +7,8 @@ package import RTP
 /// Nothing is encrypted, sent or waited for here. What comes in is only noted; ``poll(now:wallClock:)`` gives all that
 /// is to be done, and ``deadline`` says when to call it next even if nothing comes.
 ///
-/// Left out on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR,
-/// slice and reference picture feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size,
+/// Skipped on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR,
+/// slice and reference frame feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size,
 /// RFC 5506).
 package struct MediaSession: Sendable {
   package struct Configuration: Sendable, Hashable {
@@ -39,9 +39,9 @@ package struct MediaSession: Sendable {
     case rtp(ByteBuffer)
     /// An RTCP packet, compound or reduced, to be protected and sent.
     case rtcp(ByteBuffer)
-    /// For whoever listens to the remote side.
+    /// For anyone who listens to the remote side.
     case event(MediaEvent)
-    /// The remote side needs a keyframe of what we send. At most two a second where the group of pictures is sent again, ten
+    /// The remote side needs a keyframe of what we send. At most two a second where the group of frames is sent again, ten
     /// where the source makes one.
     case keyframeRequested
     /// What the line to the remote side takes has changed.
@@ -96,7 +96,7 @@ package struct MediaSession: Sendable {
   /// - Parameters:
   ///   - owner: whose media is received.
   ///   - cname: our canonical name, the same for both tracks (RFC 3550, 6.5.1).
-  ///   - seed: for first sequence numbers, timestamps and picture ids.
+  ///   - seed: for first sequence numbers, timestamps and frame ID.
   package init(owner: ParticipantID, cname: String, seed: UInt64, configuration: Configuration = .init()) {
     self.owner = owner
     self.cname = cname
@@ -107,7 +107,7 @@ package struct MediaSession: Sendable {
     transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
   }
 
-  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay goes on without a
+  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay continues without a
   /// seam.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
@@ -149,7 +149,7 @@ package struct MediaSession: Sendable {
     for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
   }
 
-  /// The connection was seen to be broken, or begins anew on another path: what is found to be missing next went with
+  /// The connection was seen to be broken, or starts again on another path: what is found to be missing next went with
   /// it, and is named so (``MediaGap/Reason/reconnect``).
   package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
@@ -195,7 +195,7 @@ package struct MediaSession: Sendable {
     return sum
   }
 
-  /// Something has come or was asked for: there is work to do now.
+  /// Something has come or was requested: there is work to do now.
   mutating func begin(now: MonotonicInstant) {
     due = now
     startClocks(now: now)
@@ -229,7 +229,7 @@ extension Sequence {
 }
 
 /// The wall clock as sender reports tell it: read once, then moved on by the monotonic clock, so that a clock that is
-/// set anew in mid-call changes nothing for the receivers.
+/// set again during the call changes nothing for the receivers.
 package struct SessionClock: Sendable {
   /// When media time, reference times and the like begin.
   package let epoch: MonotonicInstant

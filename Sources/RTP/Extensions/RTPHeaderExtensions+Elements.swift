@@ -39,7 +39,7 @@ extension RTPHeaderExtensions {
   }
 
   /// Makes room for a value of `count` bytes and gives its index; nil when it cannot be held.
-  mutating func placeValue(_ id: UInt8, count: Int) -> Int? {
+  mutating func digitValue(_ id: UInt8, count: Int) -> Int? {
     guard id > 0, count <= 255 else { return nil }
     if let element = element(id) {
       if element.valueCount == count { return element.valueIndex }

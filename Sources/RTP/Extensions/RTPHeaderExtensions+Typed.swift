@@ -15,7 +15,7 @@ extension RTPHeaderExtensions {
   package mutating func setText(_ text: String?, _ id: UInt8?) {
     guard let id else { return }
     guard let text else { return remove(id) }
-    if let index = placeValue(id, count: text.utf8.count) { content.setString(text, at: index) }
+    if let index = digitValue(id, count: text.utf8.count) { content.setString(text, at: index) }
   }
 
   /// How loud an audio packet is (RFC 6464).
@@ -50,7 +50,7 @@ extension RTPHeaderExtensions {
   package mutating func setAbsoluteSendTime(_ time: UInt32?, _ id: UInt8?) {
     guard let id else { return }
     guard let time else { return remove(id) }
-    guard let index = placeValue(id, count: 3) else { return }
+    guard let index = digitValue(id, count: 3) else { return }
     content.setInteger(UInt8(truncatingIfNeeded: time >> 16), at: index)
     content.setInteger(UInt16(truncatingIfNeeded: time), at: index + 1)
   }
@@ -58,13 +58,13 @@ extension RTPHeaderExtensions {
   private mutating func set<Value: FixedWidthInteger>(_ value: Value?, _ id: UInt8?) {
     guard let id else { return }
     guard let value else { return remove(id) }
-    if let index = placeValue(id, count: MemoryLayout<Value>.size) { content.setInteger(value, at: index) }
+    if let index = digitValue(id, count: MemoryLayout<Value>.size) { content.setInteger(value, at: index) }
   }
 }
 
-/// How loud the sound of one packet is (RFC 6464, 3).
+/// How loud the audio of one packet is (RFC 6464, 3).
 package struct AudioLevel: Sendable, Hashable {
-  /// Whether the sender believes that somebody speaks.
+  /// Whether the sender trusts that somebody speaks.
   package var hasVoice: Bool
   /// Decibels below the loudest possible: 0 is loudest, 127 is silence.
   package var attenuation: UInt8

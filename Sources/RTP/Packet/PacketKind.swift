@@ -19,7 +19,7 @@ package enum PacketKind: Sendable, Hashable {
   }
 
   /// Tells the kind by the first byte's range and, within 128...191, by the second's: RTCP's packet types 192...223 are
-  /// left out of the RTP payload types wherever both share a port.
+  /// skipped of the RTP payload types wherever both share a port.
   ///
   /// - Parameter secondByte: nil in a datagram of one byte, which is neither RTP nor RTCP.
   package static func of(firstByte: UInt8, secondByte: UInt8?) -> PacketKind {

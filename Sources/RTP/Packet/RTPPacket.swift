@@ -69,7 +69,7 @@ package struct RTPPacket: Sendable, Hashable {
       + Int(paddingLength)
   }
 
-  /// Writes the packet; contributing sources after the fifteenth have no place in the header and are left out.
+  /// Writes the packet; contributing sources after the fifteenth have no place in the header and are skipped.
   package func write(into buffer: inout ByteBuffer) {
     let sources = contributingSources.prefix(15)
     var first: UInt8 = 0x80 | UInt8(sources.count)

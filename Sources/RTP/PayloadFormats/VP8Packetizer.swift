@@ -5,7 +5,7 @@ package struct VP8Packetizer: Sendable, Hashable {
   /// The largest payload, descriptor included, in bytes.
   package let maximumPayloadSize: Int
 
-  /// - Parameter maximumPayloadSize: in bytes; at least 16 are used, whatever is asked for.
+  /// - Parameter maximumPayloadSize: in bytes; at least 16 are used, whatever is requested.
   package init(maximumPayloadSize: Int) {
     self.maximumPayloadSize = max(16, maximumPayloadSize)
   }

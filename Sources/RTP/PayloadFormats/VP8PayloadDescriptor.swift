@@ -3,7 +3,7 @@ package import NIOCore
 
 /// The bytes before the VP8 data in each RTP payload (RFC 7741, 4.2).
 package struct VP8PayloadDescriptor: Sendable, Hashable {
-  /// A picture's number, in the form in which it is carried.
+  /// A frame's number, in the form in which it is carried.
   package struct PictureID: Sendable, Hashable {
     /// 7 or 15 bits.
     package var value: UInt16

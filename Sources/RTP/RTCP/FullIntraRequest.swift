@@ -6,7 +6,7 @@ package struct FullIntraRequest: Sendable, Hashable {
   static let format: UInt8 = 4
 
   package struct Entry: Sendable, Hashable {
-    /// The source that is asked for a keyframe.
+    /// The source that is requested a keyframe.
     package var ssrc: UInt32
     /// One more with each new request; the same in a repetition.
     package var sequenceNumber: UInt8

@@ -59,7 +59,7 @@ package struct GenericNACK: Sendable, Hashable {
     }
   }
 
-  /// All sequence numbers that are asked for, in the order of the entries.
+  /// All sequence numbers that are requested, in the order of the entries.
   package var sequenceNumbers: [UInt16] {
     var numbers: [UInt16] = []
     for entry in entries {

@@ -43,7 +43,7 @@ extension ByteBuffer {
   /// Writes an RTCP header and a body, and then the length into the header.
   ///
   /// A body that is not whole words is filled up with padding, marked by the P bit. A packet that its 16-bit length cannot
-  /// describe, of more than 262,144 bytes, is left out: no datagram could carry it.
+  /// describe, of more than 262,144 bytes, is skipped: no datagram could carry it.
   ///
   /// - Parameter count: 0...31.
   mutating func writeRTCP(type: UInt8, count: Int, body: (inout ByteBuffer) -> Void) {

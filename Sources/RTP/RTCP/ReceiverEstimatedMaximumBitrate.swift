@@ -68,7 +68,7 @@ package struct ReceiverEstimatedMaximumBitrate: Sendable, Hashable {
     }
   }
 
-  /// Writes the packet; sources after the 255th are left out.
+  /// Writes the packet; sources after the 255th are skipped.
   package func write(into buffer: inout ByteBuffer) {
     buffer.writeRTCP(type: RTCPPacket.Kind.payloadSpecificFeedback, count: Int(Self.format)) { body in
       let listed = sources.prefix(255)

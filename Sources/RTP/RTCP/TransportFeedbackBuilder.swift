@@ -36,10 +36,10 @@ package struct TransportFeedbackBuilder: Sendable {
     let time = seconds &* 4_000 &+ attoseconds / 250_000_000_000_000
     let new = Arrival(number: unwrapper.unwrap(sequenceNumber), time: time)
     // Nearly always the newest number, so the search from the end is short.
-    var place = pending.endIndex
-    while place > 0, pending[place - 1].number > new.number { place -= 1 }
-    if place > 0, pending[place - 1].number == new.number { return }
-    pending.insert(new, at: place)
+    var position = pending.endIndex
+    while position > 0, pending[position - 1].number > new.number { position -= 1 }
+    if position > 0, pending[position - 1].number == new.number { return }
+    pending.insert(new, at: position)
   }
 
   /// Makes feedback of all arrivals noted since the last call; none when there were none.

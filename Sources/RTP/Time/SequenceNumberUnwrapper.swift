@@ -8,13 +8,13 @@ package struct SequenceNumberUnwrapper: Sendable, Hashable {
 
   /// The number's place on the endless line, from which the next is judged.
   package mutating func unwrap(_ number: UInt16) -> Int64 {
-    let place = place(of: number)
-    last = place
-    return place
+    let position = position(of: number)
+    last = position
+    return position
   }
 
   /// The number's place, without making it the new point of reference: for numbers that feedback names.
-  package func place(of number: UInt16) -> Int64 {
+  package func position(of number: UInt16) -> Int64 {
     guard let last else { return Int64(number) }
     return last &+ Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: last)))
   }

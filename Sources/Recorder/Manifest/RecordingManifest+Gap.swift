@@ -1,10 +1,10 @@
 extension RecordingManifest {
-  /// A place where a track did not simply go on.
+  /// A place where a track did not simply continue.
   public struct Gap: Sendable, Hashable, Codable {
-    /// Why: `lost` (packets never came), `recoveredLate` (they came after they were asked for again, and nothing is
-    /// missing), `waitingForKeyframe` (pictures came that could not be decoded), `senderPaused` (the sender sent nothing, its
-    /// packets' numbers go on), `dtx` (the sender left out silence), `muted` (the sender had said that it does not send),
-    /// `reconnect` (the connection was broken, or the sender began anew), `diskStalled` (the disk failed or was slow),
+    /// Why: `lost` (packets never came), `recoveredLate` (they came after they were requested again, and nothing is
+    /// missing), `waitingForKeyframe` (frames came that could not be decoded), `senderPaused` (the sender sent nothing, its
+    /// packets' numbers continue), `dtx` (the sender skipped silence), `muted` (the sender had said that it does not send),
+    /// `reconnect` (the connection was broken, or the sender started again), `diskStalled` (the disk failed or was slow),
     /// `overloaded` (this machine had no time).
     public var reason: String
     /// Where it begins: the end of the last frame before it. Of `recoveredLate`: the place of the frame that was late.

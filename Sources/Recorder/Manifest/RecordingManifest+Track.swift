@@ -10,10 +10,10 @@ extension RecordingManifest {
     /// Where the first frame lies, and how long after it the last one ends that is written.
     public var start: Double = 0
     public var duration: Double = 0
-    /// Frames that are in files, those that the recorder made in the place of lost sound included.
+    /// Frames that are in files, those that the recorder made in the place of lost audio included.
     public var frames: UInt64 = 0
-    /// Frames that came but were not written: pictures before the first keyframe or after one that was refused, pictures
-    /// larger than 4096x4096, what is not VP8 or Opus, and sound for which no time had passed (`AudioBudget`).
+    /// Frames that came but were not written: frames before the first keyframe or after one that was refused, frames
+    /// larger than 4096x4096, what is not VP8 or Opus, and audio for which no time had passed (`AudioBudget`).
     public var refused: UInt64 = 0
     /// Frames that did not decode; absent when verification was off.
     public var decodeErrors: UInt64?
@@ -22,14 +22,14 @@ extension RecordingManifest {
     public var unverified: UInt64?
     /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when verification was off.
     public var firstDecoded: String?
-    /// How often the sender's timestamps were not to be believed, so that arrivals had to tell the time.
+    /// How often the sender's timestamps were not to be trusted, so that arrivals had to tell the time.
     public var timestampBreaks = 0
 
     /// Video: keyframes among `frames`.
     public var keyframes: UInt64?
-    /// Video: each picture size, from the keyframe that brought it. Ends after 1,000 changes.
+    /// Video: each video size, from the keyframe that brought it. Ends after 1,000 changes.
     public var sizes: [Size]?
-    /// Video: the size of the last picture as it was decoded; absent when verification was off.
+    /// Video: the size of the last frame as it was decoded; absent when verification was off.
     public var lastDecodedSize: Size?
     /// Audio: 1 or 2.
     public var channels: Int?
@@ -43,7 +43,7 @@ extension RecordingManifest {
     public var sent: UInt64 = 0
     /// Packets that came without a repeat that was waited for: at the first try, or after they had been given up (`late`).
     public var received: UInt64 = 0
-    /// Packets that came in time after they were asked for again.
+    /// Packets that came in time after they were requested again.
     public var recovered: UInt64 = 0
     /// Packets that never came.
     public var lost: UInt64 = 0
@@ -62,7 +62,7 @@ extension RecordingManifest {
     /// Keyframes asked of the sender.
     public var keyframeRequests: UInt64 = 0
 
-    /// Each place where the track did not simply go on, in order; the first 1,000.
+    /// Each place where the track did not simply continue, in order; the first 1,000.
     public var gaps: [Gap] = []
     /// All gaps by reason, those beyond the list included.
     public var gapTotals: [String: GapTotal] = [:]
@@ -72,7 +72,7 @@ extension RecordingManifest {
       self.codec = codec.rawValue
     }
 
-    /// A picture size and since when.
+    /// A video size and since when.
     public struct Size: Sendable, Hashable, Codable {
       public var time: Double
       public var width: Int

@@ -94,13 +94,13 @@ extension RecordingManifest {
   public struct FileSystem: Sendable, Hashable, Codable {
     /// How often the disk failed, or gave no answer for 2 s or more.
     public var stalls = 0
-    /// For how long the disk took nothing while the call went on: from a write that failed to the moment when all that waited
+    /// For how long the disk took nothing while the call continued: from a write that failed to the moment when all that waited
     /// was written, and while a write gave no answer for 2 s or more. Each moment counts once, and none after the call.
     public var duration: Double = 0
-    /// Pictures that are in no file, because the memory for what waits was full, or because the disk did not take them until
+    /// Frames that are in no file, because the memory for what waits was full, or because the disk did not take them until
     /// the end.
     public var picturesDropped: UInt64 = 0
-    /// Packets of sound that are in no file, for the same reasons.
+    /// Audio packets that are in no file, for the same reasons.
     public var packetsDropped: UInt64 = 0
 
     public init() {}
@@ -111,7 +111,7 @@ extension RecordingManifest {
   /// What is in no file because this machine had no time to record it.
   public struct Overload: Sendable, Hashable, Codable {
     public var picturesDropped: UInt64 = 0
-    /// Packets of sound.
+    /// Audio packets.
     public var packetsDropped: UInt64 = 0
 
     public init() {}
@@ -138,7 +138,7 @@ public enum RecordingEndReason: String, Sendable, Hashable, Codable, CaseIterabl
   case left
   /// Nothing came from the participant any more.
   case connectionLost
-  /// The call with this participant could not go on, for example because of a certificate that did not match.
+  /// The call with this participant could not continue, for example because of a certificate that did not match.
   case failed
   /// We stopped recording.
   case stopped

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Makes an Ogg Opus file (RFC 7845) of Opus packets, touching none: every call gives the bytes to be written and where.
 ///
-/// Each packet is put where its time says: a gap is filled with packets that ask for concealment. The last packet waits for
+/// Each packet is put where its time says: a gap is filled with packets that request concealment. The last packet waits for
 /// its successor, because the page that ends the stream must say so; where it cannot wait, an empty page says it later.
 struct OggOpusWriter {
   private let serial: Int32
@@ -45,7 +45,7 @@ struct OggOpusWriter {
     return append(pages)
   }
 
-  /// Takes note of more channels: the first page is written again.
+  /// Notes more channels: the first page is written again.
   mutating func declare(channels: Int) throws(OggStream.Failure) -> [FileWrite] {
     guard channels > self.channels else { return [] }
     self.channels = channels

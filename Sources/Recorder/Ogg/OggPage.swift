@@ -70,8 +70,8 @@ struct OggPage: Sendable, Hashable {
   private var flags: UInt8 { bytes.getInteger(at: 5, as: UInt8.self) ?? 0 }
   private var checksum: UInt32 { integer(at: 22) }
 
-  private func integer<Value: FixedWidthInteger>(at place: Int) -> Value {
-    bytes.getInteger(at: place, endianness: .little, as: Value.self) ?? 0
+  private func integer<Value: FixedWidthInteger>(at position: Int) -> Value {
+    bytes.getInteger(at: position, endianness: .little, as: Value.self) ?? 0
   }
 
   private mutating func writeChecksum() {

@@ -2,10 +2,10 @@ import Bitstream
 import Codecs
 import NIOCore
 
-/// Packets without sound that stand for a gap.
+/// Packets without audio that stand for a gap.
 ///
 /// Ogg Opus knows no gaps: a granule position counts the samples of the packets before it and nothing else. RFC 7845, 4.1,
-/// asks for packets with empty frames in the place of missing ones. A decoder conceals them: it lets the last sound fade
+/// requests packets with empty frames in the place of missing ones. A decoder conceals them: it lets the last audio fade
 /// and then gives silence. They cost about 30 bytes a second.
 enum OpusGap {
   /// The shortest frame, 2.5 ms, in ticks of 48 kHz.
@@ -44,7 +44,7 @@ enum OpusGap {
   }
 
   /// Whether a packet is one of these, rather than one that came: frames of no size, as many as a count byte says, or one of
-  /// no more than 10 ms. What encoders leave of silence is one longer frame.
+  /// at most 10 ms. What encoders leave of silence is one longer frame.
   static func isFiller(_ payload: ByteBuffer) -> Bool {
     guard let first: UInt8 = payload.getInteger(at: payload.readerIndex) else { return false }
     switch payload.readableBytes {

@@ -2,7 +2,7 @@ import NIOCore
 
 /// The two headers of an Opus stream in a file (RFC 7845, 5).
 enum OpusHeader {
-  /// How far the sound lags behind its packets, in ticks of 48 kHz: the lookahead of libopus at 48 kHz, which browsers use.
+  /// How far the audio lags behind its packets, in ticks of 48 kHz: the lookahead of libopus at 48 kHz, which browsers use.
   static let preSkip: UInt16 = 312
 
   /// `OpusHead` (RFC 7845, 5.1): also the codec's private data in WebM.

@@ -25,7 +25,7 @@ protocol MediaFile: AnyObject {
   var unwrittenBytes: Int { get }
 
   /// Takes the next frame.
-  func add(_ placed: TimestampedFrame)
+  func add(_ timestamped: TimestampedFrame)
   /// Puts into line what has waited for long enough.
   func flush(now: MonotonicInstant)
   /// Puts the rest into line, and the end.
@@ -43,7 +43,7 @@ extension MediaFile {
   /// With two looks at the clock (`RoomRecorder.tick`) this stays below the second that a killed program may lose.
   static var maximumWait: Duration { .milliseconds(600) }
 
-  /// The same for the first frames of a file, so that whoever looks into the folder sees that something is recorded.
+  /// The same for the first frames of a file, so that anyone who looks into the folder sees that something is recorded.
   static var firstWait: Duration { .milliseconds(100) }
 
   var entry: RecordingManifest.File {

@@ -3,7 +3,7 @@ import Codecs
 import Media
 import NIOCore
 
-/// An Ogg file of a participant: all sound.
+/// An Ogg file of a participant: all audio.
 final class OggFile: MediaFile {
   static let ending = "ogg"
 
@@ -11,7 +11,7 @@ final class OggFile: MediaFile {
   let segment: Int?
   let start: Duration
   private var writer: OggOpusWriter
-  /// The stream's heads, until the first page goes into line: a file without sound cannot be opened.
+  /// The stream's heads, until the first page goes into line: a file without audio cannot be opened.
   private var heads: [FileWrite]
   private var packets = WrittenFrameTracker()
   /// Packets that no write holds: where each ends, in ticks, and all up to it.
@@ -43,18 +43,18 @@ final class OggFile: MediaFile {
   var storedDuration: Duration { packets.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
 
-  func add(_ placed: TimestampedFrame) {
-    guard let opus = placed.frame.opus else { return }
+  func add(_ timestamped: TimestampedFrame) {
+    guard let opus = timestamped.frame.opus else { return }
     // A stream of which no more is known than its first page says can still turn out to have two channels.
     let heading = (try? writer.declare(channels: opus.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }
-    packets.add(at: placed.position, length: Duration(opusTicks: Int64(opus.duration)))
+    packets.add(at: timestamped.position, length: Duration(opusTicks: Int64(opus.duration)))
     let writes = writer.add(
-      placed.frame.payload, duration: Int64(opus.duration), position: (placed.position - start).opusTicks)
+      timestamped.frame.payload, duration: Int64(opus.duration), position: (timestamped.position - start).opusTicks)
     waiting.append((writer.granule, packets.newest))
     if !writes.isEmpty { oldestArrival = nil }
-    oldestArrival = min(oldestArrival ?? placed.frame.arrived, placed.frame.arrived)
-    newestArrival = placed.frame.arrived
+    oldestArrival = min(oldestArrival ?? timestamped.frame.arrived, timestamped.frame.arrived)
+    newestArrival = timestamped.frame.arrived
     put(writes)
   }
 

@@ -4,7 +4,7 @@ import Media
 /// into the files; the manifest says what became of it.
 final class ParticipantRecording {
   /// What all recordings of a recorder share.
-  struct Surroundings {
+  struct Environment {
     let folder: RecordingDirectory
     let room: String
     let hold: Duration
@@ -29,7 +29,7 @@ final class ParticipantRecording {
   let participant: ParticipantID
   private let name: String?
   private let clock: WallClock
-  private let surroundings: Surroundings
+  private let environment: Environment
   private let intake: FramePipeline
   private let files: RecordingFiles
 
@@ -45,25 +45,25 @@ final class ParticipantRecording {
   private var ending: RecordingEndReason?
   /// Until when the verification of the last frames is waited for.
   private var verificationEnd: MonotonicInstant?
-  /// Where the call ended; nil while it goes on.
+  /// Where the call ended; nil while it continues.
   private var callEnd: Duration?
   /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
   private(set) var summary: RecordingSummary?
   /// Whether it has ended and nothing is to be done any more.
   private(set) var isClosed = false
 
-  init(_ participant: ParticipantID, name: String?, clock: WallClock, surroundings: Surroundings) {
+  init(_ participant: ParticipantID, name: String?, clock: WallClock, environment: Environment) {
     self.participant = participant
     self.name = name
     self.clock = clock
-    self.surroundings = surroundings
-    intake = FramePipeline(hold: surroundings.hold, verification: surroundings.verification)
-    files = RecordingFiles(of: participant, intake: intake, clock: clock, surroundings: surroundings)
+    self.environment = environment
+    intake = FramePipeline(hold: environment.hold, verification: environment.verification)
+    files = RecordingFiles(of: participant, intake: intake, clock: clock, environment: environment)
   }
 
   /// Takes what the participant's media brought.
   ///
-  /// - Parameter leftOut: frames of its track that were left out before it, because the memory was full.
+  /// - Parameter leftOut: frames of its track that were skipped before it, because the memory was full.
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
     if case .frame(let frame) = event, leftOut > 0 {
       files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
@@ -82,7 +82,9 @@ final class ParticipantRecording {
     if isClosed { return }
     lastAdvance = now
     if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
-    for placed in intake.release(now: now, everything: everything) where !hasGivenUp { files.write(placed, now: now) }
+    for timestamped in intake.release(now: now, everything: everything) where !hasGivenUp {
+      files.write(timestamped, now: now)
+    }
     files.advance(now: now)
     if let ending {
       let end = callEnd ?? intake.callEnd(ending, now: now)
@@ -100,7 +102,7 @@ final class ParticipantRecording {
 
   /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
   ///
-  /// - Parameter leftOut: what was left out because the memory was full, and no later frame told of.
+  /// - Parameter leftOut: what was skipped because the memory was full, and no later frame told of.
   func end(_ reason: RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun] = [:], now: MonotonicInstant) {
     if ending != nil { return }
     ending = reason
@@ -123,7 +125,7 @@ final class ParticipantRecording {
     if isClosed { return }
     intake.endVerification()
     files.abandon(now: now)
-    for key in [claimKey, manifestKey] { surroundings.health.forget(key) }
+    for key in [claimKey, manifestKey] { environment.health.forget(key) }
     let isWhole = !files.entries.isEmpty && files.entries.allSatisfy(\.complete)
     let unwritten = intake.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
     let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
@@ -133,7 +135,7 @@ final class ParticipantRecording {
         ? "Its files are closed, and end before that."
         : "Its files can be read as far as they go; a repair completes them.")
     files.note(sentence)
-    surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
     // A disk that takes not even that has been told of.
     let last = manifest(isFinished: isWhole, now: now)
     if let json = try? last.json { try? manifestFile?.replace(json, isLast: true) }
@@ -155,7 +157,7 @@ final class ParticipantRecording {
       "This machine had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
       + "not read. The manifest lists each gap."
     files.note(sentence)
-    surroundings.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
+    environment.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
   }
 
   // MARK: Standing
@@ -163,14 +165,14 @@ final class ParticipantRecording {
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { intake.heldBytes + files.heldBytes }
 
-  /// Bytes of frames that wait for their places: they are held until it is known how sound and pictures belong together.
-  var unplacedBytes: Int { intake.heldBytes }
+  /// Bytes of frames that wait for their places: they are held until it is known how audio and video belong together.
+  var unsortedBytes: Int { intake.heldBytes }
 
   /// How it stands now.
   var status: RecordingStatus {
     let entries = files.entries
     return RecordingStatus(
-      participant: participant, files: entries.map { "\(surroundings.folder.path)/\($0.name)" },
+      participant: participant, files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: intake.duration, frames: intake.frames,
       decodeErrors: intake.decodeErrors, isStalled: files.isStalled, problems: files.problems)
   }
@@ -196,7 +198,7 @@ final class ParticipantRecording {
     manifestFile = nil
     guard let base = files.base else { return }
     summary = RecordingSummary(
-      participant: participant, folder: surroundings.folder.path, base: base,
+      participant: participant, folder: environment.folder.path, base: base,
       manifest: finalManifest ?? manifest(isFinished: isFinished, now: now),
       obstacle: files.isGivenUp ? files.lastError : nil)
   }
@@ -208,19 +210,19 @@ final class ParticipantRecording {
     if hasGivenUp { return }
     if let claimDue, now < claimDue { return }
     let wanted = SafeFileName(of: name ?? participant.text).description
-    let first = surroundings.segment == nil ? nil : 1
+    let first = environment.segment == nil ? nil : 1
     do {
       for number in 1...10_000 {
         let base = number == 1 ? wanted : "\(wanted)-\(number)"
         let media = [WebMFile.ending, OggFile.ending].map { SafeFileName.file(base, segment: first, ending: $0) }
-        if media.contains(where: surroundings.folder.contains) { continue }
+        if media.contains(where: environment.folder.contains) { continue }
         do {
           manifestFile = try ManifestFile(
-            "\(base).json", in: surroundings.folder, text: manifest(isFinished: false, now: now).json)
+            "\(base).json", in: environment.folder, text: manifest(isFinished: false, now: now).json)
         } catch let error as RoomRecorder.StorageError where error.isNameTaken {
           continue
         }
-        surroundings.health.settled(claimKey, of: participant, now: now)
+        environment.health.settled(claimKey, of: participant, now: now)
         files.base = base
         manifestDue = now + Self.manifestInterval
         return
@@ -229,7 +231,7 @@ final class ParticipantRecording {
     } catch let error as RoomRecorder.StorageError {
       if claimDue == nil { files.note(error.description) }
       claimDue = now + StorageHealth.pause
-      surroundings.health.failed(claimKey, of: participant, error: error, now: now)
+      environment.health.failed(claimKey, of: participant, error: error, now: now)
     } catch {
       refuse("\(error)")
     }
@@ -243,13 +245,13 @@ final class ParticipantRecording {
   private func refuse(_ sentence: String) {
     hasGivenUp = true
     files.note(sentence)
-    surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
   }
 
   private func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
     let begin = intake.origin ?? intake.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
-      room: surroundings.room, user: participant.text, name: name, start: clock.text(at: begin))
+      room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.finished = isFinished
     manifest.left = ending
     manifest.alignment = intake.alignment
@@ -278,13 +280,13 @@ final class ParticipantRecording {
       manifestChanges = files.changes
       manifestDue = now + Self.manifestInterval
       manifestFailed = false
-      surroundings.health.settled(manifestKey, of: participant, now: now)
+      environment.health.settled(manifestKey, of: participant, now: now)
       return true
     } catch let error as RoomRecorder.StorageError {
       if !manifestFailed { files.note(error.description) }
       manifestFailed = true
       manifestDue = now + StorageHealth.pause
-      surroundings.health.failed(manifestKey, of: participant, error: error, now: now)
+      environment.health.failed(manifestKey, of: participant, error: error, now: now)
     } catch {
       files.note("\(error)")
       manifestChanges = files.changes

@@ -10,17 +10,17 @@ extension RecordingFiles {
     store(file, now: now)
   }
 
-  /// Has a file write what is in line; the other files go on whatever happens.
+  /// Has a file write what is in line; the other files continue whatever happens.
   func store(_ file: some MediaFile, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) { return }
     let existed = file.file.exists
     do {
       try file.file.store()
-      surroundings.health.settled(file.file.name, of: participant, now: now)
+      environment.health.settled(file.file.name, of: participant, now: now)
     } catch {
       if error.isNameTaken {
         note(error.description)
-        surroundings.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: error.description))
+        environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: error.description))
         abandon(file)
         return
       }
@@ -42,12 +42,12 @@ extension RecordingFiles {
     countDropped(file.countedKind, file.unstoredFrames)
     closing.removeAll { $0 === file }
     file.file.abandon()
-    surroundings.health.forget(file.file.name)
+    environment.health.forget(file.file.name)
   }
 
   /// A file could not be made or written.
   private func stall(_ name: String, error: RoomRecorder.StorageError, now: MonotonicInstant) {
-    surroundings.health.failed(name, of: participant, error: error, now: now)
+    environment.health.failed(name, of: participant, error: error, now: now)
     retryAt = now + StorageHealth.pause
     lastError = error
     guard stalledSince == nil else { return }
@@ -85,12 +85,12 @@ extension RecordingFiles {
       if file.file.exists { closeShort(file) }
       keep(file)
       file.file.abandon()
-      surroundings.health.forget(file.file.name)
+      environment.health.forget(file.file.name)
     }
     (trailing, webM, ogg) = (nil, nil, nil)
     lateAudio = []
     closing = []
-    for placed in backlog { countDropped(placed.frame.codec.kind, 1) }
+    for timestamped in backlog { countDropped(timestamped.frame.codec.kind, 1) }
     backlog.removeAll()
     backlogBytes = 0
     endStall(now: now)
@@ -121,7 +121,7 @@ extension RecordingFiles {
     }
   }
 
-  /// Takes note of something that went wrong; the newest 100 are enough.
+  /// Notes something that went wrong; the newest 100 are enough.
   func note(_ sentence: String) {
     problems.append(sentence)
     if problems.count > 100 { problems.removeFirst() }

@@ -3,28 +3,28 @@ import Media
 /// Where one file ends and the next begins.
 extension RecordingFiles {
   /// Ends the files before a frame with which the next ones can begin, when that is due.
-  func cut(before placed: TimestampedFrame, now: MonotonicInstant) {
+  func cut(before timestamped: TimestampedFrame, now: MonotonicInstant) {
     guard var segment else { return }
     let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0
     let decision = segment.decide(
-      before: placed, bytes: bytes, hasVideo: webM != nil, isBehind: trailing != nil, now: now)
+      before: timestamped, bytes: bytes, hasVideo: webM != nil, isBehind: trailing != nil, now: now)
     switch decision {
     case .goOn: break
-    case .askForKeyframe: surroundings.wantKeyframe(participant)
+    case .askForKeyframe: environment.wantKeyframe(participant)
     case .cut:
       let hadVideo = webM != nil
-      if placed.frame.codec.kind == .audio, trailing == nil {
+      if timestamped.frame.codec.kind == .audio, trailing == nil {
         trailing = webM
         if let ogg { end(ogg, now: now) }
-      } else if placed.frame.codec.kind == .video, let webM, let audioEnd, audioEnd < placed.position {
-        lateAudio.append(LateAudio(webM: webM, ogg: ogg, end: placed.position))
+      } else if timestamped.frame.codec.kind == .video, let webM, let audioEnd, audioEnd < timestamped.position {
+        lateAudio.append(LateAudio(webM: webM, ogg: ogg, end: timestamped.position))
       } else {
         for file in [webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
       }
       (webM, ogg) = (nil, nil)
-      segment.begin(at: placed.position)
+      segment.begin(at: timestamped.position)
       self.segment = segment
-      if hadVideo { beginWebM(at: placed.position) }
+      if hadVideo { beginWebM(at: timestamped.position) }
     }
     self.segment = segment
   }
@@ -44,6 +44,6 @@ extension RecordingFiles {
   }
 
   private func file(ending: String, segment: Int?) -> AppendFile {
-    AppendFile(name: SafeFileName.file(base ?? "", segment: segment, ending: ending), in: surroundings.folder)
+    AppendFile(name: SafeFileName.file(base ?? "", segment: segment, ending: ending), in: environment.folder)
   }
 }

@@ -5,8 +5,8 @@ import NIOCore
 
 /// The media files of one participant: which frame goes into which, and what becomes of frames while the disk takes none.
 ///
-/// The `.ogg` holds all sound from the first packet on. The `.webm` begins with the recording when there was video within
-/// the hold; when video comes later, it begins with that video's first keyframe and holds the sound from there on.
+/// The `.ogg` holds all audio from the first packet on. The `.webm` begins with the recording when there was video within
+/// the hold; when video comes later, it begins with that video's first keyframe and holds the audio from there on.
 ///
 /// ```
 ///            a write fails                        every file has written what was in line
@@ -15,7 +15,7 @@ import NIOCore
 /// ```
 final class RecordingFiles {
   let participant: ParticipantID
-  let surroundings: ParticipantRecording.Surroundings
+  let environment: ParticipantRecording.Environment
   let intake: FramePipeline
   let clock: WallClock
 
@@ -26,13 +26,13 @@ final class RecordingFiles {
   /// The files that take frames.
   var webM: WebMFile?
   var ogg: OggFile?
-  /// A WebM of an earlier segment that goes on taking pictures until a keyframe comes, because the segment was ended while
+  /// A WebM of an earlier segment that continues taking frames until a keyframe comes, because the segment was ended while
   /// there was no video.
   var trailing: WebMFile?
-  /// Files of segments before that go on taking sound, because some of what lies before their end has not come yet; the oldest
+  /// Files of segments before that continue taking audio, because some of what lies before their end has not come yet; the oldest
   /// first.
   var lateAudio: [LateAudio] = []
-  /// Where the sound that came last ends; nil before the first.
+  /// Where the audio that came last ends; nil before the first.
   private(set) var audioEnd: Duration?
   /// Files that are at their end but not yet wholly on the disk.
   var closing: [any MediaFile] = []
@@ -64,29 +64,29 @@ final class RecordingFiles {
   /// Goes up whenever the list of files changes.
   var changes = 0
 
-  /// Files that take sound until one frame lies behind their end.
+  /// Files that take audio until one frame lies behind their end.
   struct LateAudio {
     let webM: WebMFile
-    /// Nil until sound comes for it.
+    /// Nil until audio comes for it.
     var ogg: OggFile?
     /// Where the next files begin.
     let end: Duration
   }
 
-  /// How long sound is waited for that lies before a cut: as long as pictures wait for it, if it is asked for again.
+  /// How long audio is waited for that lies before a cut: as long as frames wait for it, if it is requested again.
   private static let maximumAudioDelay = RecordingTimeline.recoveryPatience
-  /// How many segments wait for sound at most: their files are open. Of small ones there can be many in that time.
+  /// How many segments wait for audio at most: their files are open. Of small ones there can be many in that time.
   private static let maximumLateSegments = 4
 
   init(
     of participant: ParticipantID, intake: FramePipeline, clock: WallClock,
-    surroundings: ParticipantRecording.Surroundings
+    environment: ParticipantRecording.Environment
   ) {
     self.participant = participant
     self.intake = intake
     self.clock = clock
-    self.surroundings = surroundings
-    segment = surroundings.segment.map { SegmentBoundary(limit: $0) }
+    self.environment = environment
+    segment = environment.segment.map { SegmentBoundary(limit: $0) }
   }
 
   /// All files that are not closed.
@@ -121,12 +121,12 @@ final class RecordingFiles {
   // MARK: Frames
 
   /// Takes the next frame, in order of place.
-  func write(_ placed: TimestampedFrame, now: MonotonicInstant) {
+  func write(_ timestamped: TimestampedFrame, now: MonotonicInstant) {
     if isStalled || base == nil || !backlog.isEmpty {
-      backlog.append(placed)
-      backlogBytes += placed.frame.waitingCost
+      backlog.append(timestamped)
+      backlogBytes += timestamped.frame.waitingCost
     } else {
-      dispatch(placed, now: now)
+      dispatch(timestamped, now: now)
     }
   }
 
@@ -144,12 +144,12 @@ final class RecordingFiles {
 
   /// Ends all files. They are closed as soon as the disk takes the rest; see `isDone`.
   ///
-  /// - Parameter end: where the call ended. The sound lasts until then.
+  /// - Parameter end: where the call ended. The audio lasts until then.
   func finish(at end: Duration, now: MonotonicInstant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
     if ogg == nil, let last = lateAudio.lastIndex(where: { $0.ogg != nil }) {
-      // No sound has come since.
+      // No audio has come since.
       ogg = lateAudio[last].ogg
       lateAudio[last].ogg = nil
     }
@@ -168,60 +168,60 @@ final class RecordingFiles {
   }
 
   private func drain(now: MonotonicInstant) {
-    while base != nil, !isStalled, let placed = backlog.popFirst() {
-      backlogBytes -= placed.frame.waitingCost
-      dispatch(placed, now: now)
+    while base != nil, !isStalled, let timestamped = backlog.popFirst() {
+      backlogBytes -= timestamped.frame.waitingCost
+      dispatch(timestamped, now: now)
     }
   }
 
-  private func dispatch(_ placed: TimestampedFrame, now: MonotonicInstant) {
+  private func dispatch(_ timestamped: TimestampedFrame, now: MonotonicInstant) {
     if !isBegun {
       isBegun = true
-      segment?.begin(at: placed.position)
-      if intake.firstTracks.contains(.video) { beginWebM(at: min(.zero, placed.position)) }
+      segment?.begin(at: timestamped.position)
+      if intake.firstTracks.contains(.video) { beginWebM(at: min(.zero, timestamped.position)) }
     }
-    let delay = placed.frame.codec.kind == .audio ? .zero : Self.maximumAudioDelay
-    while let late = lateAudio.first, placed.position - late.end >= delay { endLateAudio(now: now) }
-    cut(before: placed, now: now)
+    let delay = timestamped.frame.codec.kind == .audio ? .zero : Self.maximumAudioDelay
+    while let late = lateAudio.first, timestamped.position - late.end >= delay { endLateAudio(now: now) }
+    cut(before: timestamped, now: now)
     while lateAudio.count > Self.maximumLateSegments { endLateAudio(now: now) }
-    switch placed.frame.codec {
+    switch timestamped.frame.codec {
     case .vp8:
       if let trailing {
-        if !placed.frame.isKeyframe { return add(placed, to: trailing, now: now) }
+        if !timestamped.frame.isKeyframe { return add(timestamped, to: trailing, now: now) }
         end(trailing, now: now)
         self.trailing = nil
       }
-      if webM == nil { beginWebM(at: placed.position) }
+      if webM == nil { beginWebM(at: timestamped.position) }
     case .opus:
-      guard let opus = placed.frame.opus else { return }
-      audioEnd = placed.position + Duration(opusTicks: Int64(opus.duration))
+      guard let opus = timestamped.frame.opus else { return }
+      audioEnd = timestamped.position + Duration(opusTicks: Int64(opus.duration))
       if let late = lateAudio.first {
-        let ogg = late.ogg ?? newOgg(at: placed.position, channels: opus.channels, segment: late.webM.segment)
+        let ogg = late.ogg ?? newOgg(at: timestamped.position, channels: opus.channels, segment: late.webM.segment)
         lateAudio[0].ogg = ogg
-        if let ogg { add(placed, to: ogg, now: now) }
-        return add(placed, to: late.webM, now: now)
+        if let ogg { add(timestamped, to: ogg, now: now) }
+        return add(timestamped, to: late.webM, now: now)
       }
-      ogg = ogg ?? newOgg(at: placed.position, channels: opus.channels, segment: segment?.number)
-      if let ogg { add(placed, to: ogg, now: now) }
+      ogg = ogg ?? newOgg(at: timestamped.position, channels: opus.channels, segment: segment?.number)
+      if let ogg { add(timestamped, to: ogg, now: now) }
     }
-    // What lies before a camera's first picture is in the Ogg alone; what lies before a cut that it came too late for is
+    // What lies before a camera's first frame is in the Ogg alone; what lies before a cut that it came too late for is
     // in no other WebM.
-    if let webM, placed.position >= webM.start || (webM.segment ?? 1) > 1 { add(placed, to: webM, now: now) }
+    if let webM, timestamped.position >= webM.start || (webM.segment ?? 1) > 1 { add(timestamped, to: webM, now: now) }
   }
 
-  /// Ends the oldest files that took late sound.
+  /// Ends the oldest files that took late audio.
   private func endLateAudio(now: MonotonicInstant) {
     let late = lateAudio.removeFirst()
     end(late.webM, now: now)
     if let ogg = late.ogg { end(ogg, now: now) }
   }
 
-  private func add(_ placed: TimestampedFrame, to file: some MediaFile, now: MonotonicInstant) {
+  private func add(_ timestamped: TimestampedFrame, to file: some MediaFile, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) {
-      if file.countedKind == placed.frame.codec.kind { countDropped(placed.frame.codec.kind, 1) }
+      if file.countedKind == timestamped.frame.codec.kind { countDropped(timestamped.frame.codec.kind, 1) }
       return
     }
-    file.add(placed)
+    file.add(timestamped)
     if file.file.isWaiting { store(file, now: now) }
   }
 }

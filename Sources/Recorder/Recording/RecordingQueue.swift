@@ -5,17 +5,17 @@ import Synchronization
 /// What a recorder is still to do, in order, and the door through which it comes: nobody who brings something ever waits.
 ///
 /// It keeps count of all memory that waiting frames take, here and further on towards the disk. When that nears the limit
-/// because the disk or this machine does not keep up, pictures are refused, each participant's up to a keyframe that comes
-/// when there is room again; a quarter of the memory is left for sound, which is refused only when that is full, too.
+/// because the disk or this machine does not keep up, frames are refused, each participant's up to a keyframe that comes
+/// when there is room again; a quarter of the memory is left for audio, which is refused only when that is full, too.
 /// The next frame that goes through says how many are missing before it.
 final class RecordingQueue: Sendable {
   enum Step: Sendable {
     case begin(name: String?, WallClock)
-    /// With the number of frames that were turned away before it; its gap tells of them, too.
+    /// With the number of frames that were turned away before it; its gap reports them, too.
     case receive(MediaEvent, leftOut: Int)
-    /// With what was turned away and no later frame tells of.
+    /// With what was turned away and no later frame reports.
     case end(RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun])
-    case finish(Ending, leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]])
+    case finish(EndReason, leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]])
   }
 
   struct Entry: Sendable {
@@ -50,7 +50,7 @@ final class RecordingQueue: Sendable {
     var isWoken = false
     /// Bytes that were taken out, but are not on the disk.
     var elsewhere = 0
-    /// When a keyframe of a participant whose video is dropped was asked for last.
+    /// When a keyframe of a participant whose video is dropped was requested last.
     var lastRequests: [ParticipantID: MonotonicInstant] = [:]
     /// Since when the thread has had something to do, by the newest thing that had come then; nil while it has nothing to do.
     var busySince: MonotonicInstant?
@@ -122,7 +122,7 @@ final class RecordingQueue: Sendable {
     }
   }
 
-  func finish(_ ending: Ending, now: MonotonicInstant) -> Outcome {
+  func finish(_ ending: EndReason, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
       var leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]] = [:]
       for (track, dropped) in state.queue.dropper.takeAll() { leftOut[track.owner, default: [:]][track.kind] = dropped }
@@ -151,7 +151,7 @@ final class RecordingQueue: Sendable {
     state.withLock { [entries] in $0.queue.reuse(entries) }
   }
 
-  /// Takes note of what now waits elsewhere, when all that was taken out has been done.
+  /// Notes what now waits elsewhere, when all that was taken out has been done.
   ///
   /// - Returns: how the thread was stuck, if the user was told that it is.
   func settle(elsewhere: Int) -> Hang? {
@@ -240,7 +240,7 @@ final class RecordingQueue: Sendable {
       kind: isOfDisk ? .lost : .overloaded, participant: participant,
       sentence:
         "\(isOfDisk ? "The disk" : "This machine") does not keep up, and the \(limit >> 20) MiB of memory for what waits "
-        + "are full: pictures, and then sound, are left out until there is room again.")
+        + "are full: frames, and then audio, are skipped until there is room again.")
   }
 
   private func stuck(
@@ -259,7 +259,7 @@ final class RecordingQueue: Sendable {
 }
 
 /// The end of all recordings: why, until when, and who waits for it.
-struct Ending: Sendable {
+struct EndReason: Sendable {
   let reason: RecordingEndReason
   /// When what the disk has not taken by then is left as it is.
   let deadline: MonotonicInstant

@@ -1,19 +1,19 @@
 import Media
 
-/// Says where a recording's next files begin: at the first video keyframe after the limit was reached, or, while no picture
-/// comes, at a packet of sound.
+/// Says where a recording's next files begin: at the first video keyframe after the limit was reached, or, while no frame
+/// comes, at an audio packet.
 struct SegmentBoundary: Sendable {
   enum Decision: Sendable, Hashable {
     case goOn
-    /// The next pictures could go into the next files, and only a keyframe is missing.
+    /// The next frames could go into the next files, and only a keyframe is missing.
     case askForKeyframe
     /// The next files begin with the frame.
     case cut
   }
 
-  /// After how long without a picture video is taken to be paused.
+  /// After how long without a frame video is taken to be paused.
   static let pause = Duration.seconds(2)
-  /// How often a keyframe is asked for.
+  /// How often a keyframe is requested.
   static let requestInterval = Duration.milliseconds(500)
 
   private let limit: SegmentLimit
@@ -37,18 +37,18 @@ struct SegmentBoundary: Sendable {
   /// - Parameters:
   ///   - bytes: how large the segment's larger file is.
   ///   - hasVideo: whether the segment has a file with video.
-  ///   - isBehind: whether pictures still go into a file of an earlier segment.
+  ///   - isBehind: whether frames still go into a file of an earlier segment.
   mutating func decide(
-    before placed: TimestampedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: MonotonicInstant
+    before timestamped: TimestampedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: MonotonicInstant
   ) -> Decision {
-    let isVideo = placed.frame.codec.kind == .video
+    let isVideo = timestamped.frame.codec.kind == .video
     let lastVideoFrame = self.lastVideoFrame ?? start
-    if isVideo { self.lastVideoFrame = max(lastVideoFrame, placed.position) }
-    guard limit.isReached(duration: placed.position - start, bytes: bytes) else {
-      return isBehind && isVideo && !placed.frame.isKeyframe ? askForKeyframe(now: now) : .goOn
+    if isVideo { self.lastVideoFrame = max(lastVideoFrame, timestamped.position) }
+    guard limit.isReached(duration: timestamped.position - start, bytes: bytes) else {
+      return isBehind && isVideo && !timestamped.frame.isKeyframe ? askForKeyframe(now: now) : .goOn
     }
-    if isVideo && placed.frame.isKeyframe { return .cut }
-    if !isVideo && (!hasVideo || placed.position - lastVideoFrame >= Self.pause) { return .cut }
+    if isVideo && timestamped.frame.isKeyframe { return .cut }
+    if !isVideo && (!hasVideo || timestamped.position - lastVideoFrame >= Self.pause) { return .cut }
     return askForKeyframe(now: now)
   }
 

@@ -36,7 +36,7 @@ final class StorageHealth {
         sentence: "\(error) It is tried again every second; what comes meanwhile waits in memory, up to \(room) MiB."))
   }
 
-  /// A file is given up.
+  /// A file is abandoned.
   func forget(_ file: String) {
     guard failing.remove(file) != nil, failing.isEmpty else { return }
     monitor.setFailing(false)
@@ -53,14 +53,14 @@ final class StorageHealth {
     report(
       RoomRecorder.Problem(
         kind: .resumed, participant: participant,
-        sentence: "Recording into “\(folder)” goes on after \(seconds) s without a working disk."))
+        sentence: "Recording into “\(folder)” continues after \(seconds) s without a working disk."))
   }
 }
 
-/// For how long the disk took nothing while a call went on: each moment counts once, whatever failed or hung in it, and no
+/// For how long the disk took nothing while a call continued: each moment counts once, whatever failed or hung in it, and no
 /// moment after the call's end counts.
 struct StallTime: Sendable {
-  /// When the call ended; nil while it goes on.
+  /// When the call ended; nil while it continues.
   var end: MonotonicInstant?
   private var sum = Duration.zero
   private var countedUntil: MonotonicInstant?

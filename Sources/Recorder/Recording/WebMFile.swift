@@ -3,7 +3,7 @@ import Codecs
 import Media
 import NIOCore
 
-/// A WebM file of a participant: picture and sound.
+/// A WebM file of a participant: video and audio.
 final class WebMFile: MediaFile {
   static let ending = "webm"
 
@@ -14,7 +14,7 @@ final class WebMFile: MediaFile {
   /// Whether the header is in line; it goes there together with the first cluster.
   private var hasBegun = false
   private var videoFrames = WrittenFrameTracker()
-  /// Where the last picture lies, and for how long it is shown, by the one before it.
+  /// Where the last frame lies, and for how long it is shown, by the one before it.
   private var lastVideoFrame: Duration?
   private var frameDuration = Duration.milliseconds(33)
   /// When the oldest frame came that no write holds.
@@ -39,10 +39,10 @@ final class WebMFile: MediaFile {
   var storedDuration: Duration { videoFrames.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { videoFrames.missing(size: file.framesEnd ?? file.size) }
 
-  func add(_ placed: TimestampedFrame) {
-    let frame = placed.frame
+  func add(_ timestamped: TimestampedFrame) {
+    let frame = timestamped.frame
     var block = WebMBlock(
-      kind: frame.codec.kind, time: placed.position - start, isKeyframe: frame.isKeyframe, isShown: true,
+      kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
     var heading: [FileWrite] = []
     switch frame.codec {
@@ -61,7 +61,7 @@ final class WebMFile: MediaFile {
     // What it gives holds the frames before this one.
     let before = duration
     let writes = writer.add(block)
-    if frame.codec.kind == .video { note(placed) }
+    if frame.codec.kind == .video { note(timestamped) }
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? frame.arrived, frame.arrived)
     put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
@@ -90,16 +90,16 @@ final class WebMFile: MediaFile {
     return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
-  private func note(_ placed: TimestampedFrame) {
-    if let lastVideoFrame, placed.frame.gap == nil {
-      frameDuration = min(placed.position - lastVideoFrame, .seconds(1))
+  private func note(_ timestamped: TimestampedFrame) {
+    if let lastVideoFrame, timestamped.frame.gap == nil {
+      frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
     }
-    lastVideoFrame = placed.position
-    videoFrames.add(isKeyframe: placed.frame.isKeyframe, at: placed.position, length: frameDuration)
+    lastVideoFrame = timestamped.position
+    videoFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
   }
 
   /// - Parameters:
-  ///   - isNewestKept: whether the picture that came last is not in the writes.
+  ///   - isNewestKept: whether the frame that came last is not in the writes.
   ///   - duration: how long the file plays with them; nil for all that came.
   private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
     if writes.isEmpty { return }

@@ -6,33 +6,33 @@ struct ByteSearch {
 
   private let pattern: [UInt8]
   private let source: any ByteSource
-  /// Where it is to go on.
-  private var place: Int64
+  /// Where it is to continue.
+  private var position: Int64
   /// A part of the file, and where that begins.
   private var window = ByteBuffer()
   private var start: Int64 = 0
 
   /// - Parameter pattern: at least one byte.
-  init(for pattern: [UInt8], in source: any ByteSource, from place: Int64) {
+  init(for pattern: [UInt8], in source: any ByteSource, from position: Int64) {
     self.pattern = pattern
     self.source = source
-    self.place = place
+    self.position = position
   }
 
   /// Where the pattern is found next.
   mutating func next() throws(RoomRecorder.StorageError) -> Int64? {
-    while place + Int64(pattern.count) <= source.size {
-      let offset = place - start
+    while position + Int64(pattern.count) <= source.size {
+      let offset = position - start
       if offset < 0 || offset + Int64(pattern.count) > Int64(window.readableBytes) {
-        window = try source.read(at: place, count: Self.windowLength)
-        start = place
+        window = try source.read(at: position, count: Self.windowLength)
+        start = position
         if window.readableBytes < pattern.count { return nil }
       }
-      if let found = find(from: Int(place - start)) {
-        place = start + Int64(found) + 1
-        return place - 1
+      if let found = find(from: Int(position - start)) {
+        position = start + Int64(found) + 1
+        return position - 1
       }
-      place = start + Int64(window.readableBytes - pattern.count + 1)
+      position = start + Int64(window.readableBytes - pattern.count + 1)
     }
     return nil
   }
@@ -51,6 +51,6 @@ protocol ByteSource: AnyObject {
   /// The file's size when it was opened.
   var size: Int64 { get }
 
-  /// Reads at a place; fewer bytes than asked for where the file ends.
+  /// Reads at a place; fewer bytes than requested where the file ends.
   func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer
 }

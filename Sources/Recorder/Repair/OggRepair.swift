@@ -10,27 +10,27 @@ struct OggRepair {
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial,
       second.body.starts(with: OpusHeader.comments)
     else { return .refused("is an Ogg file, but not a recording of this program's") }
-    var place = Int64(first.length + second.length)
+    var position = Int64(first.length + second.length)
     var last: (end: Int64, page: OggPage)?
     var granule: Int64 = -1
     var searched = 0
     while last?.page.isLast != true {
-      guard let page = try page(of: source, at: place), page.serial == first.serial, !page.isFirst else {
+      guard let page = try page(of: source, at: position), page.serial == first.serial, !page.isFirst else {
         // What is damaged in the middle stays as it is; players find the next page, too.
-        let next = try findPage(in: source, after: place, searched: &searched) {
+        let next = try findPage(in: source, after: position, searched: &searched) {
           $0.serial == first.serial && !$0.isFirst
         }
         guard let next else { break }
-        place = next
+        position = next
         continue
       }
-      place += Int64(page.length)
+      position += Int64(page.length)
       let endsWithPacket = page.endsWithPacket && page.granule >= 0
       if endsWithPacket { granule = page.granule }
-      if endsWithPacket || page.isLast { last = (place, page) }
+      if endsWithPacket || page.isLast { last = (position, page) }
     }
     if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
-    guard let last, granule >= 0 else { return .refused("holds no sound") }
+    guard let last, granule >= 0 else { return .refused("holds no audio") }
     let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
     if last.page.isLast {
       if last.end == source.size { return .whole(duration) }
@@ -49,31 +49,31 @@ struct OggRepair {
     return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
-  /// How many packets of sound a file of ours holds, those left out that fill gaps; nil when it is none of ours.
+  /// How many audio packets a file of ours holds, those skipped that fill gaps; nil when it is none of ours.
   static func packets(in source: any ByteSource) throws(RoomRecorder.StorageError) -> UInt64? {
     guard let first = try page(of: source, at: 0), first.isFirst,
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial
     else { return nil }
-    var place = Int64(first.length + second.length)
+    var position = Int64(first.length + second.length)
     var count: UInt64 = 0
     var searched = 0
     while true {
-      guard let page = try page(of: source, at: place), page.serial == first.serial else {
-        let next = try findPage(in: source, after: place, searched: &searched) {
+      guard let page = try page(of: source, at: position), page.serial == first.serial else {
+        let next = try findPage(in: source, after: position, searched: &searched) {
           $0.serial == first.serial && !$0.isFirst
         }
         guard let next else { break }
-        place = next
+        position = next
         continue
       }
-      place += Int64(page.length)
+      position += Int64(page.length)
       count += packets(on: page)
       if page.isLast { break }
     }
     return count
   }
 
-  /// How many packets of sound end on a page.
+  /// How many audio packets end on a page.
   private static func packets(on page: OggPage) -> UInt64 {
     var body = page.body
     var count: UInt64 = 0
@@ -99,9 +99,9 @@ struct OggRepair {
     in source: any ByteSource, after offset: Int64, searched: inout Int, where matches: (OggPage) -> Bool
   ) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: Array("OggS".utf8), in: source, from: offset + 1)
-    while searched <= RepairAnalysis.maximumPlaces, let place = try search.next() {
+    while searched <= RepairAnalysis.maximumPlaces, let position = try search.next() {
       searched += 1
-      if let page = try page(of: source, at: place), matches(page) { return place }
+      if let page = try page(of: source, at: position), matches(page) { return position }
     }
     return nil
   }

@@ -53,8 +53,8 @@ final class OpenRecording: RepairTarget {
       bytes = try load(at: offset, count: max(wanted, Self.window))
       start = offset
     }
-    let place = Int(offset - start)
-    return bytes.getSlice(at: place, length: min(wanted, max(0, bytes.readableBytes - place))) ?? ByteBuffer()
+    let position = Int(offset - start)
+    return bytes.getSlice(at: position, length: min(wanted, max(0, bytes.readableBytes - position))) ?? ByteBuffer()
   }
 
   private func load(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer {
@@ -67,7 +67,7 @@ final class OpenRecording: RepairTarget {
         if got < 0 { failure = errno }
         return max(0, got)
       }
-      // What cannot be read must not be taken for the end of the file.
+      // What cannot be read must not be treated as the end of the file.
       if failure != 0, failure != EINTR { throw RoomRecorder.StorageError("read", path, code: failure) }
       if got == 0, failure == 0 { break }
     }

@@ -1,11 +1,11 @@
 import Media
 
 extension RecordingManifest {
-  /// Has a track tell what its files hold, whenever the manifest was written for the last time.
+  /// Has a track say what its files hold, whenever the manifest was written for the last time.
   mutating func correct(_ kind: MediaKind, to written: WrittenFrameCounts) {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
-      // Whoever was killed could still have written it.
+      // Anyone who was killed could still have written it.
       if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap].frames, of: kind) }
     } else if written.frames > 0 {
       var track = Track(codec: kind == .video ? .vp8 : .opus)
@@ -28,7 +28,7 @@ extension RecordingManifest {
 }
 
 extension RecordingManifest.Track {
-  /// What is shorter at the end is no gap: for how long a last picture is shown is a guess.
+  /// What is shorter at the end is no gap: for how long a last frame is shown is a guess.
   private static let shortestGap = 0.1
 
   fileprivate mutating func correct(to written: WrittenFrameCounts) {

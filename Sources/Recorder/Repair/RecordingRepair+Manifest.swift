@@ -19,7 +19,7 @@ extension RecordingRepair {
         let listed = manifest.files.map { repairListed($0.name) }
         let begunLater = unlistedNames(of: manifest).map { repairMedia(sibling($0), followsLinks: false) }
         if listed.isEmpty, begunLater.isEmpty, !hasOwnName(manifest) {
-          return [report(.refused("lists no file, and has been renamed, so that nobody can tell which are its files"))]
+          return [report(.refused("lists no file, and has been renamed, so that nobody can say which are its files"))]
         }
         return listed + begunLater + update(manifest, locked: file)
       } catch {

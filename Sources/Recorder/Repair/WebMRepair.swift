@@ -10,17 +10,17 @@ struct WebMRepair {
   private static let maximumStepBack: Int64 = 60_000
 
   private let source: any ByteSource
-  private var place: Int64 = 0
+  private var position: Int64 = 0
   private var cues = WebMCues()
   private var times: [UInt8: Int64] = [:]
-  /// When the last picture ends, by the distance to the one before it.
+  /// When the last frame ends, by the distance to the one before it.
   private var frameDuration: Int64 = 33
   private var end: Int64 = 0
   private var videoFrames = WrittenFrameCounts()
-  private var lastAudio: (time: Int64, place: Int64, count: Int)?
+  private var lastAudio: (time: Int64, position: Int64, count: Int)?
   /// Places that looked like a cluster behind damage, and clusters that lie further back than what came before them.
   private var searched = 0
-  /// Elements that were passed over although clusters have none such.
+  /// Elements that were skipped although clusters have none such.
   private var unknown = 0
   /// What makes the last cluster's size field say less, where that cluster is not there as a whole.
   private var correction: [FileWrite] = []
@@ -35,7 +35,7 @@ struct WebMRepair {
     return try repair.examine()
   }
 
-  /// What pictures a file of ours holds, from its time zero on; nil when it is none of ours.
+  /// What frames a file of ours holds, from its time zero on; nil when it is none of ours.
   static func videoFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
     var repair = WebMRepair(source)
@@ -53,50 +53,50 @@ struct WebMRepair {
     if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
     try readClusters(from: found.length)
     if searched > RepairAnalysis.maximumPlaces || unknown > Self.maximumUnknown { return .tooDamaged }
-    guard place > found.length else { return .refused("holds no frame") }
+    guard position > found.length else { return .refused("holds no frame") }
     try noteEndOfAudio()
 
     var header = found.header
     let shown = header.known
     let element = cues.element
-    header.cues = element.count > 0 ? place : nil
+    header.cues = element.count > 0 ? position : nil
     header.duration = Double(end)
-    var plan = RepairPlan(truncation: place, duration: .milliseconds(end))
+    var plan = RepairPlan(truncation: position, duration: .milliseconds(end))
     if !correction.isEmpty { plan.stages.append(correction) }
     // An older header is laid out otherwise: it is replaced in one go.
     var body: [FileWrite] = []
     if found.length == WebMHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
-    if element.count > 0 { body.append(FileWrite(offset: place, bytes: element.bytes)) }
+    if element.count > 0 { body.append(FileWrite(offset: position, bytes: element.bytes)) }
     if !body.isEmpty { plan.stages.append(body) }
-    header.fileSize = place + Int64(element.count)
+    header.fileSize = position + Int64(element.count)
     plan.head = [FileWrite(offset: 0, bytes: header.bytes(showing: header.known, length: found.length))]
     return .mendable(plan)
   }
 
   /// Reads all clusters that can be read, and moves behind the last one.
   private mutating func readClusters(from start: Int64) throws(RoomRecorder.StorageError) {
-    place = start
+    position = start
     while searched <= RepairAnalysis.maximumPlaces, unknown <= Self.maximumUnknown {
-      let before = place
+      let before = position
       if try readCluster() { continue }
       // Where a damaged size leads too far, the next cluster follows at once.
-      guard let next = try findCluster(from: place > before ? place : place + 1) else { break }
-      place = next
+      guard let next = try findCluster(from: position > before ? position : position + 1) else { break }
+      position = next
       correction = []
     }
   }
 
-  /// Reads the cluster at `place` and moves behind it, or behind its last whole block.
+  /// Reads the cluster at `position` and moves behind it, or behind its last whole block.
   ///
   /// - Returns: whether another one can follow there.
   private mutating func readCluster() throws(RoomRecorder.StorageError) -> Bool {
-    let start = place
+    let start = position
     guard let (head, time, first) = try clusterHead(at: start) else { return false }
     if time < end - Self.maximumStepBack { forgetTimes(after: time) }
     let content = start + Int64(head.length)
     // One that does not say how long it is lasts until the next one, which no cluster of ours leaves open.
     var declared = head.size.map { content + $0 } ?? source.size
-    // Behind the last element that says what it is, and where reading goes on: other elements are passed over as readers do it,
+    // Behind the last element that says what it is, and where reading continues: other elements are skipped as readers do it,
     // but only what follows them shows that they are none of damage's making.
     var (end, next) = (first, first)
     while next < declared, unknown <= Self.maximumUnknown, let element = try element(at: next, limit: declared) {
@@ -106,17 +106,17 @@ struct WebMRepair {
     }
     if head.size == nil, try clusterHead(at: next) != nil { declared = next }
     if end == declared {
-      place = declared
+      position = declared
       return true
     }
     // A block is damaged, but the cluster's end is where it should be.
     let isFollowed = try clusterHead(at: declared) != nil
     if declared == source.size && head.size != nil || isFollowed {
-      place = declared
+      position = declared
       return true
     }
     if end > first {
-      place = end
+      position = end
       // One that says no size ends where the cues begin.
       if head.size != nil { correction = Self.sizeField(of: head, at: start, saying: end - content) }
     }
@@ -128,11 +128,13 @@ struct WebMRepair {
     head: EBMLElementHeader, time: Int64, first: Int64
   )? {
     guard let head = try self.head(at: offset), head.is(.cluster) else { return nil }
-    var place = offset + Int64(head.length)
+    var position = offset + Int64(head.length)
     // The time comes first, but for what says nothing of blocks.
     for _ in 0..<Self.maximumBeforeTime {
-      guard let stamp = try self.head(at: place), let size = stamp.size, size <= source.size - place else { return nil }
-      let content = place + Int64(stamp.length)
+      guard let stamp = try self.head(at: position), let size = stamp.size, size <= source.size - position else {
+        return nil
+      }
+      let content = position + Int64(stamp.length)
       if stamp.is(.timestamp) {
         guard size <= 8 else { return nil }
         let time = try source.read(at: content, count: Int(size))
@@ -140,25 +142,27 @@ struct WebMRepair {
         return (head, Int64(time.ebmlUnsigned), content + size)
       }
       guard !stamp.is(.simpleBlock), Self.known.contains(stamp.identifier) else { return nil }
-      place = content + size
+      position = content + size
     }
     return nil
   }
 
-  /// How many elements are passed over in search of a cluster's time.
+  /// How many elements are skipped in search of a cluster's time.
   private static let maximumBeforeTime = 16
 
-  /// How many elements are passed over in all that are none of a cluster's: the same ones can be passed over once more for every
+  /// How many elements are skipped in all that are none of a cluster's: the same ones can be skipped once more for every
   /// place that looks like a cluster.
   private static let maximumUnknown = 100_000
 
   /// Where the next cluster lies that can be one of this file's.
   private mutating func findCluster(from offset: Int64) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset)
-    while searched <= RepairAnalysis.maximumPlaces, let place = try search.next() {
+    while searched <= RepairAnalysis.maximumPlaces, let position = try search.next() {
       searched += 1
-      if let cluster = try clusterHead(at: place), try element(at: cluster.first, limit: source.size)?.isKnown == true {
-        return place
+      if let cluster = try clusterHead(at: position),
+        try element(at: cluster.first, limit: source.size)?.isKnown == true
+      {
+        return position
       }
     }
     return nil
@@ -210,7 +214,7 @@ struct WebMRepair {
       number: number & 0x7F, relativeTime: relative, isKeyframe: flags & 0x80 != 0, payload: content + 4, end: end)
   }
 
-  private mutating func note(_ block: Block, cluster: (place: Int64, time: Int64)) {
+  private mutating func note(_ block: Block, cluster: (position: Int64, time: Int64)) {
     let time = max(0, cluster.time + Int64(block.relativeTime))
     if block.number == WebMHeader.videoNumber {
       if let last = times[block.number] { frameDuration = min(max(1, time - last), WebMWriter.maximumClusterDuration) }
@@ -218,7 +222,7 @@ struct WebMRepair {
       videoFrames.add(
         isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + frameDuration))
       if block.isKeyframe {
-        cues.add(WebMCues.Point(time: time, cluster: cluster.place - WebMHeader.segmentStart))
+        cues.add(WebMCues.Point(time: time, cluster: cluster.position - WebMHeader.segmentStart))
       }
     } else {
       lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
@@ -235,7 +239,7 @@ struct WebMRepair {
 
   private mutating func noteEndOfAudio() throws(RoomRecorder.StorageError) {
     guard let lastAudio else { return }
-    let payload = try source.read(at: lastAudio.place, count: lastAudio.count)
+    let payload = try source.read(at: lastAudio.position, count: lastAudio.count)
     let ticks = (try? OpusPacket(parsing: payload))?.duration ?? 960
     end = max(end, lastAudio.time + Duration(opusTicks: Int64(ticks)).milliseconds)
   }

@@ -113,7 +113,7 @@ final class AppendFile {
     }
     output = try folder.create(name, containing: content)
     size = Int64(content.readableBytes)
-    // The file exists in any case. If there is no room now, the next write asks for it again.
+    // The file exists in any case. If there is no room now, the next write requests it again.
     try? output?.reserve(size + closingSize)
     waitingBytes -= bytes
     steps.removeFirst(count)

@@ -25,7 +25,7 @@ protocol FileSystem: Sendable {
   /// Keeps room on the disk for a part of a file, which stays as long as it is. Nothing happens where the file system cannot do
   /// that; it fails where there is no room.
   ///
-  /// - Parameter part: nothing that is there already: some file systems ask for all of it again.
+  /// - Parameter part: nothing that is there already: some file systems request all of it again.
   func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError)
   /// Makes a file that long, and gives up the room that was reserved beyond.
   func truncate(_ file: Handle, to size: Int64) throws(SystemError)

@@ -34,7 +34,7 @@ final class OutputFile {
 
   /// Writes all bytes or throws; then the file is as long as it was before.
   ///
-  /// - Parameter room: bytes behind them that there must be room for as well; nil to write without asking for room.
+  /// - Parameter room: bytes behind them that there must be room for as well; nil to write without requesting room.
   func write(_ write: FileWrite, leaving room: Int64? = nil) throws(RoomRecorder.StorageError) {
     if let room { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0

@@ -18,7 +18,7 @@ struct POSIXFileSystem: FileSystem {
   func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
     let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if file < 0 { throw .last }
-    // Whoever mends files must leave this one alone. Where nothing can be locked, nothing is lost by it.
+    // Anyone who repairs files must leave this one alone. Where nothing can be locked, nothing is lost by it.
     _ = flock(file, LOCK_EX | LOCK_NB)
     return file
   }

@@ -1,16 +1,16 @@
 /// Makes an even pace of arrivals, for a track whose media clock tells nothing.
 ///
-/// Sound goes on packet after packet, and leaves a hole only where the arrivals are well ahead of it. Pictures keep their
+/// Audio continues packet after packet, and leaves a hole only where the arrivals are well ahead of it. Frames keep their
 /// usual distance and follow the arrivals slowly, so that jitter on the line does not become jitter in the recording.
 struct ArrivalPacer: Sendable {
-  /// How far sound may be behind its arrival before that is taken for a hole.
+  /// How far audio may be behind its arrival before that is treated as a hole.
   static let maximumLag = Duration.milliseconds(60)
-  /// How far a picture may be from its arrival before it is put there at once.
+  /// How far a frame may be from its arrival before it is put there at once.
   static let maximumError = Duration.milliseconds(250)
-  /// The share of an error that is made good with each picture, and of a new distance that is believed.
+  /// The share of an error that is made good with each frame, and of a new distance that is trusted.
   static let gain = 0.125
 
-  /// The usual distance of two pictures.
+  /// The usual distance of two frames.
   private var spacing: Duration?
 
   /// The place of the next frame.
@@ -19,7 +19,7 @@ struct ArrivalPacer: Sendable {
   ///   - position: of the frame before.
   ///   - target: where its arrival alone would put it.
   ///   - step: how long after the frame before it arrived.
-  ///   - length: how long the frame before is heard; nil for pictures.
+  ///   - length: how long the frame before is heard; nil for frames.
   mutating func next(
     after position: Duration, target: Duration, step: Duration, length: Duration?
   ) -> Duration {

@@ -1,18 +1,18 @@
 import Media
 
-/// Finds out whether a track's media clock stood still in a pause.
+/// Finds out whether a track's media clock stopped in a pause.
 ///
 /// A microphone that is switched off and on counts on where it stopped, so that all that follows seems late by the length
-/// of the pause. So do packets that a bad line held up; but those catch up, within moments when they come in one burst.
+/// of the pause. So do packets that a bad network held up; but those catch up, within moments when they come in one burst.
 struct ClockStopDetector: Sendable {
   /// How far a pause must leave the clock behind the arrivals before this is asked at all.
   static let shortest = Duration.milliseconds(600)
-  /// How long sound that goes on without a step after a pause may show which of the two it is.
+  /// How long audio that continues without a step after a pause may show which of the two it is.
   static let reflection = Duration.milliseconds(200)
-  /// The same for pictures, which can be late for longer: more than a missing packet is waited for.
+  /// The same for frames, which can be late for longer: more than a missing packet is waited for.
   static let patience = Duration.seconds(4)
 
-  /// A clock that stood still.
+  /// A clock that stopped.
   struct Found: Sendable, Hashable {
     /// When the first frame after the pause came, and how many have come since, that one included.
     var since: MonotonicInstant
@@ -24,7 +24,7 @@ struct ClockStopDetector: Sendable {
   private struct Lag: Sendable {
     var since: MonotonicInstant
     var time: MediaTime
-    /// Whether it is sound that goes on as if there had been no pause.
+    /// Whether it is audio that continues as if there had been no pause.
     var isContinued: Bool
     var least: Duration
     var most: Duration
@@ -62,7 +62,7 @@ struct ClockStopDetector: Sendable {
     let isCertain = !catchesUp && elapsed >= (lag.isContinued ? Self.reflection : Self.patience)
     self.lag = catchesUp || isCertain ? nil : lag
     if !isCertain { return nil }
-    // Pictures that were given away long ago stay where they are.
+    // Frames that were given away long ago stay where they are.
     return Found(since: lag.since, frames: lag.isContinued ? lag.frames : 1, length: lag.least)
   }
 

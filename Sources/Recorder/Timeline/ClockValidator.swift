@@ -1,8 +1,8 @@
 /// Judges whether a track's media clock counts what it says it counts, from the steps between its frames.
 ///
-/// A clock is wrong when most of its steps cannot be (sound that would overlap itself, pictures less than 4 ms apart, time
-/// that stands still or goes back), or when it runs steadily at another speed than the arrivals. Delay alone never makes a
-/// clock wrong: neither jitter nor frames that come seconds late in a burst, nor a line that is filled up slowly, have that
+/// A clock is wrong when most of its steps cannot be (audio that would overlap itself, frames less than 4 ms apart, time
+/// that stops or goes back), or when it runs steadily at another speed than the arrivals. Delay alone never makes a
+/// clock wrong: neither jitter nor frames that come seconds late in a burst, nor a path that is filled up slowly, have that
 /// pattern. Steps are judged in windows of at least 10 frames and half a second.
 struct ClockValidator: Sendable {
   /// What lies between a frame and the one before it.
@@ -11,7 +11,7 @@ struct ClockValidator: Sendable {
     var media: Duration
     /// By the arrivals.
     var arrival: Duration
-    /// How long the frame before is heard; nil for pictures.
+    /// How long the frame before is heard; nil for frames.
     var length: Duration?
     /// Whether no packet between the two was lost.
     var follows: Bool
@@ -28,13 +28,13 @@ struct ClockValidator: Sendable {
 
   static let fewestFrames = 10
   static let shortestWindow = Duration.milliseconds(500)
-  /// Pictures that are closer than this, one after the other, were not taken by a camera: more than 250 a second.
+  /// Frames that are closer than this, one after the other, were not taken by a camera: more than 250 a second.
   static let shortestVideoFrame = Duration.milliseconds(4)
   /// How far behind the arrivals a clock must be, or ahead of them, before its speed alone speaks against it. A line can
   /// fill up and so slow the arrivals down, but hardly ever do they come faster than they were sent.
   static let lateEnough = Duration.seconds(2)
   static let earlyEnough = Duration.seconds(1)
-  /// How long a clock must do well to be believed again, and how far it may be off meanwhile.
+  /// How long a clock must do well to be trusted again, and how far it may be off meanwhile.
   static let probation = Duration.seconds(5)
   static let probationError = Duration.milliseconds(150)
 

@@ -1,6 +1,6 @@
 import Media
 
-/// When a track's line would have begun by the frames that came fastest and slowest of late.
+/// When a track's line would have begun by the frames that came fastest and slowest recently.
 ///
 /// Arrival less position is the line's beginning plus the frame's delay. The least of them has the least delay in it, so
 /// it is the best that arrivals can tell; the spread is how far it can be wrong.

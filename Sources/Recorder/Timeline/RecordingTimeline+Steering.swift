@@ -3,7 +3,7 @@ import Media
 /// How video is kept beside audio.
 ///
 /// The offset between the two lines comes from sender reports. Before the first ones it comes from the arrivals: when each
-/// line would have begun by its fastest frame of the last half minute. What is found wrong later is put right by moving
+/// line would have begun by its fastest frame of the last half minute. What is found wrong later is corrected by moving
 /// video, at a speed that depends on how wrong it is:
 ///
 /// | video is off by | moved by |
@@ -11,7 +11,7 @@ import Media
 /// | up to 150 ms | 5 % of speed, not to be seen: 40 ms are left after 2.2 s at most |
 /// | up to 500 ms | 25 % of speed, for at most 1.4 s |
 /// | more, too early | one jump |
-/// | more, too late | half speed, since no picture can be put before the one before it |
+/// | more, too late | half speed, since no frame can be put before the one before it |
 extension RecordingTimeline {
   /// Up to this error video is moved by `gentleSpeed`.
   static let gentleError = Duration.milliseconds(150)
@@ -97,7 +97,7 @@ extension RecordingTimeline {
     alignment.source = source
   }
 
-  /// Moves video towards where it should be, as far as the time since the last picture allows.
+  /// Moves video towards where it should be, as far as the time since the last frame allows.
   mutating func moveVideo(to position: Duration) {
     guard let target = steering.target, let audioShift = audio.shift, let shift = video.shift else { return }
     let wanted = audioShift + target - shift
@@ -108,7 +108,7 @@ extension RecordingTimeline {
     alignment.correction += moved
   }
 
-  /// How far of an error is made good while video goes on for `elapsed`.
+  /// How far of an error is made good while video continues for `elapsed`.
   private static func step(towards wanted: Duration, in elapsed: Duration) -> Duration {
     let size = wanted < .zero ? .zero - wanted : wanted
     if wanted > quickError { return wanted }

@@ -15,15 +15,15 @@ import NIOCore
 /// The first frames of a call wait in memory for at most `hold` (3 s), and so does a second track that begins meanwhile. A
 /// track that begins later waits for at most `lateHold`; frames of the other one that belong behind its first are kept
 /// back as long, so that both reach the files in order. Later a frame waits for the other track for at most `patience`, and
-/// for at most `recoveryPatience` while that one waits for a packet that was asked for again.
+/// for at most `recoveryPatience` while that one waits for a packet that was requested again.
 ///
-/// Audio is the master: its frames keep the distances that the sender's media clock gave them, so that sound is never
+/// Audio is the master: its frames keep the distances that the sender's media clock gave them, so that audio is never
 /// stretched. Video is laid beside it by sender reports, or while there are none by the arrivals, and moved when they say
 /// that the two are apart: see `RecordingTimeline+Steering`. Position zero is the first frame of either track.
 struct RecordingTimeline: Sendable {
   /// How long a frame that is ready waits for an earlier one of the other track.
   static let patience = Duration.milliseconds(200)
-  /// How long it waits while the other track waits for a missing packet that was asked for: as long as that is, and a little.
+  /// How long it waits while the other track waits for a missing packet that was requested: as long as that is, and a little.
   static let recoveryPatience = Duration.milliseconds(3_200)
   /// How long the first frames of a track that begins late wait for sender reports. With `MediaFile.maximumWait` counted
   /// from a frame's arrival, less than the second that a killed program may lose.
@@ -34,7 +34,7 @@ struct RecordingTimeline: Sendable {
   static let maximumHold = 16 << 20
 
   private let hold: Duration
-  /// Audio, then video. In an array, because a track is large and asked for many times for each frame: it is used in place.
+  /// Audio, then video. In an array, because a track is large and requested many times for each frame: it is used in place.
   private var tracks = [Track(), Track()]
   /// When the hold that is on now began, and when it is over.
   private var holding: (since: MonotonicInstant, until: MonotonicInstant)?
@@ -56,13 +56,13 @@ struct RecordingTimeline: Sendable {
     self.hold = hold
   }
 
-  /// How often a track's timestamps were not to be believed.
+  /// How often a track's timestamps were not to be trusted.
   func breaks(of kind: MediaKind) -> Int { self[kind].line.breaks }
 
   /// Takes the next frame of a track.
   ///
   /// - Parameters:
-  ///   - length: how long it is heard; nil for a picture, or where that is not known.
+  ///   - length: how long it is heard; nil for a frame, or where that is not known.
   ///   - repair: how the recorder made it; nil for one that came.
   mutating func add(
     _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: MonotonicInstant
@@ -73,7 +73,7 @@ struct RecordingTimeline: Sendable {
       follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil)
     if !self[kind].line.hasStarted { begin(now: now) }
     let wasTrusted = self[kind].line.isTrusted
-    let position = self[kind].line.place(entry)
+    let position = self[kind].line.offset(entry)
     if let move = self[kind].line.takeMove() { self[kind].moveHeld(move.frames, by: move.by) }
     if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
     self[kind].recoveringSince = nil
@@ -84,7 +84,7 @@ struct RecordingTimeline: Sendable {
     if kind == .video { steerByArrivals() }
   }
 
-  /// A packet of a track is missing and has been asked for: its next frame comes late.
+  /// A packet of a track is missing and has been requested: its next frame comes late.
   mutating func recovering(_ kind: MediaKind, now: MonotonicInstant) {
     self[kind].recoveringSince = self[kind].recoveringSince ?? now
   }
@@ -97,13 +97,14 @@ struct RecordingTimeline: Sendable {
       let isOver = everything || now >= holding.until || heldBytes > Self.maximumHold
       if isOver || isReady { settle(now: now) }
     }
-    var placed: [TimestampedFrame] = []
+    var timestamped: [TimestampedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
       let held = self[kind].queue.removeFirst()
       heldBytes -= held.frame.waitingCost
-      placed.append(TimestampedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
+      timestamped.append(
+        TimestampedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
     }
-    return placed
+    return timestamped
   }
 
   // MARK: Holding
@@ -123,7 +124,7 @@ struct RecordingTimeline: Sendable {
     /// What turns a position of the line into one of the recording; nil until that is settled.
     var shift: Duration?
     var queue = CircularBuffer<Held>()
-    var lastPlaced = Duration.zero
+    var lastTimestamped = Duration.zero
     /// The line's position of the last placed frame.
     var lastLine = Duration.zero
     /// Since when a missing packet has been waited for.
@@ -131,11 +132,11 @@ struct RecordingTimeline: Sendable {
     /// When the first frame came after such a wait; those that waited behind it come right after it, one by one.
     var recoveredAt: MonotonicInstant?
 
-    /// Places all frames anew by their arrivals, if none has been given away.
+    /// Places all frames again by their arrivals, if none has been given away.
     mutating func replaceHeld() {
       guard shift == nil, let first = queue.first else { return }
       line = .byArrivals(from: first.entry.arrival)
-      for index in queue.indices { queue[index].position = line.place(queue[index].entry) }
+      for index in queue.indices { queue[index].position = line.offset(queue[index].entry) }
     }
 
     /// Places the last frames later, as far as they have not been given away.
@@ -237,14 +238,14 @@ struct RecordingTimeline: Sendable {
     guard !everything, let received = self[kind].queue.first?.received else { return kind }
     let other = kind == .audio ? MediaKind.video : .audio
     if self[other].shift == nil { return holding.map { received < $0.since } ?? true ? kind : nil }
-    return self[other].lastPlaced >= position || now - received >= self[other].patience(now: now) ? kind : nil
+    return self[other].lastTimestamped >= position || now - received >= self[other].patience(now: now) ? kind : nil
   }
 
   private mutating func finalPosition(of held: Held, _ kind: MediaKind) -> Duration {
     if kind == .video { moveVideo(to: held.position) }
-    let position = max(self[kind].lastPlaced, held.position + (self[kind].shift ?? .zero))
+    let position = max(self[kind].lastTimestamped, held.position + (self[kind].shift ?? .zero))
     self[kind].lastLine = held.position
-    self[kind].lastPlaced = position
+    self[kind].lastTimestamped = position
     return position
   }
 }

@@ -1,6 +1,6 @@
 import Media
 
-/// The last sender report of an audio and of a video track: together they tell how the two lines lie to each other.
+/// The last sender report of an audio and of a video track: together they say how the two lines lie to each other.
 struct ReportPair: Sendable {
   /// Reports whose arrivals and wall clocks differ by more than this were not written by one clock.
   private static let maximumDisagreement = Duration.seconds(1)

@@ -16,7 +16,7 @@ struct TimestampedFrame: Sendable, Hashable {
   }
 }
 
-/// How the recorder made a packet of sound.
+/// How the recorder made an audio packet.
 enum FrameRepair: Sendable, Hashable {
   /// Rebuilt from the copy in the packet after it.
   case corrected
@@ -25,7 +25,7 @@ enum FrameRepair: Sendable, Hashable {
 }
 
 extension EncodedFrame {
-  /// The memory that it takes at most while it waits; sound goes into two files.
+  /// The memory that it takes at most while it waits; audio goes into two files.
   var waitingCost: Int { payload.readableBytes * (codec.kind == .audio ? 2 : 1) + Self.overhead }
 
   /// What an entry takes besides its frame's payload.

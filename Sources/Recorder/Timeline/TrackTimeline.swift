@@ -9,14 +9,14 @@ import Media
 ///       └───────────────────── 5 s of steps that agree with the arrivals ───────────┘
 /// ```
 ///
-/// The media clock is believed as long as it goes roughly as the arrivals do. A single timestamp that does not fit is
-/// passed over; two that fit each other are a jump, and the line goes on from them where the arrivals say. A clock that is
+/// The media clock is trusted as long as it goes roughly as the arrivals do. A single timestamp that does not fit is
+/// skipped; two that fit each other are a jump, and the line continues from them where the arrivals say. A clock that is
 /// wrong altogether (`ClockValidator`) is left aside for evenly paced arrivals (`ArrivalPacer`). So no timestamp can make a
 /// recording longer, shorter, faster or slower than the call was. A slow drift, as between two quartz clocks, is followed
 /// and never counts as a jump; nor do frames that come up to 3 s late.
 ///
 /// Some senders stop their clock while they send nothing: a microphone that is switched off and on counts on where it
-/// stopped. That looks at first like a burst of late packets; a fifth of a second later it does not (`isUndecided`).
+/// stopped. That looks at first like a burst recently packets; a fifth of a second later it does not (`isUndecided`).
 struct TrackTimeline: Sendable {
   /// How far media time and arrivals may part: more than any delay that a recovered packet can have.
   static let tolerance = Duration.seconds(5)
@@ -27,14 +27,14 @@ struct TrackTimeline: Sendable {
   static let maximumLead = Duration.milliseconds(600)
   /// By how much more than the arrivals a step of the clock is sudden.
   static let maximumJump = Duration.seconds(1)
-  /// How far a report may be behind the fastest frames. One that is further behind took long on its way, or tells of a clock
-  /// that stands still.
+  /// How far a report may be behind the fastest frames. One that is further behind took long on its way, or reports a clock
+  /// that stops.
   static let maximumReportDelay = Duration.milliseconds(300)
   /// A frame as the line needs it.
   struct Entry: Sendable {
     var time: MediaTime
     var arrival: MonotonicInstant
-    /// How long it is heard; nil for a picture.
+    /// How long it is heard; nil for a frame.
     var length: Duration?
     /// Whether no packet between it and the one before was lost.
     var follows = true
@@ -57,7 +57,7 @@ struct TrackTimeline: Sendable {
   private var judge = ClockValidator()
   private var pace = ArrivalPacer()
   private var stop = ClockStopDetector()
-  /// When the clock was set anew; what was reported before does not belong to it.
+  /// When the clock was set again; what was reported before does not belong to it.
   private var anchoredAt: MonotonicInstant?
   /// How many of the last frames belong later than they were placed, and by how much; to be taken after each frame.
   private var move: (frames: Int, by: Duration)?
@@ -68,7 +68,7 @@ struct TrackTimeline: Sendable {
   private(set) var delays = DelayRange()
   /// The position of the last frame.
   private(set) var position = Duration.zero
-  /// How often the line had to go on from the arrivals.
+  /// How often the line had to continue from the arrivals.
   private(set) var breaks = 0
 
   /// Whether a frame has come.
@@ -80,7 +80,7 @@ struct TrackTimeline: Sendable {
 
   init() {}
 
-  /// A line that is told by arrivals from its first frame on, until its clock has proved right.
+  /// A path that is given by arrivals from its first frame on, until its clock has proved right.
   static func byArrivals(from beginning: MonotonicInstant) -> TrackTimeline {
     var line = TrackTimeline()
     line.start = beginning
@@ -90,7 +90,7 @@ struct TrackTimeline: Sendable {
   }
 
   /// The line's position of the next frame in decoding order; never before that of the frame before it.
-  mutating func place(_ entry: Entry) -> Duration {
+  mutating func offset(_ entry: Entry) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start
     if let last {
@@ -196,7 +196,7 @@ struct TrackTimeline: Sendable {
     delays.typical.map { arrival - $0 } ?? position
   }
 
-  // MARK: A clock that stood still
+  // MARK: A clock that stopped
 
   private mutating func watchStop(_ entry: Entry, after last: Entry) {
     let late = arrivalPosition(entry.arrival) - clockPosition

@@ -3,7 +3,7 @@ import Media
 import NIOCore
 import Synchronization
 
-/// Decodes one participant's frames, to know whether they can be: all of them in order, as long as the participant's pictures keep to
+/// Decodes one participant's frames, to know whether they can be: all of them in order, as long as the participant's frames keep to
 /// a budget and the pool has time.
 ///
 /// ```
@@ -11,7 +11,7 @@ import Synchronization
 ///   decoding ──────────────────────────────────────► leaving out ─────────────────────────────────────────► decoding
 /// ```
 ///
-/// Sound is left out packet by packet. Nothing waits here: who brings a frame goes on at once.
+/// Audio is skipped packet by packet. Nothing waits here: who brings a frame continues at once.
 final class FrameVerifier: Sendable {
   /// What is known so far.
   struct Counts: Sendable {
@@ -22,7 +22,7 @@ final class FrameVerifier: Sendable {
     var unverified: [MediaKind: UInt64] = [:]
     /// When the first frame of each track had been decoded.
     var firstDecoded: [MediaKind: MonotonicInstant] = [:]
-    /// The size of the last picture that was decoded.
+    /// The size of the last frame that was decoded.
     var lastSize: VideoSize?
   }
 
@@ -42,7 +42,7 @@ final class FrameVerifier: Sendable {
     var videoFrame: VP8Decoder?
     var audio: OpusDecoder?
 
-    /// - Returns: the picture's size; nil for sound, and for a picture that is not to be shown.
+    /// - Returns: the frame's size; nil for audio, and for a frame that is not to be shown.
     mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
       switch frame.codec {
       case .vp8:

@@ -71,7 +71,7 @@ final class VerificationPool: Sendable {
 
   // MARK: Turns
 
-  /// Asks for a thread that decodes a participant's frames.
+  /// Requests a thread that decodes a participant's frames.
   ///
   /// - Parameter now: what counts as the time of decoding where it is done at once.
   func schedule(_ check: FrameVerifier, now: MonotonicInstant) {

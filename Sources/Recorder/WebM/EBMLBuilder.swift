@@ -94,9 +94,9 @@ struct EBMLBuilder: Sendable {
   /// Appends elements whose first byte is written as that of a void element when they are hidden. What follows that byte
   /// has to be a size that covers the elements or leads to further void ones.
   mutating func append(_ other: EBMLBuilder, hidden: Bool) {
-    let place = bytes.writerIndex
+    let position = bytes.writerIndex
     append(other)
-    if hidden { bytes.setInteger(UInt8(WebMElement.void.rawValue), at: place) }
+    if hidden { bytes.setInteger(UInt8(WebMElement.void.rawValue), at: position) }
   }
 
   /// Appends one block of the cluster (RFC 9559, 10.2).

@@ -1,6 +1,6 @@
 /// The table by which a player finds the keyframes (RFC 9559, 5.1.5).
 ///
-/// Of more than ``limit`` keyframes every second one is left out, again and again: a sender decides how many there are, and the
+/// Of more than ``limit`` keyframes every second one is skipped, again and again: a sender decides how many there are, and the
 /// whole table is kept in memory until the file ends.
 struct WebMCues: Sendable {
   struct Point: Sendable, Hashable {
@@ -37,8 +37,8 @@ struct WebMCues: Sendable {
   private static let maximumPoint: Int64 = 32
 
   /// Forgets those of clusters behind a place, in bytes from the segment's start.
-  mutating func remove(from place: Int64) {
-    points.removeAll { $0.cluster >= place }
+  mutating func remove(from offset: Int64) {
+    points.removeAll { $0.cluster >= offset }
   }
 
   /// The element; empty without points.

@@ -3,14 +3,14 @@ import NIOCore
 
 /// Everything in a WebM file before its first cluster.
 ///
-/// It is written again whenever something about the file becomes known: a second track, a larger picture, and on close the
+/// It is written again whenever something about the file becomes known: a second track, a larger frame, and on close the
 /// duration, the cues and the segment's size. A program can be killed in the middle of that, so
 /// - it always takes the same number of bytes, less than a sector of any disk;
 /// - what is not known yet stands there all the same, inside a void element that differs from the real one in its first
 ///   byte alone. New values are written while they are hidden (`bytes(showing:)`), and then shown. Any front part of such
 ///   a write, followed by the old bytes, is a header that can be read.
 struct WebMHeader: Sendable, Hashable {
-  /// What a file says of its sound.
+  /// What a file says of its audio.
   struct Audio: Sendable, Hashable {
     /// 1 or 2.
     var channels: Int
@@ -29,7 +29,7 @@ struct WebMHeader: Sendable, Hashable {
   static let videoNumber: UInt8 = 1
   static let audioNumber: UInt8 = 2
 
-  /// The largest picture so far; nil while there is no video.
+  /// The largest frame so far; nil while there is no video.
   var video: VideoSize?
   /// Nil while there is no audio.
   var audio: Audio?
@@ -93,10 +93,10 @@ struct WebMHeader: Sendable, Hashable {
   private func seekHead(showingCues: Bool) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.seekHead) { head in
-      Self.write(place: Int64(Self.seekLength), of: .info, into: &head)
-      Self.write(place: Int64(Self.seekLength + Self.infoLength), of: .tracks, into: &head)
+      Self.write(position: Int64(Self.seekLength), of: .info, into: &head)
+      Self.write(position: Int64(Self.seekLength + Self.infoLength), of: .tracks, into: &head)
       var last = EBMLBuilder()
-      Self.write(place: (cues ?? 0) - Self.segmentStart, of: .cues, into: &last)
+      Self.write(position: (cues ?? 0) - Self.segmentStart, of: .cues, into: &last)
       // The second byte of a seek entry's id, 0xBB, is the size of 59 bytes when the first one says “void”.
       last.fill(to: 2 + 59)
       head.append(last, hidden: !showingCues)
@@ -105,10 +105,10 @@ struct WebMHeader: Sendable, Hashable {
     return area
   }
 
-  private static func write(place: Int64, of element: WebMElement, into head: inout EBMLBuilder) {
+  private static func write(position: Int64, of element: WebMElement, into head: inout EBMLBuilder) {
     head.master(.seek) { seek in
       seek.binary(.seekID, EBMLBuilder.identifier(of: element))
-      seek.wideUnsigned(.seekPosition, UInt64(max(0, place)))
+      seek.wideUnsigned(.seekPosition, UInt64(max(0, position)))
     }
   }
 

@@ -51,8 +51,8 @@ struct WebMWriter: Sendable {
   private(set) var duration: Int64 = 0
 
   /// - Parameters:
-  ///   - video: the first picture's size; nil while there is none.
-  ///   - audio: what is known of the sound; nil while there is none.
+  ///   - video: the first frame's size; nil while there is none.
+  ///   - audio: what is known of the audio; nil while there is none.
   ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
   init(video: VideoSize?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
@@ -66,7 +66,7 @@ struct WebMWriter: Sendable {
     return [FileWrite(offset: 0, bytes: header.bytes)]
   }
 
-  /// Takes note of a larger picture; the header states the largest.
+  /// Notes a larger frame; the header states the largest.
   mutating func declare(video size: VideoSize) -> [FileWrite] {
     let known = header.video
     header.video = VideoSize(
@@ -74,7 +74,7 @@ struct WebMWriter: Sendable {
     return header.video == known ? [] : headerWrites()
   }
 
-  /// Takes note of sound, or of more channels.
+  /// Notes audio, or of more channels.
   mutating func declare(channels: Int) -> [FileWrite] {
     let known = header.audio
     header.audio = WebMHeader.Audio(channels: max(channels, known?.channels ?? 0))
@@ -177,7 +177,7 @@ struct WebMWriter: Sendable {
     return FileWrite(offset: end, bytes: element.bytes)
   }
 
-  /// A picture lasts as long as the one before it, since nobody knows better when it is the last.
+  /// A frame lasts as long as the one before it, since nobody knows better when it is the last.
   private mutating func noteLength(of block: WebMBlock, at time: Int64) {
     let length: Int64
     if let known = block.duration {
@@ -196,7 +196,7 @@ struct WebMBlock: Sendable, Hashable {
   var kind: MediaKind
   /// From the file's time zero.
   var time: Duration
-  /// How long it is heard; nil for a picture, which is shown until the next.
+  /// How long it is heard; nil for a frame, which is shown until the next.
   var duration: Duration?
   var isKeyframe: Bool
   /// Whether it is meant to be shown; some VP8 frames only help later ones (RFC 6386, 9.1).

@@ -1,7 +1,7 @@
 extension SkyRTCClient {
   /// How to reach the server, and what it may cost us.
   public struct Options: Sendable {
-    /// Whose certificates are believed with `wss`.
+    /// Whose certificates are trusted with `wss`.
     public var trust = WebSocketTrust.system
     /// For TCP, TLS and the upgrade together.
     public var connectTimeout: Duration = .seconds(10)
@@ -20,7 +20,7 @@ extension SkyRTCClient {
     public var closeTimeout: Duration = .seconds(1)
     /// Bytes of a message.
     public var maximumMessageBytes = 256 * 1024
-    /// Others of the room that are taken note of; who is there beyond them does not exist for us.
+    /// Others of the room that are noted; who is there beyond them does not exist for us.
     public var maximumParticipants = 256
     /// Events that may wait in `events`. When as many wait, 8,192 more messages of 16 MiB in all wait unread: more than others
     /// can send through our server while a busy machine gives the reader no time. Then the connection is closed and opened

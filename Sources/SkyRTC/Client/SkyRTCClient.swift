@@ -60,12 +60,12 @@ public final class SkyRTCClient: Sendable {
     inbox.finish()
   }
 
-  // MARK: What the owner asks for
+  // MARK: What the owner requests
 
   /// Connects for the first time and asks to join; the first event is then `joined`. From here on a lost connection is
-  /// made anew without being asked.
+  /// made again without being asked.
   ///
-  /// - Throws: when the server is not reached. Nothing goes on by itself then, and `connect` may be called again.
+  /// - Throws: when the server is not reached. Nothing continues by itself then, and `connect` may be called again.
   public func connect() async throws(WebSocketConnectError) {
     let socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
     let isWanted = line.withLock { line in
@@ -144,7 +144,7 @@ public final class SkyRTCClient: Sendable {
 
   /// Joins on a fresh connection and hands on what comes, until its end.
   ///
-  /// - Parameter former: the id of the last connection, which is asked for again; then the id of this one.
+  /// - Parameter former: the id of the last connection, which is requested again; then the id of this one.
   private func stayJoined(
     on socket: WebSocketClient, former: inout ClientMessage.FormerIdentity?
   ) async -> WebSocketCloseReason {
@@ -178,7 +178,7 @@ public final class SkyRTCClient: Sendable {
         line.withLock { $0.isJoined = !$0.isClosed }
         if membership.leftOut > 0 {
           logger.warning(
-            "The room holds \(others.count + membership.leftOut) others, of whom \(others.count) are taken note of.")
+            "The room holds \(others.count + membership.leftOut) others, of whom \(others.count) are noted.")
         }
       }
       await deliver(event)
@@ -195,10 +195,10 @@ public final class SkyRTCClient: Sendable {
     do throws(SignallingError) {
       switch membership.received(try ServerMessage(parsing: text)) {
       case .event(let event): return event
-      case .ignored(let oddity): logger.debug("A message of the server is ignored: \(oddity)")
+      case .ignored(let anomaly): logger.debug("A message of the server is ignored: \(anomaly)")
       }
     } catch {
-      guard let leftOut = warnings.withLock({ $0.take(now: .now()) }) else { return nil }
+      guard let leftOut = warnings.withLock({ $0.consume(now: .now()) }) else { return nil }
       logger.warning(
         "A message of the server is ignored: \(error)",
         metadata: leftOut > 0 ? ["others ignored since the last warning": "\(leftOut)"] : nil)

@@ -3,11 +3,11 @@ package import Signalling
 
 /// Who we are and who else is in the room, by what the server said; turns its notices into events. Pure.
 ///
-/// The server's word is not taken for everything: the original one speaks across rooms, leaves ghosts, and passes on
+/// The server's word is not treated as everything: the original one speaks across rooms, leaves ghosts, and passes on
 /// whatever old clients send.
 package struct SkyRTCMembership: Sendable {
   /// Why a notice brings no event.
-  package enum Oddity: Sendable, Hashable, CustomStringConvertible {
+  package enum Anomaly: Sendable, Hashable, CustomStringConvertible {
     case stranger(String)
     case secondWelcome
     case knownAlready(String)
@@ -30,14 +30,14 @@ package struct SkyRTCMembership: Sendable {
   /// What a notice amounts to.
   package enum Outcome: Sendable, Hashable {
     case event(SignallingEvent)
-    case ignored(Oddity)
+    case ignored(Anomaly)
   }
 
   /// Our id, once welcomed.
   package private(set) var you: String?
   /// What shows at the next join that the id is ours; nil if the server gave nothing.
   package private(set) var secret: String?
-  /// How many of those who were there first are not taken note of.
+  /// How many of those who were there first are not noted.
   package private(set) var leftOut = 0
   private var others: Set<String> = []
   private let maximumOthers: Int

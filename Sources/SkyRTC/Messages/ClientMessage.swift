@@ -2,8 +2,8 @@
 package enum ClientMessage: Sendable, Hashable {
   /// Enter a room.
   ///
-  /// `former` is an addition of ours, sent as `you` and `secret`: after a lost connection a client asks for the id it had, so
-  /// that calls in progress go on under it, and shows the secret that came with it. Servers that do not know it give a new one.
+  /// `former` is an addition of ours, sent as `you` and `secret`: after a lost connection a client requests the id it had, so
+  /// that calls in progress continue under it, and shows the secret that came with it. Servers that do not know it give a new one.
   case join(room: String, former: FormerIdentity?)
   /// Tell the participant with this id something.
   case signal(RelayedMessage, to: String)

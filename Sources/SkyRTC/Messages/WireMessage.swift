@@ -112,7 +112,7 @@ struct WireMessage: Codable {
     return id
   }
 
-  /// - Parameter type: what a bare SDP text is taken for.
+  /// - Parameter type: what a bare SDP text is treated as.
   func description(otherwise type: String) throws(SignallingError) -> SignalledDescription {
     guard let sdp = data?.sdp else { throw .unusable(event: eventName, part: "sdp") }
     return SignalledDescription(type: sdp.type ?? type, sdp: sdp.sdp)

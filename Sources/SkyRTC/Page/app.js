@@ -1,7 +1,7 @@
 // A call in a SkyRTC room. This file joins the parts:
 //
-//   line.js   the WebSocket to the server     peer.js   one RTCPeerConnection, negotiation
-//   media.js  our microphone and camera       tiles.js  the pictures
+//   signalling.js  the WebSocket to the server  peer.js   one RTCPeerConnection, negotiation
+//   media.js  our microphone and camera       tiles.js  the video tiles
 //
 // Addresses: `/#ROOM` joins that room at once; without a fragment there is a lobby first.
 //
@@ -15,12 +15,12 @@
 //   body                   data-view     'lobby' or 'call'
 //   #room #join            the lobby's field and button           #lobby-problem  why it did not work
 //   #status                data-state    the same words as call.state
-//   #banner                what is wrong in the call              #hear           shown when sound needs a click
+//   #banner                what is wrong in the call              #hear           shown when audio needs a click
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
 
-import { Line } from './line.js';
+import { Signalling } from './signalling.js';
 import { Media } from './media.js';
 import { Peer } from './peer.js';
 import { Tiles } from './tiles.js';
@@ -32,10 +32,10 @@ const $ = (id) => document.getElementById(id);
 const media = new Media();
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
-/** Timers of those whom the server does not name any more though our call with them goes on. */
+/** Timers of those whom the server does not name any more although our call with them continues. */
 const farewells = new Map();
 
-let line = null;
+let signalling = null;
 let you = null;
 let room = null;
 let state = 'lobby';
@@ -56,7 +56,7 @@ window.call = {
 // Joining and leaving.
 
 async function join(name) {
-  if (line || state === 'preparing') leave();
+  if (signalling || state === 'preparing') leave();
   const mine = ++attempt;
   room = name || defaultRoom;
   setState('preparing');
@@ -73,14 +73,14 @@ async function join(name) {
   banner(media.problem);
   showMedia();
   setState('connecting');
-  line = new Line(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/`, room, handlers);
-  line.open();
+  signalling = new Signalling(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/`, room, handlers);
+  signalling.open();
 }
 
 function leave(problem = '') {
   attempt += 1;
-  line?.close();
-  line = null;
+  signalling?.close();
+  signalling = null;
   for (const id of [...peers.keys()]) forget(id);
   tiles.clear();
   you = null;
@@ -103,7 +103,7 @@ const handlers = {
     setState('joined');
     banner(media.problem);
     for (const [old] of peers) if (!others.includes(old)) awaitReturn(old);
-    // The newcomer offers to everybody. With a call that outlived the server this settles it anew.
+    // The newcomer offers to everybody. This negotiates a call that outlived the server again.
     for (const other of others) meet(other).offer();
     count();
   },
@@ -125,7 +125,7 @@ const handlers = {
     setState('reconnecting');
     banner(you === null
       ? `The server cannot be reached. Trying again in ${Math.ceil(seconds)} s …`
-      : `The server is lost. Calls go on; trying again in ${Math.ceil(seconds)} s …`);
+      : `The server is lost. Calls continue; trying again in ${Math.ceil(seconds)} s …`);
   },
   refused(reason) { leave(reason || 'The server refused the connection.'); },
 };
@@ -139,7 +139,7 @@ function meet(id) {
   const peer = new Peer(id, you < id, {
     iceServers: settings.iceServers.map((urls) => ({ urls })),
     localStream: () => media.stream,
-    send: (eventName, data) => line?.send(eventName, data),
+    send: (eventName, data) => signalling?.send(eventName, data),
     changed: (changed) => tiles.setState(id, changed.state),
     gotStream: (changed) => tiles.setStream(id, changed.stream),
   });
@@ -347,7 +347,7 @@ addEventListener('keydown', (event) => {
 });
 addEventListener('hashchange', () => { if (roomFromHash() !== (room ?? '')) join(roomFromHash()); });
 addEventListener('pagehide', () => {
-  line?.close();
+  signalling?.close();
   for (const peer of peers.values()) peer.close();
 });
 

@@ -104,7 +104,7 @@ export class Media extends EventTarget {
   }
 }
 
-/** A picture that says "camera off", drawn twice a second so that newcomers get it too. */
+/** A frame that says "camera off", drawn twice a second so that newcomers get it too. */
 class Card {
   constructor({ width = 640, height = 480 }) {
     const canvas = Object.assign(document.createElement('canvas'), { width, height });
@@ -134,7 +134,7 @@ function explain(error, media) {
   const what = missing.join(' and ') || 'device';
   switch (error.name) {
     case 'NotAllowedError':
-      return `The browser was told not to give the ${what} to this page. You can watch and listen, or allow it in the address bar.`;
+      return `The browser does not give the ${what} to this page. You can watch and listen, or allow it in the address bar.`;
     case 'NotFoundError':
     case 'OverconstrainedError':
       return `No ${missing.join(' or ') || 'device'} was found. You can still take part.`;

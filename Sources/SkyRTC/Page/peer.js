@@ -72,7 +72,7 @@ export class Peer {
 
   // What happens here.
 
-  /** Offers: to begin, or to settle anew what a connection in progress carries. */
+  /** Offers: to begin, or to renegotiate what a connection in progress carries. */
   offer() { this.#then(() => this.#offer()); }
 
   /** Sends a track in place of the last one of its kind; without one so far, this needs a new offer. */

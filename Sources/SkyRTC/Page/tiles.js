@@ -1,4 +1,4 @@
-// The pictures of a call: one tile for each participant, laid out so that they are as large as the window allows.
+// The video of a call: one tile for each participant, laid out so that they are as large as the window allows.
 
 const labels = {
   waiting: 'waiting for their call', connecting: 'connecting', connected: '', reconnecting: 'reconnecting',
@@ -82,7 +82,7 @@ export class Tiles {
 
   setCamera(id, isOn) { this.#tiles.get(id)?.classList.toggle('camera-off', !isOn); }
 
-  /** Tries again to play everything with sound; to be called from a click. */
+  /** Tries again to play everything with audio; to be called from a click. */
   hear() {
     for (const tile of this.#tiles.values()) {
       const video = tile.querySelector('video');

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Allows so many log lines of a kind a second, and a burst after a pause; those that are left out are counted. Pure.
+/// Allows so many log lines of a kind a second, and a burst after a pause; those that are skipped are counted. Pure.
 package struct LogRateLimiter: Sendable {
   private var lines: TokenBucket
   private var leftOut = 0
@@ -11,9 +11,9 @@ package struct LogRateLimiter: Sendable {
 
   /// Takes a line.
   ///
-  /// - Returns: how many were left out before it; nil when it is to be left out too.
-  package mutating func take(now: NIODeadline) -> Int? {
-    guard lines.take(now: now) else {
+  /// - Returns: how many were skipped before it; nil when it is to be skipped too.
+  package mutating func consume(now: NIODeadline) -> Int? {
+    guard lines.consume(now: now) else {
       leftOut += 1
       return nil
     }

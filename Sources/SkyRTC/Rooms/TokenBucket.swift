@@ -15,7 +15,7 @@ package struct TokenBucket: Sendable {
   }
 
   /// Takes so many tokens, if they are there.
-  package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
+  package mutating func consume(_ count: Int = 1, now: NIODeadline) -> Bool {
     let passed = Double(max(0, (now - last).nanoseconds)) / 1e9
     last = now
     tokens = min(burst, tokens + passed * perSecond)

@@ -11,7 +11,7 @@ struct ConnectionCount: Sendable {
   private let maximumPerAddress: Int
 
   /// Why a connection is refused.
-  enum Refusal: Sendable, Hashable, CustomStringConvertible {
+  enum Rejection: Sendable, Hashable, CustomStringConvertible {
     case all(Int)
     case address(Int)
 
@@ -29,7 +29,7 @@ struct ConnectionCount: Sendable {
   }
 
   /// Counts a connection that has just been opened, unless there are too many; nil when it is admitted.
-  mutating func open(_ address: SocketAddress?) -> Refusal? {
+  mutating func open(_ address: SocketAddress?) -> Rejection? {
     guard total < maximum else { return .all(total) }
     if let network = Self.network(of: address) {
       let count = byNetwork[network, default: 0]
@@ -67,9 +67,9 @@ struct ConnectionCount: Sendable {
   }
 
   /// Some bytes of the system's structure: `sin_addr` begins at its fourth, `sin6_addr` at its eighth (ip(7), ipv6(7)).
-  private static func bytes(of address: SocketAddress?, at place: Int, count: Int) -> [UInt8] {
+  private static func bytes(of address: SocketAddress?, at position: Int, count: Int) -> [UInt8] {
     address?.withSockAddr { pointer, size in
-      Array(UnsafeRawBufferPointer(start: pointer, count: size).dropFirst(place).prefix(count))
+      Array(UnsafeRawBufferPointer(start: pointer, count: size).dropFirst(position).prefix(count))
     } ?? []
   }
 }

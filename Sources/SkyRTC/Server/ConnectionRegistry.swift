@@ -28,7 +28,7 @@ final class ConnectionRegistry {
   private var clients: [String: Client] = [:]
   private var channels: [ObjectIdentifier: any Channel] = [:]
   private var connections: ConnectionCount
-  /// About connections and clients that go beyond a limit, and about signals that are left out.
+  /// About connections and clients that go beyond a limit, and about signals that are skipped.
   private var warnings: LogRateLimiter
   private var signalWarnings: LogRateLimiter
   private var isStopping = false
@@ -51,12 +51,12 @@ final class ConnectionRegistry {
 
   // MARK: Connections
 
-  /// Takes note of a new TCP connection, if there is room for it.
+  /// Notes a new TCP connection, if there is room for it.
   func admit(_ channel: any Channel) -> Bool {
     if isStopping { return false }
     let address = channel.remoteAddress
-    if let refusal = connections.open(address) {
-      warn(within: &warnings, "A connection was refused: \(refusal).")
+    if let rejection = connections.open(address) {
+      warn(within: &warnings, "A connection was refused: \(rejection).")
       return false
     }
     let key = ObjectIdentifier(channel)
@@ -70,7 +70,7 @@ final class ConnectionRegistry {
 
   /// Takes over a connection that has just become a WebSocket.
   func open(_ channel: any Channel) throws {
-    // A client can be renamed when it asks for its former id, so the handler's closures share this box.
+    // A client can be renamed when it requests its former id, so the handler's closures share this box.
     let name = Name(ParticipantIdentity())
     let handler = WebSocketHandler(
       side: .server, limits: limits.webSocket,
@@ -123,16 +123,16 @@ final class ConnectionRegistry {
   // MARK: Messages
 
   private func received(_ message: WebSocketMessage, from name: Name) {
-    guard clients[name.id]?.messages.take(now: loop.now) == true else {
+    guard clients[name.id]?.messages.consume(now: loop.now) == true else {
       return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second came.")
     }
-    guard clients[name.id]?.bytes.take(message.size, now: loop.now) == true else {
+    guard clients[name.id]?.bytes.consume(message.size, now: loop.now) == true else {
       return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second came.")
     }
     do throws(SignallingError) {
       switch try ClientMessage(parsing: try Self.text(of: message)) {
       case .join(let room, let former):
-        guard clients[name.id]?.joins.take(now: loop.now) == true else {
+        guard clients[name.id]?.joins.consume(now: loop.now) == true else {
           return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) rooms a second were joined.")
         }
         join(room, former: former, name: name)
@@ -182,11 +182,11 @@ final class ConnectionRegistry {
   }
 
   /// Gives a client that comes back the id it had before, if it shows the secret of that id and has not been in a room under the
-  /// new one. A connection of before that the server still believes in is given up.
+  /// new one. A connection of before that the server still trusts in is abandoned.
   private func takeBack(_ former: ClientMessage.FormerIdentity, name: Name) {
     guard let secret = former.secret, let identity = ParticipantIdentity(id: former.id, secret: secret) else {
       logger.debug(
-        "A client asks for an id without its secret, and gets a new one.", metadata: ["participant": "\(name.id)"])
+        "A client requests an id without its secret, and gets a new one.", metadata: ["participant": "\(name.id)"])
       return
     }
     guard identity.id != name.id, rooms.room(of: name.id) == nil else { return }
@@ -222,7 +222,7 @@ final class ConnectionRegistry {
     let size = text.utf8.count + WebSocketHandler.frameOverhead
     guard clients[receiver]?.waitingSignals.add(size, from: sender) == true, let client = clients[receiver] else {
       return warn(
-        within: &signalWarnings, "A signal is left out, because its receiver reads too slowly.",
+        within: &signalWarnings, "A signal is skipped, because its receiver reads too slowly.",
         metadata: ["participant": "\(sender)", "receiver": "\(receiver)"])
     }
     let sent = loop.makePromise(of: Void.self)
@@ -246,16 +246,16 @@ final class ConnectionRegistry {
   }
 
   private func warn(within bucket: inout LogRateLimiter, _ sentence: String, metadata: Logger.Metadata = [:]) {
-    guard let leftOut = bucket.take(now: loop.now) else { return }
+    guard let leftOut = bucket.consume(now: loop.now) else { return }
     var metadata = metadata
-    if leftOut > 0 { metadata["warnings left out before"] = "\(leftOut)" }
+    if leftOut > 0 { metadata["warnings skipped before"] = "\(leftOut)" }
     logger.warning("\(sentence)", metadata: metadata)
   }
 
   // MARK: The end
 
   /// Says goodbye to everybody and returns when all connections are closed. Nobody is told that somebody else left:
-  /// calls go on, and all may meet again on the next server.
+  /// calls continue, and all may meet again on the next server.
   func stop() -> EventLoopFuture<Void> {
     isStopping = true
     let open = Array(channels.values)

@@ -18,7 +18,7 @@ struct PageFiles: Sendable {
       "/": index,
       "/index.html": index,
       "/app.js": file(script, PackageResources.app_js),
-      "/line.js": file(script, PackageResources.line_js),
+      "/signalling.js": file(script, PackageResources.signalling_js),
       "/media.js": file(script, PackageResources.media_js),
       "/peer.js": file(script, PackageResources.peer_js),
       "/tiles.js": file(script, PackageResources.tiles_js),

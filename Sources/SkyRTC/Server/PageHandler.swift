@@ -13,7 +13,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let timeout: TimeAmount
   private let settings: ByteBuffer
   /// Why the request is not to be answered; set before it comes here.
-  var refusal: RequestRules.Refusal?
+  var rejection: RequestRules.Rejection?
   private var head: HTTPRequestHead?
   private var isAnswered = false
   private var timer: Scheduled<Void>?
@@ -52,9 +52,9 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     isAnswered = true
     restartTimer(context: context)
     let path = head.uri.split(separator: "?", maxSplits: 1).first.map(String.init) ?? "/"
-    if let refusal {
-      let text = ByteBuffer(string: refusal.reason + "\n")
-      send(.init(statusCode: refusal.status), type: "text/plain; charset=utf-8", text, context: context)
+    if let rejection {
+      let text = ByteBuffer(string: rejection.reason + "\n")
+      send(.init(statusCode: rejection.status), type: "text/plain; charset=utf-8", text, context: context)
     } else if head.headers.contains(name: "Upgrade") {
       let text = "This is not a valid WebSocket upgrade (RFC 6455, 4.2.1).\n"
       send(.badRequest, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Looks at a connection's first request before anybody else does: one that must not be answered becomes a refusal of the page's,
-/// and it may ask for one protocol at most.
+/// and it may request one protocol at most.
 ///
 /// SwiftNIO tries the protocols of an `Upgrade` header by recursion, so that a header with thousands of them would
 /// overflow the stack.
@@ -24,8 +24,8 @@ final class RequestFilter: ChannelInboundHandler, RemovableChannelHandler {
     if isDone { return context.fireChannelRead(data) }
     isDone = true
     guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
-    page.refusal = rules.refusal(of: head)
-    if page.refusal != nil || head.headers[canonicalForm: "upgrade"].count > 1 {
+    page.rejection = rules.rejection(of: head)
+    if page.rejection != nil || head.headers[canonicalForm: "upgrade"].count > 1 {
       head.headers.replaceOrAdd(name: "Upgrade", value: "refused")
     }
     context.fireChannelRead(wrapInboundOut(.head(head)))

@@ -8,7 +8,7 @@ import NIOHTTP1
 /// it cannot do is hide where it comes from: browsers name its origin (RFC 6455, 10.2). Programs name none.
 struct RequestRules: Sendable {
   /// Why a request is not answered.
-  struct Refusal: Sendable, Hashable {
+  struct Rejection: Sendable, Hashable {
     /// The HTTP status: 400, 403 or 421.
     var status: Int
     var reason: String
@@ -31,36 +31,36 @@ struct RequestRules: Sendable {
     hosts = Set(origins.compactMap { Self.authority(ofOrigin: $0).map { Self.hostname(of: $0.authority) } })
   }
 
-  func refusal(of head: HTTPRequestHead) -> Refusal? {
+  func rejection(of head: HTTPRequestHead) -> Rejection? {
     for name in ["Host", "Origin", "Upgrade", "Connection", "Sec-WebSocket-Version"]
     where head.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
-      return Refusal(status: 400, reason: "The \(name) header is not ASCII.")
+      return Rejection(status: 400, reason: "The \(name) header is not ASCII.")
     }
     let named = head.headers["host"]
     guard named.count == 1 || head.version.minor == 0 && named.isEmpty else {
-      return Refusal(status: 400, reason: "A request needs one Host header, but this one has \(named.count).")
+      return Rejection(status: 400, reason: "A request needs one Host header, but this one has \(named.count).")
     }
     if let hosts, let host = named.first.map(Self.hostname), !Self.isLoopback(host), !hosts.contains(host) {
-      return Refusal(
+      return Rejection(
         status: 421, reason: "This server is for its own machine, but the request is for \(Self.short(host)).")
     }
     guard head.headers.contains(name: "upgrade") else { return nil }
-    return refusal(ofUpgrade: head, host: named.first)
+    return rejection(ofUpgrade: head, host: named.first)
   }
 
-  private func refusal(ofUpgrade head: HTTPRequestHead, host: String?) -> Refusal? {
+  private func rejection(ofUpgrade head: HTTPRequestHead, host: String?) -> Rejection? {
     guard head.version.major == 1, head.version.minor >= 1, let host else {
-      return Refusal(status: 400, reason: "A WebSocket needs HTTP/1.1 and a Host header (RFC 6455, 4.1).")
+      return Rejection(status: 400, reason: "A WebSocket needs HTTP/1.1 and a Host header (RFC 6455, 4.1).")
     }
     let keys = head.headers[canonicalForm: "sec-websocket-key"]
     guard keys.count == 1, Data(base64Encoded: String(keys[0]))?.count == 16 else {
-      return Refusal(status: 400, reason: "Sec-WebSocket-Key must be 16 bytes in Base64 (RFC 6455, 4.1).")
+      return Rejection(status: 400, reason: "Sec-WebSocket-Key must be 16 bytes in Base64 (RFC 6455, 4.1).")
     }
     let named = head.headers["origin"]
     guard let origin = named.first?.lowercased() else { return nil }
     if origins.contains("*") { return nil }
     if named.count == 1, origins.contains(origin) || Self.isSame(origin: origin, host: host) { return nil }
-    return Refusal(
+    return Rejection(
       status: 403,
       reason: "Pages of \(Self.short(origin)) may not join here. The option --allow-origin lets them.")
   }

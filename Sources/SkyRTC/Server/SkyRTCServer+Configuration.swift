@@ -48,7 +48,7 @@ extension SkyRTCServer {
     /// Bytes of a WebSocket message, and of each frame of it.
     public var maximumMessageBytes = 256 * 1024
     /// Bytes that may wait for one slow client; it is dropped when it needs more. Signals of other participants have three quarters
-    /// of that, those of one a quarter; what exceeds it is left out.
+    /// of that, those of one a quarter; what exceeds it is skipped.
     public var maximumOutgoingBytes = 2 * 1024 * 1024
     /// Messages a second from one client in the long run.
     public var maximumMessagesPerSecond = 200

@@ -81,12 +81,12 @@ package final class WebSocketClient: Sendable {
     return sent.futureResult
   }
 
-  /// Starts the closing handshake; `ended` tells when it is over.
+  /// Starts the closing handshake; `ended` says when it is over.
   package func close(code: UInt16 = 1000, reason: String = "") {
     channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
   }
 
-  /// Waits for the end of the connection and tells how it came.
+  /// Waits for the end of the connection and says how it came.
   package func ended() async -> WebSocketCloseReason {
     do {
       return try await ending.get()

@@ -1,6 +1,6 @@
 /// Why a WebSocket could not be opened.
 public enum WebSocketConnectError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No TCP connection came about.
+  /// No TCP connection was established.
   case unreachable(WebSocketURL, reason: String)
   /// The TLS handshake failed.
   case notTrusted(WebSocketURL, reason: String)

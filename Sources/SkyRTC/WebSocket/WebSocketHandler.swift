@@ -67,7 +67,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   /// The channel that it is in, until it is removed.
   package var channel: (any Channel)? { context?.channel }
 
-  // MARK: What the owner asks for
+  // MARK: What the owner requests
 
   /// Sends a message, unless the connection is closing or has ended.
   package func send(_ message: WebSocketMessage, promise: EventLoopPromise<Void>? = nil) {
@@ -110,7 +110,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     keepalive?.heard(now: context.eventLoop.now)
     let frame = unwrapInboundIn(data)
     do throws(WebSocketViolation) {
-      if let rate = limits.maximumFrameRate, frames?.take(now: context.eventLoop.now) == false {
+      if let rate = limits.maximumFrameRate, frames?.consume(now: context.eventLoop.now) == false {
         throw .tooOften("More than \(rate.perSecond) frames a second came.")
       }
       let outcome = try assembler.received(frame)
@@ -186,7 +186,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(code: violation.code, reason: violation.description, ending: ending, context: context)
   }
 
-  /// Says goodbye and goes on reading, so that unread bytes do not reset the connection before our reason arrives.
+  /// Says goodbye and continues reading, so that unread bytes do not reset the connection before our reason arrives.
   private func beginClosing(code: UInt16, reason: String, ending: WebSocketCloseReason, context: ChannelHandlerContext)
   {
     state = .closing(ending)

@@ -20,7 +20,7 @@ package struct WebSocketKeepalive: Sendable {
 
   /// - Parameters:
   ///   - interval: silence after which the other side is pinged.
-  ///   - timeout: further silence after which it is given up.
+  ///   - timeout: further silence after which it is abandoned.
   package init(interval: Duration, timeout: Duration, now: NIODeadline) {
     self.interval = TimeAmount(interval)
     self.timeout = TimeAmount(timeout)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Asks for the upgrade and tells why it did not come about.
+/// Requests the upgrade and says why it did not be established.
 final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart

@@ -1,7 +1,7 @@
 import Glibc
 import NIOSSL
 
-/// Whose certificates a `wss` connection believes.
+/// Whose certificates a `wss` connection trusts.
 public enum WebSocketTrust: Sendable, Hashable {
   /// The system's certificate authorities.
   case system

@@ -16,8 +16,7 @@ extension Call {
       observer?.happened(participantEvent.event, with: participant, at: participantEvent.time)
       switch participantEvent.event {
       case .stateChanged(.connecting):
-        let clock = WallClock.read()
-        recorder?.begin(participant, now: clock.moment.instant, wallClock: clock.secondsSince1970)
+        recorder?.begin(participant)
       case .media(let event):
         for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
@@ -41,7 +40,7 @@ extension Call {
       case .stateChanged(let state):
         if state == .connecting { _ = parts.participantRegistry.begin(participant) }
         if state == .connected { parts.participantRegistry.connected() }
-        // How it ended is told by what follows.
+        // How it ended is given by what follows.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
         log.debug("user \(milestone.rawValue)", metadata: user)
@@ -70,7 +69,7 @@ extension Call {
   func play(_ source: any FrameSource, _ parts: Parts) async {
     if plan.camera?.loops == false { await parts.participantRegistry.firstConnection() }
     for await frame in await source.frames() {
-      // It may come back before this goes on.
+      // It may come back before this continues.
       observer?.sent(frame, at: .now)
       parts.peer.send(frame)
     }
@@ -82,7 +81,7 @@ extension Call {
   private func follow(_ lines: ViewerBandwidth, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
     if let line = lines.common {
-      source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
+      source.adapt(toBitrate: line.bitrate, fractionLost: line.fractionLost)
     } else {
       source.reset()
     }

@@ -18,14 +18,14 @@ extension Call {
     }
   }
 
-  /// Says how to mend what an earlier program left unfinished.
+  /// Says how to repair what an earlier program left unfinished.
   private func reportUnfinished(in folder: String) {
     let unfinished = RoomRecorder.unfinished(in: folder)
     guard let first = unfinished.first else { return }
     let what = unfinished.count == 1 ? "The recording \(first)" : "\(unfinished.count) recordings"
     let verb = unfinished.count == 1 ? "was" : "were"
     log.warning(
-      "\(what) in this folder \(verb) never finished; chatbot repair mends that", metadata: ["folder": "\(folder)"])
+      "\(what) in this folder \(verb) never finished; chatbot repair repairs that", metadata: ["folder": "\(folder)"])
   }
 
   /// Notes each recording that is closed, until the recorders are done.
@@ -37,7 +37,7 @@ extension Call {
     }
   }
 
-  /// Tells what goes wrong with recordings, until the recorders are done.
+  /// Says what goes wrong with recordings, until the recorders are done.
   func followProblems(_ parts: Parts) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {

@@ -7,7 +7,7 @@ import SkyRTC
 /// What the room server says.
 extension Call {
   /// Carries what the server says to the peer.
-  func followSignalling(_ parts: Parts) async -> Ending {
+  func followSignalling(_ parts: Parts) async -> EndReason {
     var hasJoined = false
     for await event in parts.client.events {
       observer?.heard(event, at: .now)
@@ -16,8 +16,8 @@ extension Call {
         hasJoined = true
         let isSomeoneElse = parts.participantRegistry.joined(as: you.text)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
-        // A newcomer offers to those who are there. A call that outlived the server goes on. If the server knows us by
-        // another name now, those who are there have seen us leave: it goes on for as long as their media comes, and when they
+        // A newcomer offers to those who are there. A call that outlived the server continues. If the server knows us by
+        // another name now, those who are there have seen us leave: it continues for as long as their media comes, and when they
         // have ended it, we call them again.
         var pace = OfferPace()
         for other in others {
@@ -43,7 +43,7 @@ extension Call {
       case .connectionLost(let reason, let delay):
         let tenths = Int((delay.seconds * 10).rounded())
         let retry = "\(tenths / 10).\(tenths % 10) s"
-        log.warning("server lost, calls go on", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
+        log.warning("server lost, calls continue", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
       }
     }
     return .signallingEnded

@@ -27,7 +27,7 @@ struct Call {
   }
 
   /// Why a call ended.
-  enum Ending {
+  enum EndReason {
     case interrupted
     case timeIsUp
     /// What is played has ended; where somebody looks on, only if it did so before its time.
@@ -116,7 +116,7 @@ struct Call {
     var configuration = plan.connectionSettings.peerConfiguration
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
-    // A recorded file cannot make a keyframe; an encoder can, and so can whoever looks into a mirror.
+    // A recorded file cannot make a keyframe; an encoder can, and so can anyone who looks into a mirror.
     configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
@@ -134,8 +134,8 @@ struct Call {
   // MARK: While it lasts
 
   /// Runs everything that may end the call, and says what did.
-  private func untilEnd(_ parts: Parts, interruption: Interruption) async -> Ending {
-    await withTaskGroup(of: Ending?.self) { group in
+  private func untilEnd(_ parts: Parts, interruption: Interruption) async -> EndReason {
+    await withTaskGroup(of: EndReason?.self) { group in
       group.addTask {
         await interruption.first()
         return .interrupted
@@ -153,7 +153,7 @@ struct Call {
       if let source = parts.source {
         group.addTask {
           await play(source, parts)
-          // Whoever looks on says when enough was seen; a file that ends as it should has nothing to do with that.
+          // Anyone who looks on says when enough was seen; a file that ends as it should has nothing to do with that.
           if observer != nil, await source.failure == nil { return nil }
           return Task.isCancelled ? nil : .fileEnded
         }
@@ -196,7 +196,7 @@ protocol CallObserver: Sendable {
   /// A frame was handed out for everybody.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// The call is over; what follows is our own leaving.
-  func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending)
+  func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason)
   /// Follows the call's counts until enough has been seen.
   func watch(_ peer: Peer) async
 }

@@ -2,7 +2,7 @@ import Glibc
 import Media
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP: the first asks for an orderly end, the second quits at once. Before there is anything to end in
+/// SIGINT, SIGTERM and SIGHUP: the first requests an orderly end, the second quits at once. Before there is anything to end in
 /// order, the first does too.
 ///
 /// The same signal once more within half a second is no second one: `timeout` signals a program and then all of its group, and
@@ -36,7 +36,7 @@ struct Interruption: Sendable {
     DedicatedThread.start("signals") { Self.watch(readingEnd, input) }
   }
 
-  /// Whether whoever started the program wants it to outlive this signal, as `nohup` does.
+  /// Whether anyone who started the program wants it to outlive this signal, as `nohup` does.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard number == SIGHUP, sigaction(number, nil, &action) == 0 else { return false }
@@ -51,7 +51,7 @@ struct Interruption: Sendable {
     self.signals = signals
   }
 
-  /// From now on the first signal asks for an orderly end.
+  /// From now on the first signal requests an orderly end.
   func beginOrderly() {
     Self.isOrderly.store(true, ordering: .sequentiallyConsistent)
   }
@@ -61,7 +61,7 @@ struct Interruption: Sendable {
     for await _ in signals { return }
   }
 
-  /// In the handler: a second signal quits here, because the end that the first one asked for may be quicker than any thread. All
+  /// In the handler: a second signal quits here, because the end that the first one requested may be quicker than any thread. All
   /// that is called is safe in a signal handler (signal-safety(7)).
   private static func caught(_ number: Int32) {
     let error = errno

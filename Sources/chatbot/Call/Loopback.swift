@@ -5,8 +5,8 @@ import Synchronization
 
 /// Sends back to each user what came from them, as it came: a mirror, for who tests a camera, and an echo.
 ///
-/// Nothing is encoded anew. What is lost on the way here is asked for here, what is lost on the way back is sent again from
-/// here; only the wish for a keyframe goes through.
+/// Nothing is re-encoded. What is lost on the way here is requested here, what is lost on the way back is sent again from
+/// here; only the keyframe request goes through.
 final class Loopback: MediaSink {
   /// How long everything is kept back.
   private let delay: Duration

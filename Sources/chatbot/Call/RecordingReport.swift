@@ -24,7 +24,7 @@ struct RecordingReport {
     return lines.joined(separator: "\n")
   }
 
-  /// The first sizes of the pictures, and how many there are if they are many: the manifest has them all.
+  /// The first sizes of the frames, and how many there are if they are many: the manifest has them all.
   private static func text(of sizes: [RecordingManifest.Track.Size]) -> String {
     let shown = sizes.prefix(8).map { "\($0.width)x\($0.height)" }.joined(separator: " ")
     return sizes.count > 8 ? "\(shown) and \(sizes.count - 8) more sizes" : shown

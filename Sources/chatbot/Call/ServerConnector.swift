@@ -30,7 +30,7 @@ struct ServerConnector {
 
   private func startEmbedded() async throws(CallFailure) -> Connection {
     let configuration = SkyRTCServer.Configuration(host: "127.0.0.1", port: Self.embeddedPort)
-    // Who comes and goes is told by the call itself.
+    // Who comes and goes is given by the call itself.
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let server = SkyRTCServer(configuration: configuration, logger: quietly)

@@ -19,7 +19,7 @@ struct ViewerBandwidth: Sendable {
   /// most twice the loss and 5 % more, of the median viewer. Nil without a viewer.
   ///
   /// What a line takes is what its viewer says of it (REMB, transport-cc, receiver reports): a false word costs the others no
-  /// more than that. A viewer whose line takes less than is made gets fewer pictures. Of two in the middle the better line counts.
+  /// more than that. A viewer whose line takes less than is made gets fewer frames. Of two in the middle the better line counts.
   var common: Line? { Self.common(of: all) }
 
   /// The lines of all viewers.

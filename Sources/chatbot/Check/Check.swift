@@ -12,7 +12,7 @@ struct Check {
   let console: Console
   let log: Logger
 
-  /// Takes part, judges, and writes what was asked for.
+  /// Takes part, judges, and writes what was requested.
   ///
   /// - Returns: the report; whether its rules hold is for the caller to look at.
   func run() async throws -> CheckReport {

@@ -7,10 +7,10 @@ import Logging
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Take part in a call, and say whether it works.",
+    abstract: "Join a call and check whether it works.",
     discussion: """
       chatbot check --room 100 --expect 'video.fps >= 24' --expect 'audio.silence <= 1s' --html report.html
-      chatbot check --self                    is this machine able at all?
+      chatbot check --self                    can this machine keep up?
 
       It sends the test pattern, or a file, and judges what each peer sends. Exits with 0 if all rules hold and with 1 if \
       one does not; a rule that cannot be measured does not hold.
@@ -23,7 +23,7 @@ struct CheckCommand: AsyncParsableCommand {
     if options.rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
-    try await UsageErrors.told(for: Self.self, on: console) {
+    try await UsageErrors.reported(for: Self.self, on: console) {
       let report = try await Check(options: options, console: console, log: log).run()
       switch report.verdict {
       case .held: break

@@ -1,13 +1,13 @@
 import CallCheck
 import Synchronization
 
-/// Tells how a check stands while it lasts: on a terminal as a few lines that are written over, elsewhere a line whenever
+/// Says how a check stands while it lasts: on a terminal as a few lines that are written over, elsewhere a line whenever
 /// something has changed that matters.
 final class CheckDisplay: Sendable {
   private let console: Console
   private let room: String
   private let span: Duration
-  private let told = Mutex("")
+  private let reported = Mutex("")
 
   init(console: Console, room: String, span: Duration) {
     self.console = console
@@ -18,9 +18,9 @@ final class CheckDisplay: Sendable {
   func show(_ status: CheckStatus) {
     if console.isTerminal { return console.show(lines: lines(status)) }
     let state = state(status)
-    let isNew = told.withLock { told in
-      defer { told = state }
-      return told != state
+    let isNew = reported.withLock { reported in
+      defer { reported = state }
+      return reported != state
     }
     if isNew { console.say(state) }
   }

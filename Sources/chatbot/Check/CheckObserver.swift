@@ -6,16 +6,16 @@ import Signalling
 import SkyRTC
 import Synchronization
 
-/// Looks on in a call and has it judged, on a task of its own: whoever tells what happens is never kept waiting.
+/// Looks on in a call and has it judged, on a task of its own: anyone who says what happens is never kept waiting.
 final class CheckObserver: CallObserver {
   private let queue: Mutex<JudgeQueue>
   /// Rings when something was put into the queue; ends when nothing more will be.
   private let wakeup: AsyncStream<Void>
   private let wakeupSender: AsyncStream<Void>.Continuation
-  private let limits: Limits
+  private let limits: Durations
   private let log: Logger
   private let acts = Mutex(Acts())
-  /// Peers whose pictures are left out and of whom the log has not told yet: who tells what happens must not wait for a log.
+  /// Peers whose frames are skipped and of whom the log has not told yet: who tells what happens must not wait for a log.
   private let late = Mutex<[ParticipantID]>([])
   /// Told now and then how things stand.
   private let shown: @Sendable (CheckStatus) -> Void
@@ -24,13 +24,13 @@ final class CheckObserver: CallObserver {
   private struct Acts {
     /// How often to each, as it was last counted.
     var performed: [ParticipantID: UInt64] = [:]
-    /// How many calls we ended before the check was over. Whoever falls silent does, and is not counted any more.
+    /// How many calls we ended before the check was over. Anyone who falls silent does, and is not counted any more.
     var silences: UInt64 = 0
     var isOver = false
   }
 
   /// How long a check waits, and how long it judges.
-  struct Limits: Sendable {
+  struct Durations: Sendable {
     /// Until all that is expected flows.
     var wait: Duration
     /// From then on.
@@ -39,7 +39,7 @@ final class CheckObserver: CallObserver {
     var queue = JudgeQueue.Bounds()
   }
 
-  init(_ limits: Limits, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
+  init(_ limits: Durations, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
     self.limits = limits
     self.log = log
     self.shown = shown
@@ -58,7 +58,7 @@ final class CheckObserver: CallObserver {
         case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
         case .failed(let sentence): judge.failed(sentence)
         case .over(let now): end = end ?? now
-        case .joined, .disconnected, .event, .sent: if end == nil { take(job, judge) }
+        case .joined, .disconnected, .event, .sent: if end == nil { receive(job, judge) }
         }
       }
     }
@@ -81,15 +81,15 @@ final class CheckObserver: CallObserver {
       return peers
     }) {
       log.warning(
-        "Decoding does not keep up; pictures are left out until the next keyframe.", metadata: ["user": "\(peer)"])
+        "Decoding does not keep up; frames are skipped until the next keyframe.", metadata: ["user": "\(peer)"])
     }
   }
 
-  private func take(_ job: JudgeQueue.Job, _ judge: CallJudge) {
+  private func receive(_ job: JudgeQueue.Job, _ judge: CallJudge) {
     switch job {
     case .joined(let now): judge.joined(at: now)
     case .disconnected(let reason, let now): judge.disconnected(at: now, because: reason)
-    case .event(let event, let peer, let now): judge.take(event, of: peer, at: now)
+    case .event(let event, let peer, let now): judge.receive(event, of: peer, at: now)
     case .sent(let frame, let now): judge.sent(frame, at: now)
     case .failed, .status, .over: break
     }
@@ -144,7 +144,7 @@ final class CheckObserver: CallObserver {
     if frame.codec == .vp8 { put(.sent(frame, now)) }
   }
 
-  func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
+  func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
     switch ending {
     case .enoughSeen: break
     case .interrupted: failed("The check was interrupted before it had seen enough.")

@@ -18,48 +18,48 @@ struct CheckOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How long to wait until all of them send: 45s, 2m. (default: 30s)", valueName: "time"),
+    help: ArgumentHelp("How long to wait until all peers send: 45s, 2m. (default: 30s)", valueName: "time"),
     transform: TimeSpan.parse)
   var wait = TimeSpan(milliseconds: 30_000)
 
   @Option(
     name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("How long to judge, from when media flows: 45s, 5m. (default: 20s)", valueName: "time"),
+    help: ArgumentHelp("How long to measure, from the first media: 45s, 5m. (default: 20s)", valueName: "time"),
     transform: TimeSpan.parse)
   var span = TimeSpan(milliseconds: 20_000)
 
-  @OptionGroup(title: "What is played")
+  @OptionGroup(title: "Input")
   var playing: PlayOptions
 
   @OptionGroup(title: "Rules and reports")
   var rules: RuleOptions
 
   @Option(
-    help: ArgumentHelp("Record each peer into this folder, and keep the recordings.", valueName: "folder"),
+    help: ArgumentHelp("Record each peer into this folder and keep the recordings.", valueName: "folder"),
     completion: .directory)
   var record: String?
 
   @Option(
     help: ArgumentHelp(
-      "Make the line worse: 'loss=5%,burst=3,delay=80ms,jitter=20ms,rate=500kbit,reorder=1%', each way with send: or "
+      "Degrade the network: 'loss=5%,burst=3,delay=80ms,jitter=20ms,rate=500kbit,reorder=1%', by direction with send: or "
         + "receive:, or as a script: '0s: …; 10s: rate=150kbit; 20s: none'.",
       valueName: "what"))
   var impair: String?
 
   @Option(
     help: ArgumentHelp(
-      "What --impair decides by: the same number, the same losses. (default: 1)", valueName: "number"))
+      "The random seed of --impair: the same number gives the same losses. (default: 1)", valueName: "number"))
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("Misbehave on purpose; --acts lists the ways.", valueName: "name"),
+    help: ArgumentHelp("Inject a fault; --acts lists them.", valueName: "name"),
     completion: .list(Fault.allCases.map(\.rawValue)))
   var act: Fault?
 
-  @Flag(help: "List the ways to misbehave, and what a good app does.")
+  @Flag(help: "List the faults, and what a good app does.")
   var acts = false
 
-  @OptionGroup(title: "What is said")
+  @OptionGroup(title: "Output")
   var log: LogOptions
 
   private static let maximumPeers = 100
@@ -108,10 +108,10 @@ struct CheckOptions: ParsableArguments {
       throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")
     }
     if ofItself, rules.content == .returned { throw ValidationError("--self has a player, which returns nothing.") }
-    if seed != nil, impair == nil { throw ValidationError("--seed goes with --impair.") }
+    if seed != nil, impair == nil { throw ValidationError("--seed needs --impair.") }
     if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
-    if wait.milliseconds == 0 { throw ValidationError("--wait 0 would give up before anybody can come.") }
-    if span.milliseconds < 1_000 { throw ValidationError("--for is 1s at least: less cannot be judged.") }
+    if wait.milliseconds == 0 { throw ValidationError("--wait 0 would end before anybody can join.") }
+    if span.milliseconds < 1_000 { throw ValidationError("--for is at least 1s: less cannot be judged.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     _ = try impairment()
   }

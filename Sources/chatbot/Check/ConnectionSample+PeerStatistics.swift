@@ -21,7 +21,7 @@ extension ConnectionSample {
     }
   }
 
-  /// What was done to datagrams of media and ICE, by what it was; what was done to none is left out. Those of DTLS are, too: how
+  /// What was done to datagrams of media and ICE, by what it was; what was done to none is skipped. Those of DTLS are, too: how
   /// many a handshake takes depends on how fast the machine is, and the same call is to give the same report.
   private static func words(_ counts: Impairment.Counts) -> [String: UInt64] {
     let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(Impairment.Tally(), +)

@@ -6,11 +6,11 @@ import NIOCore
 
 /// What waits for the judge, in order, and no more of it than this machine can bear.
 ///
-/// Pictures take time to decode. When more wait than the bounds allow, those of a peer that come then are left out, up to the next
-/// keyframe that finds room again, so that a broken picture is never looked at; how many is told in their place. Sound waits its turn
+/// Frames take time to decode. When more wait than the bounds allow, those of a peer that come then are skipped, up to the next
+/// keyframe that finds room again, so that a broken frame is never looked at; how many is told in their place. Audio waits its turn
 /// unless it is more than there was time for. Everything else is small and taken in no time.
 ///
-///     waiting ──(its picture comes and the queue is full)──► leaving out
+///     waiting ──(its frame comes and the queue is full)──► leaving out
 ///        ▲                                                        │
 ///        └──────(its keyframe comes and the queue is half empty)──┘
 struct JudgeQueue {
@@ -43,7 +43,7 @@ struct JudgeQueue {
   private let bounds: Bounds
   /// What waits, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
-  /// What of each peer's sound there was time for.
+  /// What of each peer's audio there was time for.
   private var audioChunks: [ParticipantID: AudioSamples] = [:]
 
   private struct AudioSamples {
@@ -51,18 +51,18 @@ struct JudgeQueue {
     var last: MediaTime?
   }
 
-  /// How many peers' sound is remembered; when there are more, all of it is forgotten.
+  /// How many peers' audio is remembered; when there are more, all of it is forgotten.
   private static let maximumAudio = 1_000
-  /// A longer hole in sound costs no more than this: the search for the pattern starts again after it.
+  /// A longer hole in audio costs at most this: the search for the pattern starts again after it.
   private static let maximumHole = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {
     self.bounds = bounds
   }
 
-  /// Adds a job, or counts it where it is a picture to be left out.
+  /// Adds a job, or counts it where it is a frame to be skipped.
   ///
-  /// - Returns: the peer whose pictures are left out from this one on; nil when nothing new is to be told.
+  /// - Returns: the peer whose frames are skipped from this one on; nil when nothing new is to be told.
   mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
     if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
       return add(videoFrame: frame, of: peer, job, now: now)
@@ -73,7 +73,7 @@ struct JudgeQueue {
     return nil
   }
 
-  /// Whether there was time for a packet of sound. To decode it takes time by its length, and to search it for the pattern by that
+  /// Whether there was time for an audio packet. To decode it takes time by its length, and to search it for the pattern by that
   /// of the hole before it.
   private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
     if audioChunks.count >= Self.maximumAudio { audioChunks.removeAll() }
@@ -81,7 +81,9 @@ struct JudgeQueue {
     defer { audioChunks[peer] = audio }
     let ticks = frame.opus?.duration ?? 120
     let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumHole) } ?? .zero
-    guard audio.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else { return false }
+    guard audio.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else {
+      return false
+    }
     audio.last = frame.time
     return true
   }
@@ -115,7 +117,7 @@ struct JudgeQueue {
     put(.event(.leftOut(videoFrames), peer, now), now: now)
   }
 
-  /// There is nothing more to come: what was left out until now is told.
+  /// There is nothing more to come: what was skipped until now is told.
   mutating func reportAllSkipped(now: ContinuousClock.Instant) {
     for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.owner.text < $1.key.owner.text }) {
       put(dropped, of: track.owner, now: now)
@@ -128,7 +130,7 @@ struct JudgeQueue {
   /// Bytes of media that wait.
   var bytes: Int { queue.bytes }
 
-  /// Peers that have to send a keyframe for their pictures to be looked at again, now that there is room for them.
+  /// Peers that have to send a keyframe for their frames to be looked at again, now that there is room for them.
   func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
     hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.owner).sorted { $0.text < $1.text } : []
   }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Media
 import Recorder
 
-/// The recordings of a check: kept where they were asked for, or made only to be put into the page.
+/// The recordings of a check: kept where they were requested, or made only to be put into the page.
 final class RecordingStore {
   /// Where they are recorded; nil when they are not.
   let folder: String?
@@ -33,7 +33,7 @@ final class RecordingStore {
   /// Takes in what was recorded.
   func enter(_ recordings: [RecordingSummary]) {
     for recording in recordings {
-      // The WebM file has both tracks; the Ogg file is of use where there were no pictures.
+      // The WebM file has both tracks; the Ogg file is of use where there were no frames.
       let media = recording.paths.filter { !$0.hasSuffix(".json") }
       let films = media.filter { $0.hasSuffix(".webm") }
       files[recording.participant.text, default: []] += films.isEmpty ? media : films

@@ -51,7 +51,7 @@ final class Console: Sendable {
   /// Text of any origin as it may be shown: a name from the network may hold whatever a terminal obeys.
   private static func harmless(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
 
-  /// Something that everyone should know, unless they asked for quiet.
+  /// Something that everyone should know, unless they requested quiet.
   func say(_ sentence: String) {
     if !isQuiet { write(line: sentence) }
   }
@@ -63,7 +63,7 @@ final class Console: Sendable {
 
   /// A result, for people and programs alike.
   ///
-  /// - Parameter isWanted: whether it was asked for by name, so that quiet does not mean it.
+  /// - Parameter isWanted: whether it was requested by name, so that quiet does not mean it.
   func result(_ line: String, isWanted: Bool = false) {
     result(styled: Self.harmless(line), isWanted: isWanted)
   }
@@ -73,7 +73,7 @@ final class Console: Sendable {
     if isQuiet && !isWanted { return }
     clearStatus()
     let failure = Self.write(line + "\n", to: output)
-    // Whoever has closed the pipe has read what they wanted.
+    // Those who have closed the pipe has read what they wanted.
     if failure == 0 || failure == EPIPE { return }
     outputFailure.withLock { $0 = $0 ?? String(cString: strerror(failure)) }
   }
@@ -101,7 +101,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Something for programs that was asked for by name: standard output holds it as it is, and nothing else.
+  /// Something for programs that was requested by name: standard output holds it as it is, and nothing else.
   func document(_ text: String) throws(CallFailure) {
     clearStatus()
     let failure = Self.write(text, to: output)

@@ -18,8 +18,8 @@ struct ConsoleLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     if event.level == .info, logLevel == .info {
-      guard let leftOut = console.logAllowance.take() else { return }
-      if leftOut > 0 { write("INFO", "\(leftOut) lines were left out, because there were too many.") }
+      guard let leftOut = console.logAllowance.consume() else { return }
+      if leftOut > 0 { write("INFO", "\(leftOut) lines were skipped, because there were too many.") }
     }
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
       .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
@@ -72,8 +72,8 @@ final class EventLogLimiter: Sendable {
 
   /// Takes a line.
   ///
-  /// - Returns: how many were left out before it; nil when it is to be left out too.
-  func take(now: NIODeadline = .now()) -> Int? {
-    lines.withLock { $0.take(now: now) }
+  /// - Returns: how many were skipped before it; nil when it is to be skipped too.
+  func consume(now: NIODeadline = .now()) -> Int? {
+    lines.withLock { $0.consume(now: now) }
   }
 }

@@ -3,18 +3,18 @@ import Synchronization
 
 /// Standard error, for whose reader no call ever waits.
 ///
-/// A pipe that nobody empties is full after 64 KiB. What comes then is left out and counted, and the count is told when there is
+/// A pipe that nobody empties is full after 64 KiB. What comes then is skipped and counted, and the count is told when there is
 /// room again.
 final class ErrorOutput: Sendable {
   private struct State {
-    /// Texts that were left out since one was written.
+    /// Texts that were skipped since one was written.
     var leftOut = 0
   }
 
   let descriptor: Int32
   private let state = Mutex(State())
 
-  /// How long a text waits for room, unless the one before it was left out.
+  /// How long a text waits for room, unless the one before it was skipped.
   static let patience = Duration.milliseconds(50)
   /// How much is written to a pipe at once, or not at all (POSIX, PIPE_BUF).
   private static let piece = 4_096
@@ -34,12 +34,12 @@ final class ErrorOutput: Sendable {
       }
       var whole = text
       if state.leftOut > 0 {
-        whole = "chatbot: Standard error was not read: \(state.leftOut) lines were left out.\n" + text
+        whole = "chatbot: Standard error was not read: \(state.leftOut) lines were skipped.\n" + text
         state.leftOut = 0
       }
       var left = Array(whole.utf8)[...]
       while !left.isEmpty {
-        // What has begun to be written is not left out at once, so that a line is whole.
+        // What has begun to be written is not skipped at once, so that a line is whole.
         guard isReady(within: max(patience, Self.patience)) else {
           state.leftOut += 1
           return

@@ -17,7 +17,7 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   /// No server at the address of `--server`, or it speaks no SkyRTC, or did not let us in; or `serve` could not start
   /// (EX_UNAVAILABLE).
   case serverNotReached = 69
-  /// Something that nobody foresaw (EX_SOFTWARE).
+  /// Internal error (EX_SOFTWARE).
   case unexpected = 70
   /// This machine had no time to record all that came (EX_OSERR).
   case overloaded = 71
@@ -32,16 +32,16 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   /// One line for the help text and the README.
   var meaning: String {
     switch self {
-    case .fine: "all went well"
-    case .ruleFailed: "check, inspect: a rule does not hold"
-    case .inconclusive: "check: this machine could not keep up, and no rule that it could judge failed"
-    case .usage: "the command line cannot be understood"
+    case .fine: "success"
+    case .ruleFailed: "check, inspect: a rule failed or could not be measured"
+    case .inconclusive: "check: this machine could not keep up, and no rule that could be judged failed"
+    case .usage: "the command line is invalid"
     case .nothingRecorded: "call: nothing was recorded"
-    case .fileNotPlayable: "the file cannot be played or inspected, or repair left one alone"
-    case .serverNotReached: "the server was not reached, or could not be started"
-    case .unexpected: "something that nobody foresaw"
-    case .overloaded: "call: this machine had no time to record all that came"
-    case .disk: "the disk: a recording or a report could not be written, or a file not be repaired"
+    case .fileNotPlayable: "the file cannot be played or inspected, or repair left a file unchanged"
+    case .serverNotReached: "the server was not reached or refused the join, or could not listen"
+    case .unexpected: "internal error"
+    case .overloaded: "call: this machine had no time to record everything"
+    case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
     case .notConnected: "load: not every publisher was connected to somebody"
     }
   }
@@ -50,6 +50,6 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
   static var table: String {
     "EXIT CODES:\n"
       + allCases.map { "  \($0.rawValue)\($0.rawValue < 10 ? " " : "")  \($0.meaning)" }.joined(separator: "\n")
-      + "\n  128 + n  signal n came as the second one, or before the room was joined"
+      + "\n  128 + n  signal n arrived a second time, or before the room was joined"
   }
 }

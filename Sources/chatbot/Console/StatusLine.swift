@@ -32,9 +32,9 @@ struct StatusLine: Sendable, Hashable {
 
   /// Media in one direction.
   struct Flow: Sendable, Hashable {
-    /// Bits a second, sound and pictures together.
+    /// Bits a second, audio and video together.
     var bitrate: Double
-    /// Pictures a second; nil when there are none.
+    /// Frames a second; nil when there are none.
     var framesPerSecond: Double?
     /// Packets lost of all, 0 to 1.
     var loss: Double

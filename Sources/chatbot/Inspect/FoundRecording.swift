@@ -22,7 +22,7 @@ struct FoundRecording: Sendable, Hashable {
 
 /// A media file that is to be inspected.
 struct RecordedFile: Sendable, Hashable {
-  /// As it was given, or as it lies beside its manifest.
+  /// As it was given, or as stored beside its manifest.
   let path: String
   /// What the manifest says of it; nil without a manifest, and for a file that was begun after the manifest was last written.
   var entry: RecordingManifest.File?

@@ -33,7 +33,7 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup(title: "Rules and reports")
   var rules: RuleOptions
 
-  @OptionGroup(title: "What is said")
+  @OptionGroup(title: "Output")
   var log: LogOptions
 
   func validate() throws {
@@ -41,7 +41,7 @@ struct InspectCommand: AsyncParsableCommand {
     if files.isEmpty { throw ValidationError("Name a recording: a file, or a folder.") }
     if files.contains("") { throw ValidationError("A recording needs a name: one of those that are given is empty.") }
     if rules.content == .returned {
-      throw ValidationError("--content returned is for calls: a recording does not tell what was sent to the peer.")
+      throw ValidationError("--content returned is for calls: a recording does not say what was sent to the peer.")
     }
     if let peers, !(1...Inspection.maximumPeers).contains(peers) {
       throw ValidationError("--peers is 1 to \(Inspection.maximumPeers), not \(peers).")
@@ -52,7 +52,7 @@ struct InspectCommand: AsyncParsableCommand {
     if rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: log.quiet)
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
-    try await UsageErrors.told(for: Self.self, on: console) {
+    try await UsageErrors.reported(for: Self.self, on: console) {
       let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
       let outcome = try inspection.run()
       try inspection.tell(outcome)

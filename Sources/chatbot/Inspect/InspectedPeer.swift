@@ -7,7 +7,7 @@ import Recorder
 struct InspectedPeer {
   let id: ParticipantID
   let recording: FoundRecording
-  /// Pictures and sound, as far as there are any.
+  /// Video and audio, as far as there are any.
   let tracks: [RecordedTrack]
   /// When its time zero was, in milliseconds since 1970; nil when nobody wrote it down.
   let began: Int64?
@@ -33,7 +33,7 @@ struct InspectedPeer {
     return switch manifest.left {
     case .left: (.left, "The user left the room.")
     case .connectionLost: (.connectionLost, "Nothing came from the user any more.")
-    case .failed: (.failed, "The call with the user could not go on.")
+    case .failed: (.failed, "The call with the user could not continue.")
     case .stopped: (.closedByUs, "The recording was stopped.")
     case nil: (.closedByUs, "The recording was never finished.")
     }

@@ -4,7 +4,7 @@ import Logging
 import Media
 import Recorder
 
-/// One inspection: finds recordings, has them judged as fast as they can be decoded, and tells what was asked for.
+/// One inspection: finds recordings, has them judged as fast as they can be decoded, and says what was requested.
 struct Inspection {
   /// Recordings that are judged at once: each takes the memory of its decoders.
   static let maximumPeers = 100
@@ -44,14 +44,14 @@ struct Inspection {
     var report = judged.report
     if layout.calls == 1 { report.start = layout.start.map(RecordedClock.text) }
     for peer in inspected {
-      guard let place = report.peers.firstIndex(where: { $0.id == peer.id.text }) else { continue }
-      report.peers[place].recordings = peer.paths
+      guard let position = report.peers.firstIndex(where: { $0.id == peer.id.text }) else { continue }
+      report.peers[position].recordings = peer.paths
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
     return Outcome(report: report, problems: problems, remarks: remarks)
   }
 
-  /// Tells what it came to: the verdict first, so that it has been told whatever cannot be written then.
+  /// Says what it came to: the verdict first, so that it has been told whatever cannot be written then.
   ///
   /// - Throws: ``CallFailure`` when a report could not be written.
   func tell(_ outcome: Outcome) throws(CallFailure) {
@@ -101,10 +101,10 @@ struct Inspection {
     func has(_ kind: MediaKind) -> Bool { peers.contains { $0.tracks.contains { $0.kind == kind } } }
     var remarks: [String] = []
     if !rules.noVideo, !has(.video) {
-      remarks.append("There are no pictures in what is inspected; with --no-video none are expected.")
+      remarks.append("There are no frames in what is inspected; with --no-video none are expected.")
     }
     if !rules.noAudio, !has(.audio) {
-      remarks.append("There is no sound in what is inspected; with --no-audio none is expected.")
+      remarks.append("There is no audio in what is inspected; with --no-audio none is expected.")
     }
     return remarks
   }

@@ -14,7 +14,7 @@ struct InspectionFeed {
   /// A track that could not be read to its end.
   struct Failure: Error {
     var peer: Int
-    var reason: MediaFile.Refusal
+    var reason: MediaFile.ReadError
   }
 
   private struct Line {
@@ -35,10 +35,10 @@ struct InspectionFeed {
     }
   }
 
-  /// The next frame; nil at the end. After a failure it goes on with the other tracks.
+  /// The next frame; nil at the end. After a failure it continues with the other tracks.
   mutating func next() throws(Failure) -> Item? {
     for index in lines.indices where lines[index].next == nil && !lines[index].hasEnded {
-      do throws(MediaFile.Refusal) {
+      do throws(MediaFile.ReadError) {
         lines[index].next = try lines[index].track.next()
         lines[index].hasEnded = lines[index].next == nil
       } catch {
@@ -46,7 +46,7 @@ struct InspectionFeed {
         throw Failure(peer: lines[index].peer, reason: error)
       }
     }
-    // Of what begins at one time sound goes first: it is decoded faster.
+    // Of what begins at one time audio goes first: it is decoded faster.
     guard let first = lines.indices.filter({ lines[$0].next != nil }).min(by: { lines[$0].time < lines[$1].time }),
       let frame = lines[first].next
     else { return nil }

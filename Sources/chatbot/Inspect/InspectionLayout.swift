@@ -18,7 +18,7 @@ struct InspectionLayout {
 
   /// Milliseconds from the inspection's start to each recording's time zero.
   let offsets: [Int64]
-  /// How many calls they are; files that belong to none are left out.
+  /// How many calls they are; files that belong to none are skipped.
   let calls: Int
   /// When the first call began, in milliseconds since 1970; nil when nobody knows.
   let start: Int64?

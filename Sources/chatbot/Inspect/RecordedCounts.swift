@@ -4,13 +4,13 @@ import Recorder
 
 /// What had been counted of a recording's connection at a moment of it.
 ///
-/// A manifest has the sums of the whole call, and when packets were missing. So what was lost, recovered and asked for is
+/// A manifest has the sums of the whole call, and when packets were missing. So what was lost, recovered and requested is
 /// counted at its gaps, and what came evenly over the track; the last sample has the sums alone.
 struct RecordedCounts {
-  private struct Track {
+  private struct TrackCounts {
     let kind: MediaKind
     let entry: RecordingManifest.Track
-    /// When packets were given up, when they came late, and when keyframes were asked for.
+    /// When packets were given up, when they came late, and when keyframes were requested.
     let lost: Share
     let recovered: Share
     let requests: Share
@@ -47,10 +47,10 @@ struct RecordedCounts {
     }
   }
 
-  /// Larger counts than any call has are taken for this.
+  /// Larger counts than any call has are treated as this.
   private static let most: UInt64 = 1 << 50
 
-  private let tracks: [Track]
+  private let tracks: [TrackCounts]
 
   /// - Parameter manifest: nil for a file without one, of which nothing was counted.
   init(_ manifest: RecordingManifest?) {
@@ -60,7 +60,7 @@ struct RecordedCounts {
       func share(_ amount: (RecordingManifest.Gap) -> Double) -> Share {
         Share(entry.gaps.map { ($0.start + $0.duration, amount($0)) }, over: entry.range)
       }
-      return Track(
+      return TrackCounts(
         kind: kind, entry: entry, lost: share { Double($0.packets) },
         recovered: share { $0.reason == MediaGap.Reason.recoveredLate.rawValue ? 1 : 0 },
         requests: share { [MediaGap.Reason.waitingForKeyframe.rawValue, "lost"].contains($0.reason) ? 1 : 0 })
@@ -77,7 +77,7 @@ struct RecordedCounts {
     return sample
   }
 
-  private func statistics(of track: Track, at time: Double?) -> TrackStatistics {
+  private func statistics(of track: TrackCounts, at time: Double?) -> TrackStatistics {
     let entry = track.entry
     func part(_ whole: UInt64, _ share: Share) -> UInt64 {
       let whole = min(whole, Self.most)
@@ -94,7 +94,7 @@ struct RecordedCounts {
     statistics.bytesReceived = part(entry.bytes, even)
     statistics.framesDropped = part(entry.dropped, even)
     statistics.keyframeRequests = part(entry.keyframeRequests, track.requests)
-    // Nobody wrote it down: it is not to be taken for none.
+    // Nobody wrote it down: it is not to be treated as none.
     statistics.jitter = .nan
     return statistics
   }

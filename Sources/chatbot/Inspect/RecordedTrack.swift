@@ -13,18 +13,18 @@ final class RecordedTrack {
     var zero: Int64
   }
 
-  /// Parts of sound that are so close to each other were cut from one stream: 10 ms. Files round times.
+  /// Parts of audio that are so close to each other were cut from one stream: 10 ms. Files round times.
   private static let seam = Int64(FileTime.rate) / 100
   /// A part that begins so much before the end of the one before it does not lie where it says: 60 ms.
   private static let overlap = Int64(FileTime.rate) * 60 / 1_000
 
-  /// The last picture of a file ends after so long at most: 100 ms.
+  /// The last frame of a file ends after so long at most: 100 ms.
   private static let maximumVideoFrame = Int64(FileTime.rate) / 10
 
   let kind: MediaKind
   private let pieces: [Piece]
   private var gaps: GapIndex
-  /// Whether the manifest tells which sound the recorder made up in place of lost packets.
+  /// Whether the manifest says which audio the recorder made up in place of lost packets.
   private let leavesOutRepairs: Bool
   private var nextPiece = 0
   private var reader: TrackReader?
@@ -54,7 +54,7 @@ final class RecordedTrack {
   var estimatedEnd: Int64 { pieces.map { $0.zero + $0.track.end }.max() ?? 0 }
 
   /// The next frame; nil at the end.
-  func next() throws(MediaFile.Refusal) -> RecordedFrame? {
+  func next() throws(MediaFile.ReadError) -> RecordedFrame? {
     while true {
       guard let frame = try nextOfPiece() else {
         if nextPiece == pieces.count, reader == nil { return nil }
@@ -66,14 +66,14 @@ final class RecordedTrack {
   }
 
   /// The next frame of the file that is being read, or of the next one; nil when that one has ended.
-  private func nextOfPiece() throws(MediaFile.Refusal) -> (time: Int64, content: FileFrame)? {
+  private func nextOfPiece() throws(MediaFile.ReadError) -> (time: Int64, content: FileFrame)? {
     if let reader {
       guard let frame = try reader.next() else {
         self.reader = nil
         endPiece()
         return nil
       }
-      return place(frame)
+      return position(frame)
     }
     guard nextPiece < pieces.count else { return nil }
     let piece = pieces[nextPiece]
@@ -84,7 +84,7 @@ final class RecordedTrack {
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {
-      // Files of one recording tell their places by milliseconds; one that says nothing of its place goes on.
+      // Files of one recording tell their places by milliseconds; one that says nothing of its place continues.
       let start = shift + first.time
       let isCut = kind == .audio && abs(start - end) <= Self.seam
       if isCut || (kind == .audio ? start < end - Self.overlap : start <= last) {
@@ -92,25 +92,25 @@ final class RecordedTrack {
         zero += end - start
       }
     }
-    return place(first)
+    return position(first)
   }
 
   private func endPiece() {
     let said = pieces[nextPiece - 1].track.end + zero
-    // For how long a last picture is shown is a guess by the one before it, which can have stood for long.
+    // For how long a last frame is shown is a guess by the one before it, which can have stood for long.
     end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.maximumVideoFrame) }
   }
 
-  private func place(_ frame: FileFrame) -> (time: Int64, content: FileFrame) {
+  private func position(_ frame: FileFrame) -> (time: Int64, content: FileFrame) {
     let time = frame.time + shift
     last = time
     end = max(end ?? .min, time)
     return (time, frame)
   }
 
-  /// Whether a packet of sound is none of the sender's: the recorder filled a gap with it.
+  /// Whether an audio packet is none of the sender's: the recorder filled a gap with it.
   ///
-  /// What is left out is a hole again, as it was when the packets came, so that it is measured like one in a call.
+  /// What is skipped is a hole again, as it was when the packets came, so that it is measured like one in a call.
   private func isFiller(_ frame: (time: Int64, content: FileFrame)) -> Bool {
     guard kind == .audio else { return false }
     let payload = frame.content.payload

@@ -2,7 +2,7 @@ import FileSource
 import Media
 import Recorder
 
-/// Opens what was found: reads each file through once, and chooses which of them tell of pictures and which of sound.
+/// Opens what was found: reads each file through once, and chooses which of them report frames and which of audio.
 struct RecordingOpener {
   /// What cannot be read, a sentence each.
   private(set) var problems: [String] = []
@@ -10,7 +10,7 @@ struct RecordingOpener {
   private(set) var remarks: [String] = []
   private var ids: Set<ParticipantID> = []
 
-  /// Sound of a WebM file may be so much shorter than that of the Ogg file beside it and still be all of it: 250 ms.
+  /// Audio of a WebM file may be so much shorter than that of the Ogg file beside it and still be all of it: 250 ms.
   private static let audioMargin = Int64(FileTime.rate) / 4
 
   private typealias Opened = (file: RecordedFile, stored: StoredFile)
@@ -32,7 +32,7 @@ struct RecordingOpener {
 
   private mutating func open(_ file: RecordedFile, of recording: FoundRecording) -> StoredFile? {
     let shown = RecordedName.shown(file.path)
-    do throws(MediaFile.Refusal) {
+    do throws(MediaFile.ReadError) {
       let stored = try StoredFile(opening: file.path, accepting: StoredCodec.carried)
       // What was killed is cut off; that is said of the recording as a whole.
       let isKnown = recording.manifest.map { !$0.content.finished } ?? false
@@ -49,9 +49,9 @@ struct RecordingOpener {
   }
 
   /// Whether it is the last file of a recorder that was killed when it had just made it.
-  private func isBegunOnly(_ file: RecordedFile, _ refusal: MediaFile.Refusal) -> Bool {
+  private func isBegunOnly(_ file: RecordedFile, _ rejection: MediaFile.ReadError) -> Bool {
     guard file.entry.map({ !$0.complete }) ?? false else { return false }
-    return switch refusal {
+    return switch rejection {
     case .empty, .nothingInside, .noTrack: true
     default: false
     }
@@ -68,13 +68,13 @@ struct RecordingOpener {
       return .init(file: opened.stored, track: track, zero: -opened.stored.origin)
     }
     var zero = opened.file.entry.flatMap { RecordedTime.units($0.start) } ?? 0
-    // A WebM file tells when sound is heard, which is its decoder's delay before its packet's place; a call knows the place.
+    // A WebM file says when audio is heard, which is its decoder's delay before its packet's place; a call knows the place.
     if opened.stored.format == .webM, kind == .audio { zero += track.preSkip * FileTime.units(perTickOf: .audio) }
     return .init(file: opened.stored, track: track, zero: zero)
   }
 
-  /// The sound of the WebM files, in which gaps are gaps, unless there is more of it in the Ogg files: those hold what was
-  /// heard before there were pictures.
+  /// The audio of the WebM files, in which gaps are gaps, unless there is more of it in the Ogg files: those hold what was
+  /// heard before there were frames.
   private func audioPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
     func all(_ format: MediaFile.Format) -> (pieces: [RecordedTrack.Piece], length: Int64) {
       let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
@@ -105,7 +105,7 @@ struct RecordingOpener {
     guard let manifest = recording.manifest else { return nil }
     if let time = RecordedClock.milliseconds(manifest.content.start) { return time }
     remarks.append(
-      "“\(RecordedName.shown(manifest.path))” does not tell when it began, so it is not laid beside the others.")
+      "“\(RecordedName.shown(manifest.path))” does not say when it began, so it is not laid beside the others.")
     return nil
   }
 

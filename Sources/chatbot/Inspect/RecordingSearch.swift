@@ -8,7 +8,7 @@ struct RecordingSearch {
 
   private var found: [FoundRecording] = []
   /// Where a recording stands in `found`, by its manifest's path, or by the file's where there is none.
-  private var places: [String: Int] = [:]
+  private var positions: [String: Int] = [:]
   /// The media files that belong to one of them.
   private var taken: Set<String> = []
   private var manifests: [String: RecordingManifest] = [:]
@@ -25,8 +25,8 @@ struct RecordingSearch {
     let dated = found.enumerated().map { index, recording in
       (began: recording.manifest.flatMap { RecordedClock.milliseconds($0.content.start) } ?? .max, index: index)
     }
-    return dated.sorted { ($0.began, $0.index) < ($1.began, $1.index) }.map { place in
-      var recording = found[place.index]
+    return dated.sorted { ($0.began, $0.index) < ($1.began, $1.index) }.map { position in
+      var recording = found[position.index]
       recording.files.sort { one, other in
         (one.segment ?? 0, one.entry?.start ?? 0, one.name) < (other.segment ?? 0, other.entry?.start ?? 0, other.name)
       }
@@ -92,7 +92,7 @@ struct RecordingSearch {
         }
       }
       for name in begunLater(than: content, at: path) { addFile(folder + name) }
-      if places[Self.identity(path)] == nil {
+      if positions[Self.identity(path)] == nil {
         problems.append("“\(RecordedName.shown(path))” cannot be inspected: none of its files is there.")
       }
     } catch {
@@ -107,14 +107,14 @@ struct RecordingSearch {
     guard let (manifestPath, content) = manifestBeside(file) else {
       let key = Self.identity(path)
       taken.insert(key)
-      places[key] = found.count
+      positions[key] = found.count
       found.append(FoundRecording(files: [file]))
       return
     }
     let entry = content.files.first { $0.name == file.name }
     if entry == nil {
       remarks.append(
-        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is taken to go on where the file "
+        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is taken to continue where the file "
           + "before it ends.")
     }
     let segment = entry?.segment ?? RecordedName.segment(file.name)?.number
@@ -124,14 +124,14 @@ struct RecordingSearch {
   private mutating func add(_ file: RecordedFile, to manifest: String, _ content: RecordingManifest) {
     guard taken.insert(Self.identity(file.path)).inserted else { return }
     let key = Self.identity(manifest)
-    if let place = places[key] { return found[place].files.append(file) }
-    places[key] = found.count
+    if let position = positions[key] { return found[position].files.append(file) }
+    positions[key] = found.count
     found.append(FoundRecording(manifest: .init(path: manifest, content: content), files: [file]))
   }
 
   // MARK: Manifests
 
-  private mutating func manifest(_ path: String) throws(ManifestFile.Refusal) -> RecordingManifest {
+  private mutating func manifest(_ path: String) throws(ManifestFile.ReadError) -> RecordingManifest {
     let key = Self.identity(path)
     if let known = manifests[key] { return known }
     let content = try ManifestFile.read(path)
@@ -171,7 +171,7 @@ struct RecordingSearch {
     return names.filter { isOwn($0, base: base) && !listed.contains($0) }.sorted()
   }
 
-  /// Whether a recorder that was asked for the name makes a file of this name.
+  /// Whether a recorder that was requested the name makes a file of this name.
   private func isOwn(_ name: String, base: String) -> Bool {
     guard name.hasSuffix(".webm") || name.hasSuffix(".ogg") else { return false }
     return RecordedName.stem(name) == base || RecordedName.segment(name)?.base == base
@@ -180,7 +180,7 @@ struct RecordingSearch {
   /// Whether a path is that of something that is to be inspected.
   func holds(_ path: String) -> Bool {
     let identity = Self.identity(path)
-    return taken.contains(identity) || places[identity] != nil
+    return taken.contains(identity) || positions[identity] != nil
   }
 
   // MARK: Paths

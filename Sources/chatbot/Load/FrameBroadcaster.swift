@@ -46,7 +46,7 @@ struct FrameBroadcaster: Sendable {
 
     private func give(_ phase: Int) {
       let now = ContinuousClock.now
-      for frame in replay.take(phase, now: now) {
+      for frame in replay.dequeue(phase, now: now) {
         lateness.add(now - frame.arrival)
         for peer in peers[phase] { peer.send(frame) }
       }
@@ -66,7 +66,7 @@ struct FrameBroadcaster: Sendable {
     self.parts = parts
   }
 
-  /// From now on a publisher gets frames, beginning with the pictures since the last keyframe.
+  /// From now on a publisher gets frames, beginning with the frames since the last keyframe.
   func add(_ peer: Peer, index: Int, on loop: any EventLoop) {
     guard let part = parts[ObjectIdentifier(loop)] else { return }
     let phase = stagger.phase(of: index)

@@ -8,13 +8,13 @@ struct Lateness: Sendable, Hashable {
   static let tooLate = 50.0
 
   mutating func add(_ lateness: Duration) {
-    let place = min(max(0, Int(lateness / .milliseconds(1))), counts.count - 1)
-    counts[place] += 1
+    let position = min(max(0, Int(lateness / .milliseconds(1))), counts.count - 1)
+    counts[position] += 1
     count += 1
   }
 
   mutating func add(_ other: Lateness) {
-    for (place, number) in other.counts.enumerated() { counts[place] += number }
+    for (position, number) in other.counts.enumerated() { counts[position] += number }
     count += other.count
   }
 
@@ -22,9 +22,9 @@ struct Lateness: Sendable, Hashable {
   func quantile(_ share: Double) -> Double? {
     guard count > 0 else { return nil }
     var rest = Int((share * Double(count)).rounded(.up))
-    for (place, number) in counts.enumerated() {
+    for (position, number) in counts.enumerated() {
       rest -= number
-      if rest <= 0 { return Double(place + 1) }
+      if rest <= 0 { return Double(position + 1) }
     }
     return Double(counts.count)
   }

@@ -12,7 +12,7 @@ struct Load {
   let console: Console
   let log: Logger
 
-  private enum Ending {
+  private enum EndReason {
     case interrupted
     case timeIsUp
     case sourceEnded
@@ -47,7 +47,7 @@ struct Load {
       loops: loops, milestones: LoadMilestones(now: .now))
     let first = try await publisher(0, parts)
     interruption.beginOrderly()
-    let report = await withTaskGroup(of: Ending?.self) { group in
+    let report = await withTaskGroup(of: EndReason?.self) { group in
       addTasks(to: &group, first: first, interruption: interruption, parts)
       for await ending in group {
         guard let ending else { continue }
@@ -105,7 +105,7 @@ struct Load {
   // MARK: While it lasts
 
   private func addTasks(
-    to group: inout TaskGroup<Ending?>, first: LoadPublisher, interruption: Interruption, _ parts: Parts
+    to group: inout TaskGroup<EndReason?>, first: LoadPublisher, interruption: Interruption, _ parts: Parts
   ) {
     group.addTask {
       await interruption.first()
@@ -191,7 +191,7 @@ struct Load {
       bytesBefore: steady.bytesBefore, lateness: await parts.broadcaster.lateness())
   }
 
-  /// Prints the report, and throws if it is not what was asked for.
+  /// Prints the report, and throws if it is not what was requested.
   private func judge(_ report: LoadReport, _ source: any FrameSource) async throws {
     if options.json {
       console.result(try report.json, isWanted: true)

@@ -5,7 +5,7 @@ import Logging
 struct LoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load",
-    abstract: "Fill a room with publishers that send a file or the pattern, and tell how they fared.",
+    abstract: "Fill a room with publishers that send a file or the pattern, and report the results.",
     discussion: """
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 

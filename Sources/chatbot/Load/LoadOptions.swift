@@ -7,35 +7,35 @@ struct LoadOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How many publishers to be, 1 to \(Self.maximumPublishers).", valueName: "count"))
+    help: ArgumentHelp("How many publishers, 1 to \(Self.maximumPublishers).", valueName: "count"))
   var publishers: Int
 
   @Option(
-    help: ArgumentHelp("How fast they come: 10/s, 90/m.", valueName: "rate"), transform: RampRate.parse)
+    help: ArgumentHelp("How fast they join: 10/s, 90/m.", valueName: "rate"), transform: RampRate.parse)
   var ramp = RampRate(perSecond: 10)
 
-  @OptionGroup(title: "What is played")
+  @OptionGroup(title: "Input")
   var playing: PlayOptions
 
-  @Flag(help: "Take what others send, and call each other, too.")
+  @Flag(help: "Receive what others send, and call each other.")
   var receive = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Leave so long after the last one came: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
+      "Leave this long after the last one joined: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
     transform: TimeSpan.parse)
   var duration: TimeSpan?
 
   @Flag(help: "Print the report as one JSON object.")
   var json = false
 
-  @OptionGroup(title: "What is said")
+  @OptionGroup(title: "Output")
   var log: LogOptions
 
   static let maximumPublishers = 1000
 
-  /// How one of them is to be reached: each has a UDP port of its own, one behind the other from the one that was asked for on.
+  /// How one of them is to be reached: each has a UDP port of its own, one behind the other from the one that was requested on.
   func connectionSettings(of publisher: Int) -> ConnectionSettings {
     var connectionSettings = reaching.connectionSettings
     if connectionSettings.udpPort > 0 {

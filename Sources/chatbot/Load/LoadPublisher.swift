@@ -79,7 +79,7 @@ struct LoadPublisher: Sendable {
         giveUp("The server did not let us in: \(reason)")
         return await leave()
       case .connectionLost(let reason, _):
-        log.warning("server lost, calls go on", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
+        log.warning("server lost, calls continue", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
       }
     }
   }

@@ -39,7 +39,7 @@ struct LoadReport: Sendable, Hashable, Encodable {
   var server: String
   /// What is played, in one line.
   var source: String
-  /// How many publishers were asked for.
+  /// How many publishers were requested.
   var publishers: Int
   /// How many of them began; fewer after a signal while they still came.
   var started: Int
@@ -60,7 +60,7 @@ struct LoadReport: Sendable, Hashable, Encodable {
   var roundTripTime: Distribution?
   var sent: Sent
   var lost: Lost
-  /// Keyframes that receivers asked for, each request counted.
+  /// Keyframes that receivers requested, each request counted.
   var keyframeRequests: UInt64
   /// What came from others in the room. It is counted and thrown away.
   var received: Received
@@ -87,7 +87,7 @@ extension LoadReport {
   ///
   /// - Parameters:
   ///   - records: one a publisher that was started.
-  ///   - publishers: how many were asked for.
+  ///   - publishers: how many were requested.
   ///   - seconds: since the last one came, or since the beginning if some are still to come.
   ///   - bytesBefore: what had been sent until then.
   init(
@@ -120,7 +120,7 @@ extension LoadReport {
   }
 
   private static func milliseconds(_ seconds: [Double]) -> Distribution? {
-    // Tenths are what can be told apart.
+    // Tenths are what can be distinguished.
     Distribution(seconds.map { ($0 * 10_000).rounded() / 10 })
   }
 }

@@ -25,7 +25,7 @@ struct LoadTable: Sendable {
           + "\(Self.bytes(report.sent.bytes)); \(StatusLine.bitrate(report.sent.bitrate))"))
     lines.append(
       Self.line("lost", "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"))
-    lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) asked for"))
+    lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) requested"))
     if report.received.packets > 0 {
       lines.append(
         Self.line(

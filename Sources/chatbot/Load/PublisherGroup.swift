@@ -65,7 +65,7 @@ final class PublisherGroup: Sendable {
       return ViewerBandwidth.common(of: state.lines.values.flatMap(\.all))
     }
     if let line {
-      source.follow(bitrate: line.bitrate, fractionLost: line.fractionLost)
+      source.adapt(toBitrate: line.bitrate, fractionLost: line.fractionLost)
     } else {
       source.reset()
     }

@@ -46,7 +46,7 @@ struct PublisherRecord: Sendable {
   private(set) var hasJoined = false
   /// Seconds from the first attempt to reach the server to the room.
   private(set) var joinTime: Double?
-  /// Seconds from the call's beginning to the connection, one for each that came about.
+  /// Seconds from the call's beginning to the connection, one for each that was established.
   private(set) var connectTimes: [Double] = []
   /// What went wrong, a sentence each.
   private(set) var failures: [String] = []

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The ids of the publishers of this process, who do not call each other unless they are to receive.
 ///
-/// Who joins is told of everybody in the room, maybe before another publisher of ours has learnt its own id. So whoever sees
+/// Who joins is told of everybody in the room, maybe before another publisher of ours has learnt its own id. So anyone who sees
 /// somebody unknown waits until those have settled who were joining at that moment; their answer is on its way already.
 final class PublisherRegistry: Sendable {
   private struct State {

@@ -2,7 +2,7 @@ import Media
 
 /// The frames of the shared source that some phase has yet to be given, and those that a newcomer begins with. Pure.
 ///
-/// Each phase has its own place in the row, and goes on frame by frame: none is left out and none given twice, however late
+/// Each phase has its own place in the row, and continues frame by frame: none is skipped and none given twice, however late
 /// the caller is.
 struct StaggeredReplay: Sendable {
   private let stagger: StaggerSchedule
@@ -10,7 +10,7 @@ struct StaggeredReplay: Sendable {
   private var frames: [EncodedFrame] = []
   private var base = 0
   /// The number of the frame that comes next in each phase; nil for a phase that nobody is in.
-  private var places: [Int?]
+  private var positions: [Int?]
 
   /// How many frames are kept.
   var count: Int { frames.count }
@@ -20,7 +20,7 @@ struct StaggeredReplay: Sendable {
 
   init(_ stagger: StaggerSchedule) {
     self.stagger = stagger
-    places = Array(repeating: nil, count: stagger.phases)
+    positions = Array(repeating: nil, count: stagger.phases)
   }
 
   /// Takes the source's next frame; its `arrival` says when it is due in the first phase.
@@ -31,28 +31,28 @@ struct StaggeredReplay: Sendable {
 
   /// Somebody comes into a phase.
   ///
-  /// - Returns: the pictures since the last keyframe that the phase has been given: what the newcomer begins with.
+  /// - Returns: the frames since the last keyframe that the phase has been given: what the newcomer begins with.
   mutating func join(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
     let delay = stagger.delay(of: phase)
-    let place = places[phase] ?? base + (frames.firstIndex { $0.arrival + delay > now } ?? frames.count)
-    places[phase] = place
-    let given = frames[..<(place - base)]
+    let position = positions[phase] ?? base + (frames.firstIndex { $0.arrival + delay > now } ?? frames.count)
+    positions[phase] = position
+    let given = frames[..<(position - base)]
     guard let first = given.lastIndex(where: { $0.codec.kind == .video && $0.isKeyframe }) else { return [] }
     return given[first...].filter { $0.codec.kind == .video }.map { delayed($0, by: delay) }
   }
 
   /// When a phase's next frame is due; nil if there is none.
   func deadline(of phase: Int) -> ContinuousClock.Instant? {
-    guard let place = places[phase], place - base < frames.count else { return nil }
-    return frames[place - base].arrival + stagger.delay(of: phase)
+    guard let position = positions[phase], position - base < frames.count else { return nil }
+    return frames[position - base].arrival + stagger.delay(of: phase)
   }
 
   /// The frames that are due in a phase, in order, with `arrival` as it is there.
-  mutating func take(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
-    guard let place = places[phase] else { return [] }
+  mutating func dequeue(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
+    guard let position = positions[phase] else { return [] }
     let delay = stagger.delay(of: phase)
-    let due = frames[(place - base)...].prefix { $0.arrival + delay <= now }.map { delayed($0, by: delay) }
-    places[phase] = place + due.count
+    let due = frames[(position - base)...].prefix { $0.arrival + delay <= now }.map { delayed($0, by: delay) }
+    positions[phase] = position + due.count
     return due
   }
 
@@ -65,7 +65,7 @@ struct StaggeredReplay: Sendable {
   /// Forgets what no phase needs any more: all before the keyframe that the last phase shows.
   private mutating func trim(now: ContinuousClock.Instant) {
     guard frames[frames.count - 1].isKeyframe || frames.count > Self.maximumKept else { return }
-    let furthest = places.compactMap(\.self).min() ?? .max
+    let furthest = positions.compactMap(\.self).min() ?? .max
     let shown = frames.lastIndex {
       $0.codec.kind == .video && $0.isKeyframe && $0.arrival + StaggerSchedule.span <= now
     }

@@ -4,14 +4,14 @@ import Glibc
 /// Reads files that a user named, and no more of them than can be meant.
 enum BoundedFile {
   /// Why a file was not read.
-  struct Refusal: Error {
+  struct ReadError: Error {
     let sentence: String
   }
 
   /// All bytes of a file; it may be a pipe.
-  static func read(_ path: String, longest: Int) throws(Refusal) -> Data {
+  static func read(_ path: String, longest: Int) throws(ReadError) -> Data {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Refusal(path, errno) }
+    guard descriptor >= 0 else { throw ReadError(path, errno) }
     defer { close(descriptor) }
     var bytes = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -19,14 +19,14 @@ enum BoundedFile {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count == 0 { return bytes }
       if count < 0, errno == EINTR { continue }
-      if count < 0 { throw Refusal(path, errno) }
+      if count < 0 { throw ReadError(path, errno) }
       bytes.append(contentsOf: buffer[..<count])
     }
-    throw Refusal(sentence: "\(path) cannot be read: it has more than \(longest) bytes.")
+    throw ReadError(sentence: "\(path) cannot be read: it has more than \(longest) bytes.")
   }
 }
 
-extension BoundedFile.Refusal {
+extension BoundedFile.ReadError {
   fileprivate init(_ path: String, _ number: Int32) {
     let reason = String(cString: strerror(number))
     self.init(sentence: "\(path) cannot be read: \(reason.prefix(1).lowercased() + reason.dropFirst()).")

@@ -8,31 +8,32 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The SkyRTC server, ws:// or wss://. (default: \(ConnectionSettings.defaultServer); a plain call starts one when nothing is there)",
+      "The SkyRTC server, ws:// or wss://. (default: \(ConnectionSettings.defaultServer); the call command starts a server there if none listens)",
       valueName: "url"))
   var server: String?
 
   @Option(
     help: ArgumentHelp(
-      "The authorities in PEM that a wss:// server is believed by. (default: those that the system believes)",
+      "CA certificates in PEM to trust for wss://. (default: those of the system)",
       valueName: "file"), completion: .file())
   var caCertificate: String?
 
   @Option(
     help: ArgumentHelp(
-      "A STUN server to learn our public address from, stun:host[:port]; repeatable.", valueName: "url"))
+      "A STUN server that reports our public address, stun:host[:port]; repeatable.", valueName: "url"))
   var iceServer: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The UDP port for media, 0 for any. With --media-threads each further thread has the next one.", valueName: "port"
+      "The UDP port for media, 0 for any free one. With --media-threads each further thread uses the next one.",
+      valueName: "port"
     )
   )
   var udpPort: UInt16 = 0
 
   @Option(
     help: ArgumentHelp(
-      "How many threads do the work of media; users are shared out among them. (default: 1, or for a load one for each processor)",
+      "How many threads receive, send and write media; users are distributed over them. (default: 1; load: one for each processor)",
       valueName: "count"))
   var mediaThreads: Int?
 
@@ -40,13 +41,13 @@ struct ConnectionOptions: ParsableArguments {
     help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
   var bindAddress: String?
 
-  @Option(help: ArgumentHelp("How many others of the room are called and answered.", valueName: "count"))
+  @Option(help: ArgumentHelp("How many other users of the room are called and answered.", valueName: "count"))
   var maxUsers = SkyRTCClient.Options().maximumParticipants
 
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Check candidates of users that lead into this machine or a private network. (default: if the server is there)"))
+      "Check users' candidates on this machine and in private networks. (default: if the server is there)"))
   var allowLocalCandidates: Bool?
 
   /// The longest room name that the server takes, in Unicode scalars.
@@ -89,7 +90,7 @@ struct ConnectionOptions: ParsableArguments {
     if let caCertificate {
       if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }
       guard server?.lowercased().hasPrefix("wss:") ?? false else {
-        throw ValidationError("--ca-certificate goes with --server wss://…; over ws:// nobody shows a certificate.")
+        throw ValidationError("--ca-certificate needs --server wss://…; with ws:// there is no certificate.")
       }
     }
     for server in iceServer { try AddressCheck.iceServer(server) }

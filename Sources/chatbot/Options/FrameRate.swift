@@ -1,4 +1,4 @@
-/// Pictures a second as they are written on the command line: `30`, `29.97`, `30000/1001`.
+/// Frames a second as they are written on the command line: `30`, `29.97`, `30000/1001`.
 struct FrameRate: Sendable, Hashable, CustomStringConvertible {
   let framesPerSecond: Double
 
@@ -27,7 +27,7 @@ struct FrameRate: Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
       switch self {
-      case .noRate: "A frame rate is a number of pictures a second, like 30, 29.97 or 30000/1001."
+      case .noRate: "A frame rate is a number of frames a second, like 30, 29.97 or 30000/1001."
       case .outOfRange:
         "A frame rate is between \(FrameRate.range.lowerBound) and \(Int(FrameRate.range.upperBound)) here."
       }

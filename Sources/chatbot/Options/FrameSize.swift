@@ -1,6 +1,6 @@
 import Media
 
-/// A picture size as it is written on the command line: `640x480`.
+/// A video size as it is written on the command line: `640x480`.
 struct FrameSize: Sendable, Hashable, CustomStringConvertible {
   let pixels: VideoSize
 
@@ -20,16 +20,16 @@ struct FrameSize: Sendable, Hashable, CustomStringConvertible {
 
   var description: String { pixels.description }
 
-  /// Why a text is no picture size.
+  /// Why a text is no video size.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case noSize
     case outOfRange
 
     var description: String {
       switch self {
-      case .noSize: "A picture's size is its width and height in pixels, like 640x480."
+      case .noSize: "A frame's size is its width and height in pixels, like 640x480."
       case .outOfRange:
-        "A picture's sides are \(FrameSize.sides.lowerBound) to \(FrameSize.sides.upperBound) pixels long here."
+        "A frame's sides are \(FrameSize.sides.lowerBound) to \(FrameSize.sides.upperBound) pixels long here."
       }
     }
   }

@@ -3,10 +3,10 @@ public import Logging
 
 /// How much is said, the same for every command.
 struct LogOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("How much is logged. (default: info; of check and inspect: warning)", valueName: "level"))
+  @Option(help: ArgumentHelp("The log level. (default: info; check and inspect: warning)", valueName: "level"))
   var logLevel: Logger.Level?
 
-  @Flag(help: "Say only what went wrong; no status line.")
+  @Flag(help: "Print errors only; no status line.")
   var quiet = false
 
   /// The level that follows from both.

@@ -2,46 +2,46 @@ import ArgumentParser
 import LiveSource
 import Media
 
-/// What is played, and how.
+/// Input, and how.
 struct PlayOptions: ParsableArguments {
-  /// Whether what is played begins anew when it has ended.
+  /// Whether what is played starts again when it has ended.
   enum Repetition: String, EnumerableFlag {
     case loop, once
 
     static func help(for value: Repetition) -> ArgumentHelp? {
       switch value {
-      case .loop: "Play the file again and again."
-      case .once: "Play the file once, then leave; a check stays to its end."
+      case .loop: "Play the file in a loop."
+      case .once: "Play the file once, then leave; a check continues to its end."
       }
     }
   }
 
   @Option(
     help: ArgumentHelp(
-      "Be a camera: play a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for standard input: Y4M, or raw "
-        + "I420 pictures of --size.",
+      "Play as a camera: a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for standard input (Y4M, or raw "
+        + "I420 frames of --size).",
       valueName: "file|pattern|-"),
     completion: .file())
   var play: String?
 
   @Option(
-    help: ArgumentHelp("Play the sound of this file instead of the input's own.", valueName: "file"),
+    help: ArgumentHelp("Play the audio of this file instead of the input's own.", valueName: "file"),
     completion: .file())
   var playAudio: String?
 
-  @Option(help: ArgumentHelp("Scale the pictures to this size.", valueName: "WxH"), transform: FrameSize.parse)
+  @Option(help: ArgumentHelp("Scale the frames to this size.", valueName: "WxH"), transform: FrameSize.parse)
   var size: FrameSize?
 
   @Option(
-    help: ArgumentHelp("Play so many pictures a second: 15, 29.97, 30000/1001.", valueName: "number"),
+    help: ArgumentHelp("The frame rate: 15, 29.97, 30000/1001.", valueName: "number"),
     transform: FrameRate.parse)
   var fps: FrameRate?
 
-  @Flag(help: "Encode a VP8 or Opus file anew, so that it answers keyframe requests and follows the line.")
+  @Flag(help: "Re-encode a VP8 or Opus file, so that it answers keyframe requests and adapts its bitrate.")
   var live = false
 
   @Option(
-    help: ArgumentHelp("The most that live encoding sends to each viewer.", valueName: "bitrate"),
+    help: ArgumentHelp("The maximum bitrate that a live encoder sends to each viewer.", valueName: "bitrate"),
     transform: Bitrate.parse)
   var maxBitrate = Bitrate(bitsPerSecond: 2_500_000)
 
@@ -68,11 +68,11 @@ struct PlayOptions: ParsableArguments {
     if play?.isEmpty == true { throw ValidationError("--play needs the name of a file.") }
     if playAudio?.isEmpty == true { throw ValidationError("--play-audio needs the name of a file.") }
     guard play == nil else { return }
-    if repetition == .once { throw ValidationError("--once goes with --play.") }
-    if playAudio != nil { throw ValidationError("--play-audio goes with --play.") }
-    if size != nil { throw ValidationError("--size goes with --play.") }
-    if fps != nil { throw ValidationError("--fps goes with --play.") }
-    if live { throw ValidationError("--live goes with --play.") }
+    if repetition == .once { throw ValidationError("--once needs --play.") }
+    if playAudio != nil { throw ValidationError("--play-audio needs --play.") }
+    if size != nil { throw ValidationError("--size needs --play.") }
+    if fps != nil { throw ValidationError("--fps needs --play.") }
+    if live { throw ValidationError("--live needs --play.") }
   }
 }
 

@@ -4,7 +4,7 @@ import SkyRTC
 
 /// The options of `chatbot serve`, the embedded SkyRTC server with its web page.
 struct ServeOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for every one.", valueName: "address"))
+  @Option(help: ArgumentHelp("The address to listen on; 0.0.0.0 or :: for all.", valueName: "address"))
   var host = "127.0.0.1"
 
   @Option(help: ArgumentHelp("The TCP port for page and WebSocket; 0 for any free one.", valueName: "port"))
@@ -17,27 +17,27 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The certificate's private key in PEM.", valueName: "file"), completion: .file())
   var tlsKey: String?
 
-  @Option(help: ArgumentHelp("How many users a room takes.", valueName: "count"))
+  @Option(help: ArgumentHelp("How many users a room admits.", valueName: "count"))
   var usersPerRoom = SkyRTCServer.Limits().maximumUsersPerRoom
 
   @Option(
     help: ArgumentHelp(
-      "How many connections one address may have, this machine's excepted: more behind a proxy on another machine.",
+      "How many connections one address may have, except this machine's; raise it behind a proxy on another machine.",
       valueName: "count"))
   var connectionsPerAddress = SkyRTCServer.Limits().maximumConnectionsPerAddress
 
   @Option(
     help: ArgumentHelp(
-      "A STUN server for the page, stun:host[:port]; may be given several times.", valueName: "url"))
+      "A STUN server for the page, stun:host[:port]; repeatable.", valueName: "url"))
   var iceServer: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "An origin whose pages may join besides the server's own, such as https://example.org; * for all. May be given several times.",
+      "An origin whose pages may join, besides the server's own, such as https://example.org; * for all; repeatable.",
       valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @OptionGroup(title: "What is said")
+  @OptionGroup(title: "Output")
   var log: LogOptions
 
   /// Both files, or neither.
@@ -61,8 +61,8 @@ struct ServeOptions: ParsableArguments {
     }
     if host.isEmpty { throw ValidationError("--host needs an address.") }
     switch (tlsCertificate, tlsKey) {
-    case (_?, nil): throw ValidationError("--tls-certificate needs --tls-key with it.")
-    case (nil, _?): throw ValidationError("--tls-key needs --tls-certificate with it.")
+    case (_?, nil): throw ValidationError("--tls-certificate needs --tls-key.")
+    case (nil, _?): throw ValidationError("--tls-key needs --tls-certificate.")
     default: break
     }
   }

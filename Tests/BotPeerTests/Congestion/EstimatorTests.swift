@@ -36,7 +36,7 @@ struct EstimatorTests {
     #expect(!shorter.contains(.over))
   }
 
-  @Test("jitter of 20 ms without a trend is rarely taken for overuse")
+  @Test("jitter of 20 ms without a trend is rarely treated as overuse")
   func jitter() {
     var generator = SeededGenerator(seed: 5)
     let found = usages(3_000) { Double($0) * 10 + 30 + Double.random(in: 0...9, using: &generator) }
@@ -77,7 +77,7 @@ struct EstimatorTests {
     #expect(after(100) >= 50_000)
   }
 
-  @Test("the rate falls to 85 % of what goes through, and rises to one and a half of it at the most")
+  @Test("the rate falls to 85 % of what goes through, and rises to one and a half of it at most")
   func rateControl() {
     var control = AimdRateControl(rate: 2_000_000)
     let limits = 50_000.0...5_000_000

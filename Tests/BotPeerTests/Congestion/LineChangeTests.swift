@@ -39,7 +39,7 @@ struct LineChangeTests {
     print(
       "measured: 2 Mb/s, 300 kb/s, 2 Mb/s with a buffer of \(buffer), seed \(seed): down in \(down) s, up in \(up) s,",
       "worst queue \(queue.worst), above 200 ms for \(queue.above), use of the line \(use),",
-      "pictures' age: median \(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100])")
+      "frames' age: median \(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100])")
     #expect(down < 5)
     #expect(up < 15)
     #expect(queue.above <= .seconds(1))

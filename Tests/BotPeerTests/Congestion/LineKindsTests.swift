@@ -80,7 +80,7 @@ struct LineKindsTests {
     #expect(up < 15)
   }
 
-  @Test("a source that uses little of a wide line is not believed to have proved more")
+  @Test("a source that uses little of a wide line is rejected to have proved more")
   func applicationLimited() throws {
     var shared = SharedPath(seed: 4, line(rate: 20_000_000))
     var configuration = MediaSession.Configuration.live
@@ -108,7 +108,7 @@ struct LineKindsTests {
     let ages = shared.videoFrames().ages.sorted()
     let queue = shared.queue(from: shared.start + .seconds(3), until: shared.now)
     print(
-      "measured: ten PLI a second at 1 Mb/s: \(keyframes) keyframes in 10 s, pictures' age: median",
+      "measured: ten PLI a second at 1 Mb/s: \(keyframes) keyframes in 10 s, frames' age: median",
       "\(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100]), worst queue \(queue.worst)")
     #expect((15...21).contains(keyframes))
     #expect(queue.worst < .milliseconds(250))
@@ -116,7 +116,7 @@ struct LineKindsTests {
     #expect(isUnbroken)
   }
 
-  @Test("a viewer who joins late has the first picture within 500 ms", arguments: [300_000, 2_000_000] as [Double])
+  @Test("a viewer who joins late has the first frame within 500 ms", arguments: [300_000, 2_000_000] as [Double])
   func lateViewer(rate: Double) throws {
     var shared = SharedPath(seed: 6, line(rate: rate, queue: .seconds(1)))
     shared.add()
@@ -126,7 +126,7 @@ struct LineKindsTests {
     shared.run(for: .seconds(8))
     let first = try #require(flow.frames.first { $0.frame.codec == .vp8 })
     let wait = first.time - flow.joins
-    print("measured: first picture of a viewer who joins a line of \(Int(rate / 1_000)) kb/s late: after \(wait)")
+    print("measured: first frame of a viewer who joins a line of \(Int(rate / 1_000)) kb/s late: after \(wait)")
     #expect(first.frame.isKeyframe)
     #expect(wait < .milliseconds(500))
   }

@@ -6,18 +6,18 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A camera with an ideal encoder behind it: 30 pictures a second, each of the size that the bitrate allows, keyframes on
-/// request, and sound.
+/// A camera with an ideal encoder behind it: 30 frames a second, each of the size that the bitrate allows, keyframes on
+/// request, and audio.
 struct LiveEncoder {
   static let audioBitrate = 32_000
 
   /// Bits a second for both tracks.
   var bitrate = 600_000
-  /// The most that the pictures are worth.
+  /// The most that the frames are worth.
   var wanted = 4_000_000
-  /// How much larger a keyframe is than the pictures after it.
+  /// How much larger a keyframe is than the frames after it.
   var keyframeFactor = 4.0
-  /// Keyframes at this distance besides those that were asked for; nil for none.
+  /// Keyframes at this distance besides those that were requested; nil for none.
   var keyframeEvery: Int?
   private(set) var keyframes: [ContinuousClock.Instant] = []
   private(set) var videoFrames = 0
@@ -25,7 +25,7 @@ struct LiveEncoder {
   private var generator: SeededGenerator
   private let start: ContinuousClock.Instant
   private var wantsKeyframe = true
-  /// Bytes that a keyframe took in advance; the next pictures are the smaller for it.
+  /// Bytes that a keyframe took in advance; the next frames are the smaller for it.
   private var debt = 0
 
   init(seed: UInt64, start: ContinuousClock.Instant) {

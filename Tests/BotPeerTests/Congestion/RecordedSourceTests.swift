@@ -14,7 +14,7 @@ struct RecordedSourceTests {
     return conditions
   }
 
-  @Test("nothing is left out where the line takes it", arguments: [1_500_000, 20_000_000] as [Double])
+  @Test("nothing is skipped where the path carries it", arguments: [1_500_000, 20_000_000] as [Double])
   func wide(rate: Double) throws {
     var shared = SharedPath(seed: 1, line(rate: rate))
     shared.add(configuration: .init(), file: 1_000_000)
@@ -27,7 +27,7 @@ struct RecordedSourceTests {
     #expect(ages.allSatisfy { $0 < .milliseconds(600) })
   }
 
-  @Test("where the line is too narrow whole groups are left out, no picture is broken, and no queue stays for seconds")
+  @Test("where the line is too narrow whole groups are skipped, no frame is broken, and no queue stays for seconds")
   func narrow() throws {
     var shared = SharedPath(seed: 2, line(rate: 400_000))
     shared.add(configuration: .init(), file: 1_000_000)
@@ -38,7 +38,7 @@ struct RecordedSourceTests {
     let oldest = ages.max() ?? .zero
     let use = shared.bitrate(5..<30) / 400_000
     print(
-      "measured: a file of 1 Mb/s on 400 kb/s: \(numbers.count) of 900 pictures, the oldest \(oldest) old,",
+      "measured: a file of 1 Mb/s on 400 kb/s: \(numbers.count) of 900 frames, the oldest \(oldest) old,",
       "worst queue \(queue.worst), after 6 s \(later.worst), use of the line \(use)")
     let isUnbroken = shared.isUnbroken()
     #expect(isUnbroken)
@@ -60,7 +60,7 @@ struct RecordedSourceTests {
     let queue = shared.queue(from: shared.start + .seconds(6), until: shared.now)
     let (ages, _) = shared.videoFrames()
     print(
-      "measured: PLI to a file of 220 kb/s on 300 kb/s, seed \(seed): worst queue \(queue.worst), above 200 ms for \(queue.above), oldest picture \(ages.max() ?? .zero)"
+      "measured: PLI to a file of 220 kb/s on 300 kb/s, seed \(seed): worst queue \(queue.worst), above 200 ms for \(queue.above), oldest frame \(ages.max() ?? .zero)"
     )
     let isUnbroken = shared.isUnbroken()
     #expect(isUnbroken)

@@ -64,9 +64,9 @@ struct SentPacketLogTests {
     var time: Int32 = 0
     let count = 3 << 20
     for number in 0..<count {
-      let place = UInt16(truncatingIfNeeded: number)
-      log.sent(number: place, size: 100, now: start + .milliseconds(number))
-      packet.baseSequenceNumber = place
+      let position = UInt16(truncatingIfNeeded: number)
+      log.sent(number: position, size: 100, now: start + .milliseconds(number))
+      packet.baseSequenceNumber = position
       time = time &+ leap
       packet.referenceTime = (time << 8) >> 8
       for arrival in log.received(packet).arrivals { _ = groups.add(arrival) }

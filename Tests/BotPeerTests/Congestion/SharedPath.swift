@@ -25,7 +25,7 @@ struct SharedPath {
     var keyframeRequests: [ContinuousClock.Instant] = []
     /// Bytes of media that arrived, each second.
     var delivered: [Int: Int] = [:]
-    /// The number and time of each picture that was given to the sender.
+    /// The number and time of each frame that was given to the sender.
     var given: [Int: ContinuousClock.Instant] = [:]
     /// Sees each RTCP packet on its way back; false loses it.
     var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
@@ -86,12 +86,12 @@ struct SharedPath {
     flows.append(flow)
   }
 
-  /// Asks for a keyframe as the receiver's page would.
-  mutating func requestKeyframe(of place: Int = 0) {
+  /// Requests a keyframe as the receiver's page would.
+  mutating func requestKeyframe(of position: Int = 0) {
     var datagram = ByteBuffer()
     RTCPPacket.write(
       [.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: Negotiated.aliceVideo))], into: &datagram)
-    flows[place].back.send(datagram, now: now)
+    flows[position].back.send(datagram, now: now)
   }
 
   mutating func run(for span: Duration) {
@@ -125,60 +125,60 @@ struct SharedPath {
 
   private mutating func work() {
     while let datagram = line.receive(now: now) { arrive(datagram) }
-    for place in flows.indices where flows[place].start <= now {
-      if !flows[place].sender.isReady, flows[place].joins <= now {
-        flows[place].sender.transportBecameReady(now: now)
-        flows[place].receiver.transportBecameReady(now: now)
+    for position in flows.indices where flows[position].start <= now {
+      if !flows[position].sender.isReady, flows[position].joins <= now {
+        flows[position].sender.transportBecameReady(now: now)
+        flows[position].receiver.transportBecameReady(now: now)
       }
-      while let frame = nextFrame(place) {
-        if frame.codec == .vp8, let number = SyntheticSource.number(of: frame) { flows[place].given[number] = now }
-        flows[place].sender.send(frame, now: now)
+      while let frame = nextFrame(position) {
+        if frame.codec == .vp8, let number = SyntheticSource.number(of: frame) { flows[position].given[number] = now }
+        flows[position].sender.send(frame, now: now)
       }
-      while let datagram = flows[place].back.receive(now: now) {
-        if PacketKind.of(datagram) == .rtcp { flows[place].sender.receivedRTCP(datagram, now: now) }
+      while let datagram = flows[position].back.receive(now: now) {
+        if PacketKind.of(datagram) == .rtcp { flows[position].sender.receivedRTCP(datagram, now: now) }
       }
       let wallClock = SessionCall.wallClockAtStart + (now - start)
-      for output in flows[place].sender.poll(now: now, wallClock: wallClock) { take(output, of: place) }
-      for output in flows[place].receiver.poll(now: now, wallClock: wallClock) { takeAnswer(output, of: place) }
+      for output in flows[position].sender.poll(now: now, wallClock: wallClock) { take(output, of: position) }
+      for output in flows[position].receiver.poll(now: now, wallClock: wallClock) { takeAnswer(output, of: position) }
     }
   }
 
-  private mutating func nextFrame(_ place: Int) -> EncodedFrame? {
-    flows[place].encoder?.next(now: now) ?? flows[place].file?.next(now: now)
+  private mutating func nextFrame(_ position: Int) -> EncodedFrame? {
+    flows[position].encoder?.next(now: now) ?? flows[position].file?.next(now: now)
   }
 
-  private mutating func take(_ output: MediaSession.Output, of place: Int) {
+  private mutating func take(_ output: MediaSession.Output, of position: Int) {
     switch output {
     case .rtp(let datagram), .rtcp(let datagram):
       // 28 bytes of IPv4 and UDP, of which 8 hold whose it is and its serial number.
       var wrapped = ByteBuffer()
-      wrapped.writeMultipleIntegers(UInt32(place), serial)
+      wrapped.writeMultipleIntegers(UInt32(position), serial)
       wrapped.writeRepeatingByte(0, count: 20)
       wrapped.writeImmutableBuffer(datagram)
       departures[serial] = now
       serial &+= 1
       line.send(wrapped, now: now)
     case .keyframeRequested:
-      flows[place].keyframeRequests.append(now)
-      flows[place].encoder?.requestKeyframe(now: now)
+      flows[position].keyframeRequests.append(now)
+      flows[position].encoder?.requestKeyframe(now: now)
     case .targetBitrate(let target):
-      flows[place].targets.append((now, target.bitrate))
-      flows[place].encoder?.bitrate = target.bitrate
+      flows[position].targets.append((now, target.bitrate))
+      flows[position].encoder?.bitrate = target.bitrate
     case .event:
       break
     }
   }
 
-  private mutating func takeAnswer(_ output: MediaSession.Output, of place: Int) {
+  private mutating func takeAnswer(_ output: MediaSession.Output, of position: Int) {
     switch output {
     case .rtcp(let datagram):
-      let kept = ((try? RTCPPacket.parse(compound: datagram)) ?? []).filter(flows[place].carriesFeedback)
+      let kept = ((try? RTCPPacket.parse(compound: datagram)) ?? []).filter(flows[position].carriesFeedback)
       guard !kept.isEmpty else { return }
       var written = ByteBuffer()
       RTCPPacket.write(kept, into: &written)
-      flows[place].back.send(written, now: now)
+      flows[position].back.send(written, now: now)
     case .event(.frame(let frame)):
-      flows[place].frames.append((now, frame))
+      flows[position].frames.append((now, frame))
     case .event, .rtp, .keyframeRequested, .targetBitrate:
       break
     }
@@ -189,17 +189,17 @@ struct SharedPath {
     let size = datagram.readableBytes
     guard let (flow, serial) = datagram.readMultipleIntegers(as: (UInt32, UInt32).self) else { return }
     datagram.moveReaderIndex(forwardBy: 20)
-    let place = Int(flow)
+    let position = Int(flow)
     if let departure = departures.removeValue(forKey: serial) {
       waits.append(Wait(time: now, wait: now - departure - line.conditions.delay))
     }
     bytesCarried += size
-    flows[place].delivered[Int((now - start) / .seconds(1)), default: 0] += size
+    flows[position].delivered[Int((now - start) / .seconds(1)), default: 0] += size
     let own = ByteBuffer(bytes: datagram.readableBytesView)
     if PacketKind.of(own) == .rtcp {
-      flows[place].receiver.receivedRTCP(own, now: now)
+      flows[position].receiver.receivedRTCP(own, now: now)
     } else {
-      flows[place].receiver.receivedRTP(own, now: now)
+      flows[position].receiver.receivedRTP(own, now: now)
     }
   }
 }

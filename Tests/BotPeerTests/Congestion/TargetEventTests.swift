@@ -17,16 +17,16 @@ struct TargetEventTests {
     line.run(for: .seconds(6))
     line.line.conditions.rate = 500_000
     line.run(for: .seconds(6))
-    let told = line.flows[0].targets
-    #expect(told.count > 10)
-    for (before, after) in zip(told, told.dropFirst()) {
+    let reported = line.flows[0].targets
+    #expect(reported.count > 10)
+    for (before, after) in zip(reported, reported.dropFirst()) {
       let change = Double(after.bitrate - before.bitrate) / Double(before.bitrate)
       #expect(abs(change) >= 0.05)
       if change > 0 { #expect(after.time - before.time >= .milliseconds(100)) }
     }
     let statistics = line.flows[0].sender.sendStatistics
-    #expect(statistics.targetBitrate == told.last?.bitrate)
-    #expect(told.allSatisfy { (50_000...2_500_000).contains($0.bitrate) })
+    #expect(statistics.targetBitrate == reported.last?.bitrate)
+    #expect(reported.allSatisfy { (50_000...2_500_000).contains($0.bitrate) })
   }
 
   @Test("the limits of the configuration hold")
@@ -41,9 +41,9 @@ struct TargetEventTests {
     line.run(for: .seconds(5))
     line.line.conditions.rate = nil
     line.run(for: .seconds(10))
-    let told = line.flows[0].targets.map(\.bitrate)
-    #expect(told.min() == 120_000)
-    #expect(told.max() == 400_000)
+    let reported = line.flows[0].targets.map(\.bitrate)
+    #expect(reported.min() == 120_000)
+    #expect(reported.max() == 400_000)
   }
 
   @Test("who sends nothing is told nothing")

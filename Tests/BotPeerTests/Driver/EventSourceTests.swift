@@ -47,7 +47,7 @@ struct EventSourceTests {
     var frames: [EncodedFrame] = []
     var reader = events.makeAsyncIterator()
     while let event = await reader.next() {
-      // The last thing that a source says of what was left out, once its reader has caught up.
+      // The last thing that a source says of what was skipped, once its reader has caught up.
       if case .problem = event.event {
         try await loop.submit {
           for event in script.after { bound.value.yield(event) }
@@ -60,7 +60,7 @@ struct EventSourceTests {
     return frames
   }
 
-  @Test("the first frame of each track after that tells how many were left out, and what was lost among them")
+  @Test("the first frame of each track after that says how many were skipped, and what was lost among them")
   func gaps() async throws {
     let lost = MediaGap(.lost, packetsLost: 3, framesDropped: 1)
     let frames = try await play(
@@ -105,7 +105,7 @@ struct EventSourceTests {
     #expect(count == 4)
   }
 
-  @Test("what was left out of one participant is no gap of another's, nor of one who came back")
+  @Test("what was skipped of one participant is no gap of another's, nor of one who came back")
   func participants() async throws {
     let other = ParticipantID("bert")
     let ended = PeerEvent.ended(CloseReason(.closedByParticipant, "Gone."))

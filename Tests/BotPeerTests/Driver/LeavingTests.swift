@@ -18,7 +18,7 @@ struct LeavingTests {
     return call
   }
 
-  @Test("one whose way to the server breaks goes on being recorded for as long as media comes")
+  @Test("one whose way to the server breaks continues being recorded for as long as media comes")
   func mediaGoesOn() throws {
     let call = try call()
     call.participantLeft("anna")
@@ -30,7 +30,7 @@ struct LeavingTests {
     #expect(call.endings(of: "anna").isEmpty)
   }
 
-  @Test("of those who have left and go on sending, the ones who left first are given up when there are too many")
+  @Test("of those who have left and continue sending, the ones who left first are given up when there are too many")
   func tooManyGoOn() throws {
     let call = SwitchboardCall(seed: 32) { $0.departedLimit = 2 }
     let names = ["anna", "bert", "carl", "dora"]
@@ -85,7 +85,7 @@ struct LeavingTests {
     #expect(call.engine(of: "anna") == nil)
   }
 
-  @Test("one who was silent before is gone 2 s after the server said so, though ICE goes on")
+  @Test("one who was silent before is gone 2 s after the server said so, though ICE continues")
   func onlyChecksGoOn() throws {
     let call = try call(playing: false)
     call.participantLeft("anna")

@@ -32,7 +32,7 @@ struct NewConnectionTests {
     }
   }
 
-  @Test("is taken on where they were, so that a recording goes on", arguments: [5000, 5001] as [UInt16])
+  @Test("is taken on where they were, so that a recording continues", arguments: [5000, 5001] as [UInt16])
   func anotherCertificate(port: UInt16) throws {
     let call = try call()
     let engine = call.engine(of: "anna")
@@ -69,7 +69,7 @@ struct NewConnectionTests {
     #expect(call.endings(of: "anna").allSatisfy { $0.ending.cause == .connectionLost })
   }
 
-  @Test("ends the call and begins another where nothing but the session's id tells that it is new")
+  @Test("ends the call and begins another where nothing but the session's id says that it is new")
   func sameCertificate() throws {
     let identity = try DTLSIdentity()
     let call = try call(identity: identity)

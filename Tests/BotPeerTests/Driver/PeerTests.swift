@@ -11,7 +11,7 @@ import Testing
 
 extension RealTime {
   @Suite("A peer with real sockets", .serialized)
-  struct BotPeerTests {
+  struct PeerTests {
     @Test("two peers connect over loopback, and a frame that one sends the other receives unchanged")
     func framesCrossLoopback() async throws {
       let call = try await LoopbackCall()

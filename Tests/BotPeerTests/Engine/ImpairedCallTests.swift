@@ -6,12 +6,12 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A whole call over a bad line")
+@Suite("A whole call over a bad network")
 struct ImpairedCallTests {
   static let usual = LossyLink.Conditions(delay: .milliseconds(25))
 
   @Test(
-    "connects and carries every picture when 1, 5 or 10 % are lost from the first check on",
+    "connects and carries every frame when 1, 5 or 10 % are lost from the first check on",
     arguments: [0.01, 0.05, 0.1], [1, 2] as [UInt64])
   func lossFromTheStart(share: Double, seed: UInt64) throws {
     let line = LossyLink.Conditions(loss: share, delay: .milliseconds(25))
@@ -24,7 +24,7 @@ struct ImpairedCallTests {
     try settle(&pair, allVideoFrames: true)
   }
 
-  @Test("connects and carries every picture when losses come in bursts", arguments: [0.05, 0.1])
+  @Test("connects and carries every frame when losses come in bursts", arguments: [0.05, 0.1])
   func burstsFromTheStart(share: Double) throws {
     var line = Self.usual
     line.bursts = .init(share: share, meanLength: 4)
@@ -36,7 +36,7 @@ struct ImpairedCallTests {
     try settle(&pair, allVideoFrames: true)
   }
 
-  @Test("connects when 30 % are lost, and in 60 s no picture comes out that could not be decoded")
+  @Test("connects when 30 % are lost, and in 60 s no frame comes out that could not be decoded")
   func heavyLoss() throws {
     let line = LossyLink.Conditions(loss: 0.3, delay: .milliseconds(25))
     var pair = try EnginePair(seed: 7, bobSends: [], line: line)
@@ -49,8 +49,8 @@ struct ImpairedCallTests {
     let out = pair.bob.frames.payloads(.vp8).count
     #expect(Double(out) > Double(sent.payloads(.vp8).count) * 0.98)
     print(
-      "measured: 30 % loss for 60 s: connected after \(connected), \(out) of \(sent.payloads(.vp8).count) pictures,",
-      "\(pair.bob.frames.payloads(.opus).count) of \(sent.payloads(.opus).count) packets of sound")
+      "measured: 30 % loss for 60 s: connected after \(connected), \(out) of \(sent.payloads(.vp8).count) frames,",
+      "\(pair.bob.frames.payloads(.opus).count) of \(sent.payloads(.opus).count) audio packets")
   }
 
   @Test(

@@ -33,7 +33,7 @@ struct InterruptedCallTests {
     if ways != .toBob { change(&pair.toAlice.conditions) }
   }
 
-  @Test("goes on within 2 s of an outage of 500 ms, with every picture", arguments: Ways.allCases)
+  @Test("continues within 2 s of an outage of 500 ms, with every frame", arguments: Ways.allCases)
   func outage(ways: Ways) throws {
     var pair = try call()
     change(&pair, ways) { $0.loss = 1 }
@@ -43,13 +43,13 @@ struct InterruptedCallTests {
     pair.run(for: .seconds(4))
     let sent = stop(&pair)
     let wait = try expectFlow(pair, sent, from: end, within: .seconds(2))
-    print("measured: after an outage of 500 ms (\(ways)) pictures go on after \(wait)")
+    print("measured: after an outage of 500 ms (\(ways)) frames continue after \(wait)")
     expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
     expectSame(pair.alice.frames.payloads(.vp8), sent.fromBob.payloads(.vp8))
     #expect(pair.bob.stateTimes[.disconnected] == nil)
   }
 
-  @Test("a way of 500 ms carries every picture from the start")
+  @Test("a way of 500 ms carries every frame from the start")
   func delayFromTheStart() throws {
     var pair = try EnginePair(seed: 22, line: Self.usual)
     pair.toBob.conditions.delay = .milliseconds(500)
@@ -67,7 +67,8 @@ struct InterruptedCallTests {
   }
 
   @Test(
-    "a way that becomes 500 ms long in mid-call costs no frame, and is short again when it is", arguments: [0, 0.02])
+    "a way that becomes 500 ms long during the call costs no frame, and is short again when it is",
+    arguments: [0, 0.02])
   func delayInMidCall(loss: Double) throws {
     var pair = try call()
     pair.toBob.conditions.delay = .milliseconds(500)
@@ -81,14 +82,14 @@ struct InterruptedCallTests {
     let slow = try expectFlow(pair, sent, from: begin, within: .seconds(2))
     let quick = try expectFlow(pair, sent, from: end, within: .seconds(2))
     print(
-      "measured: a way of 500 ms (loss \(loss)): first picture after \(slow), and after \(quick) when it is short again"
+      "measured: a way of 500 ms (loss \(loss)): first frame after \(slow), and after \(quick) when it is short again"
     )
     expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
     let settled = pair.bob.received(.vp8, since: end + .seconds(2), of: sent.fromAlice).map(\.age)
     #expect(settled.allSatisfy { $0 < .milliseconds(200) })
   }
 
-  @Test("a limit of 300 kb/s under a stream of 200 kb/s costs no picture, and within 2 s none is late")
+  @Test("a limit of 300 kb/s under a stream of 200 kb/s costs no frame, and within 2 s none is late")
   func limitAboveTheStream() throws {
     var pair = try call(shape: .slim)
     pair.toBob.conditions.rate = 300_000
@@ -98,7 +99,7 @@ struct InterruptedCallTests {
     _ = try expectFlow(pair, sent, from: begin, within: .seconds(2))
     expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
     let ages = pair.bob.received(.vp8, since: begin + .seconds(2), of: sent.fromAlice).map(\.age)
-    print("measured: under a limit of 300 kb/s the latest picture of 200 kb/s is \(ages.max() ?? .zero) old")
+    print("measured: under a limit of 300 kb/s the latest frame of 200 kb/s is \(ages.max() ?? .zero) old")
     #expect(ages.count > 150)
     #expect(ages.allSatisfy { $0 < .milliseconds(1_000) })
   }
@@ -113,7 +114,7 @@ struct InterruptedCallTests {
     pair.run(for: .seconds(5))
     let sent = stop(&pair)
     let wait = try expectFlow(pair, sent, from: end, within: .seconds(2))
-    print("measured: after a limit of 300 kb/s pictures of 600 kb/s go on after \(wait)")
+    print("measured: after a limit of 300 kb/s frames of 600 kb/s continue after \(wait)")
     let after = pair.bob.received(.vp8, since: end + .seconds(2), of: sent.fromAlice)
     #expect(after.count > 85)
     #expect(after.allSatisfy { $0.age < .milliseconds(500) })
@@ -133,14 +134,14 @@ struct InterruptedCallTests {
     // What is missing is waited for as long as anything is.
     let wait = try expectFlow(pair, sent, from: end, within: .seconds(4))
     let back = try #require(pair.bob.stateTimes[.connected]) - end
-    print("measured: after 10 s of silence pictures go on after \(wait), connected again after \(back)")
+    print("measured: after 10 s of silence frames continue after \(wait), connected again after \(back)")
     #expect(pair.areConnected)
     #expect(back < .seconds(2))
     #expect(pair.bob.ending == nil)
     for codec in Codec.allCases { #expect(gaps(pair.bob, codec, since: end).first?.reason == .reconnect) }
   }
 
-  @Test("10 s in which only media is silent leave the connection as it was, and pictures go on within 4 s")
+  @Test("10 s in which only media is silent leave the connection as it was, and frames continue within 4 s")
   func silenceOfMedia() throws {
     var pair = try call()
     pair.carries = { datagram, _ in
@@ -156,7 +157,7 @@ struct InterruptedCallTests {
     pair.run(for: .seconds(5))
     let sent = stop(&pair)
     let wait = try expectFlow(pair, sent, from: end, within: .seconds(4))
-    print("measured: after 10 s without media pictures go on after \(wait)")
+    print("measured: after 10 s without media frames continue after \(wait)")
     #expect(pair.bob.stateTimes[.disconnected] == nil)
     for codec in Codec.allCases {
       let gap = try #require(gaps(pair.bob, codec, since: end).first)
@@ -194,7 +195,7 @@ struct InterruptedCallTests {
 
   /// Expects that what was sent after a moment comes out soon, both ways, and that nothing ever came out broken.
   ///
-  /// - Returns: how long after the moment the first such picture came out.
+  /// - Returns: how long after the moment the first such frame came out.
   private func expectFlow(
     _ pair: EnginePair, _ sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]),
     from moment: ContinuousClock.Instant, within limit: Duration

@@ -78,7 +78,7 @@ struct LoopbackTests {
     var audioChunks: [Int64] = []
     for step in 0..<1_000 {
       let now = start + .milliseconds(step * 20)
-      // The picture's source changes at 5 s, and pauses from 10 to 12 s.
+      // The frame's source changes at 5 s, and pauses from 10 to 12 s.
       let origin: Int64 = step < 250 ? 4_000_000_000 : 17
       audioChunks.append(
         clock.ticks(

@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Packet numbers that begin anew in mid-call")
+@Suite("Packet numbers that start again during the call")
 struct RolloverTests {
   @Test(
     "leave no seam, whatever the protection, also where packets are lost and in disorder",
@@ -40,7 +40,7 @@ struct RolloverTests {
     expectSame(pair.bob.frames.payloads(.vp8), sent.payloads(.vp8))
     print(
       "measured: across SRTP's rollover, \(profile), \(Int(loss * 100)) % loss:",
-      "\(pair.bob.frames.payloads(.vp8).count) of \(sent.payloads(.vp8).count) pictures")
+      "\(pair.bob.frames.payloads(.vp8).count) of \(sent.payloads(.vp8).count) frames")
     if loss == 0 { expectSame(pair.bob.frames.payloads(.opus), sent.payloads(.opus)) }
   }
 

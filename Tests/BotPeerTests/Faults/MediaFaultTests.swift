@@ -34,7 +34,7 @@ struct MediaFaultTests {
   }
 
   @Test(
-    "SSRC change: after 3 s all comes from new sources, and the recording goes on within a second",
+    "SSRC change: after 3 s all comes from new sources, and the recording continues within a second",
     arguments: [KeyframeResponse.replay, .source])
   func ssrcChange(keyframeAnswer: KeyframeResponse) throws {
     let pair = try pair(.ssrcChange, keyframeAnswer: keyframeAnswer)
@@ -53,7 +53,8 @@ struct MediaFaultTests {
     for codec in Codec.allCases {
       let frames = pair.bob.frames.filter { $0.frame.codec == codec }
       let resumed = try #require(frames.first { $0.time > change + .milliseconds(30) })
-      print("measured: after a change of SSRC \(codec) goes on after \((resumed.time - change) / .milliseconds(1)) ms")
+      print(
+        "measured: after a change of SSRC \(codec) continues after \((resumed.time - change) / .milliseconds(1)) ms")
       #expect(resumed.time - change < .milliseconds(1_100))
       print(
         "measured: with a change of SSRC \(frames.count) of \(sent.count { $0.codec == codec }) \(codec) frames came out"
@@ -102,7 +103,7 @@ struct MediaFaultTests {
     }
   }
 
-  @Test("padding only: packets come and none is lost, no frame does, and keyframes are asked for in moderation")
+  @Test("padding only: packets come and none is lost, no frame does, and keyframes are requested in moderation")
   func paddingOnly() throws {
     let pair = try pair(.paddingOnly)
     pair.run(for: .seconds(10))

@@ -41,10 +41,10 @@ struct SignallingFaultTests {
     let pair = pair(.candidateBeforeOffer)
     try pair.connect(aliceOffers: aliceOffers)
     let said = pair.alice.said
-    let place = try #require(said.firstIndex { !isCandidate($0.message) })
+    let position = try #require(said.firstIndex { !isCandidate($0.message) })
     let first = try #require(said.first)
-    #expect(place > 0)
-    #expect(said[place].time - first.time >= .seconds(1))
+    #expect(position > 0)
+    #expect(said[position].time - first.time >= .seconds(1))
     #expect(said.count { !isCandidate($0.message) } == 1)
     #expect(pair.alice.statistics?.faultsInjected == 1)
     expectMedia(pair)

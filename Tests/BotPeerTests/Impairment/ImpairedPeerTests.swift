@@ -14,7 +14,7 @@ struct ImpairedPeerTests {
     return SwitchboardPair { $0.impairment = impairment }
   }
 
-  /// How long sound takes from one side's source to the other side's ear, on average.
+  /// How long audio takes from one side's source to the other side's ear, on average.
   private func age(of heard: SwitchboardPair.Side, from source: SwitchboardPair.Side) -> Duration {
     let sent = source.source?.sent.filter { $0.codec == .opus } ?? []
     let ages = heard.frames.compactMap { time, frame -> Duration? in
@@ -40,7 +40,7 @@ struct ImpairedPeerTests {
     }
   }
 
-  @Test("under loss in bursts, seeded, every picture is made whole again, and all is counted")
+  @Test("under loss in bursts, seeded, every frame is made whole again, and all is counted")
   func loss() throws {
     let pair = try pair("loss=5%,burst=3,delay=30ms,jitter=10ms,reorder=1%")
     try pair.connect(within: .seconds(20))
@@ -84,7 +84,7 @@ struct ImpairedPeerTests {
     #expect(isOther)
   }
 
-  @Test("the script's clock starts with the first RTP packet; a narrow line drops what its queue cannot hold")
+  @Test("the script's clock starts with the first RTP packet; a low bandwidth drops what its queue cannot hold")
   func script() throws {
     let pair = try pair("1s: send: rate=150kbit,queue=100ms; 3s: none")
     try pair.connect()
@@ -134,7 +134,7 @@ struct ImpairedPeerTests {
     #expect(pair.alice.demultiplexer.takeHeldDatagrams().isEmpty)
   }
 
-  @Test("a line that loses everything lets no connection come about, and the ending says how far it came")
+  @Test("a path that loses everything lets no connection be established, and the ending says how far it came")
   func nothingPasses() throws {
     let pair = try pair("receive: loss=100%")
     pair.call()

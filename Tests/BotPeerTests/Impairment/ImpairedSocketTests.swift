@@ -17,7 +17,7 @@ extension RealTime {
       configuration.fault = .secondOffer
       let alice = try await Peer.start(configuration, on: group.next())
       let bob = try await Peer.start(LoopbackCall.configuration(sending: []), on: group.next())
-      let told = Task {
+      let reported = Task {
         for await participantEvent in alice.events {
           if case .signal(let message) = participantEvent.event { bob.receive(message, from: LoopbackCall.aliceID) }
         }
@@ -40,7 +40,7 @@ extension RealTime {
       let statistics = try #require(await alice.statistics().first)
       await alice.close(reason: "The test is over.")
       await bob.close(reason: "The test is over.")
-      _ = await told.value
+      _ = await reported.value
       #expect(heard == 10 && offers == 2)
       #expect(statistics.faultsInjected == 1)
       let impairment = try #require(statistics.impairment)

@@ -42,10 +42,10 @@ struct ImpairmentParsingTests {
   @Test("the script can be told in periods, for a report")
   func periods() throws {
     let read = try Impairment(parsing: "2s: loss=1%; 10s: none; 20s: send: delay=5ms", seed: 1)
-    let told = read.periods.map {
+    let reported = read.periods.map {
       "\($0.direction) \($0.start / .seconds(1))-\($0.end.map { "\($0 / .seconds(1))" } ?? "") \($0.conditions)"
     }
-    #expect(told == ["send 2.0-10.0 loss=1%", "send 20.0- delay=5ms", "receive 2.0-10.0 loss=1%"])
+    #expect(reported == ["send 2.0-10.0 loss=1%", "send 20.0- delay=5ms", "receive 2.0-10.0 loss=1%"])
   }
 
   @Test("what is read is written in words that give the same when they are read again")
@@ -68,7 +68,7 @@ struct ImpairmentParsingTests {
   }
 
   @Test(
-    "what cannot be read is refused with a sentence that tells why",
+    "what cannot be read is refused with a sentence that says why",
     arguments: [
       ("", "An impairment has a part without a setting; write it like loss=5%,delay=80ms, or none."),
       ("loss=5%,", "An impairment has a part without a setting; write it like loss=5%,delay=80ms, or none."),
@@ -128,7 +128,7 @@ struct ImpairmentParsingTests {
         "Two steps of an impairment set the receive direction at 3s; put their settings together with commas."
       ),
     ])
-  func refusals(text: String, sentence: String) {
+  func rejections(text: String, sentence: String) {
     let error = #expect(throws: Impairment.ParseError.self) { _ = try Impairment(parsing: text, seed: 1) }
     #expect(error?.description == sentence)
   }

@@ -60,7 +60,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "no description of ours names video-orientation, whatever is offered: a sender that may not use it turns the picture",
+    "no description of ours names video-orientation, whatever is offered: a sender that may not use it turns the frame",
     arguments: offers)
   func orientation(name: String) throws {
     let offer = try recorded(name)
@@ -90,7 +90,7 @@ struct AnswerTests {
     let (answer, session) = try negotiator.answer(to: try recorded(name))
     let local = negotiator.local
     #expect(session.localCredentials == local.credentials)
-    for (place, media) in session.media.enumerated() {
+    for (position, media) in session.media.enumerated() {
       let section = answer.sections[media.index]
       #expect(section.attribute("ice-ufrag") == local.credentials.usernameFragment)
       #expect(section.attribute("ice-pwd") == local.credentials.password)
@@ -99,7 +99,7 @@ struct AnswerTests {
       #expect(section.attribute("setup") == "active")
       #expect(section.hasAttribute("rtcp-mux"))
       #expect(
-        section.attributes("candidate") == (place == 0 ? ["1 1 udp 2130706431 192.0.2.1 5000 typ host"] : []))
+        section.attributes("candidate") == (position == 0 ? ["1 1 udp 2130706431 192.0.2.1 5000 typ host"] : []))
     }
     #expect(session.dtlsRole == .client)
     #expect(session.isICERestart == false)
@@ -207,7 +207,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "whoever may not choose gets the other DTLS role",
+    "anyone who may not choose gets the other DTLS role",
     arguments: [("actpass", "active"), ("passive", "active"), ("active", "passive")])
   func setup(offered: String, answered: String) throws {
     var negotiator = Negotiator.seeded()

@@ -69,14 +69,14 @@ struct DamagedDescriptionTests {
   private static func damaged(_ original: [UInt8], using generator: inout SeededGenerator) -> String {
     var bytes = original
     for _ in 0..<Int.random(in: 1...8, using: &generator) where !bytes.isEmpty {
-      let place = Int.random(in: 0..<bytes.count, using: &generator)
-      let end = min(bytes.count, place + Int.random(in: 1...60, using: &generator))
+      let position = Int.random(in: 0..<bytes.count, using: &generator)
+      let end = min(bytes.count, position + Int.random(in: 1...60, using: &generator))
       switch Int.random(in: 0..<12, using: &generator) {
-      case 0...4: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-      case 5...7: bytes.removeSubrange(place..<end)
-      case 8, 9: bytes.insert(contentsOf: bytes[place..<end], at: place)
-      case 10: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: place)
-      default: bytes.removeSubrange(bytes.index(place, offsetBy: (bytes.count - place) / 2)...)
+      case 0...4: bytes[position] = UInt8.random(in: 0...255, using: &generator)
+      case 5...7: bytes.removeSubrange(position..<end)
+      case 8, 9: bytes.insert(contentsOf: bytes[position..<end], at: position)
+      case 10: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: position)
+      default: bytes.removeSubrange(bytes.index(position, offsetBy: (bytes.count - position) / 2)...)
       }
     }
     return String(decoding: bytes, as: UTF8.self)

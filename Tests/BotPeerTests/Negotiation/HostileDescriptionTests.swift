@@ -94,7 +94,7 @@ struct HostileDescriptionTests {
     #expect(problems.allSatisfy { $0.utf8.count < 300 })
   }
 
-  @Test("random descriptions of many sizes take time by their length, and no more than 50 ms")
+  @Test("random descriptions of many sizes take time by their length, and at most 50 ms")
   func random() throws {
     var generator = SeededGenerator(seed: 11)
     let pieces = try ["chromium156_offer_simulcast", "firefox153_offer", "chromium156_offer"].flatMap { name in

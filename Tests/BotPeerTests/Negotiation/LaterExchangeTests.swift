@@ -45,8 +45,8 @@ struct LaterExchangeTests {
     var extra = whole
     extra.sections.append(whole.sections[1])
     let third = try extra.text.changing("BUNDLE 0 1 2", to: "BUNDLE 0 1 2 3")
-    let place = try #require(third.range(of: "a=mid:1", options: .backwards))
-    let (answer, session) = try negotiator.answer(to: third.replacingCharacters(in: place, with: "a=mid:3"))
+    let position = try #require(third.range(of: "a=mid:1", options: .backwards))
+    let (answer, session) = try negotiator.answer(to: third.replacingCharacters(in: position, with: "a=mid:3"))
     #expect(session.media == second.media)
     #expect(answer.sections.map(\.mediaLine.port) == [9, 9, 0, 0])
     #expect(answer.sections[3].mid == "3")
@@ -60,9 +60,9 @@ struct LaterExchangeTests {
     var negotiator = Negotiator.seeded()
     _ = try negotiator.answer(to: text)
     var camera = offer.sections[1]
-    for place in camera.lines.indices {
-      if case .attribute("mid", _) = camera.lines[place].content {
-        camera.lines[place].content = .attribute(name: "mid", value: "3")
+    for position in camera.lines.indices {
+      if case .attribute("mid", _) = camera.lines[position].content {
+        camera.lines[position].content = .attribute(name: "mid", value: "3")
       }
     }
     offer.sections[1].append("recvonly")

@@ -87,7 +87,7 @@ struct OfferTests {
     let answer = try recorded("chromium156_answer_to_chatbot")
       .changing("m=video 9", to: "m=video 0").changing("BUNDLE 0 1", to: "BUNDLE 0")
     #expect(try negotiator.receivedAnswer(answer)?.media.map(\.kind) == [.audio])
-    // It is not asked for again.
+    // It is not requested again.
     #expect(!negotiator.needsOffer)
     let next = try SessionDescription(parsing: negotiator.createOffer())
     #expect(next.sections.map(\.mediaLine.text) == ["audio 9 UDP/TLS/RTP/SAVPF 111", "video 0 UDP/TLS/RTP/SAVPF 96"])

@@ -6,7 +6,7 @@ import Testing
 @Suite("What is received")
 struct ReceivingTests {
   @Test(
-    "a kind that is not wanted is offered without being asked for",
+    "a kind that is not wanted is offered without being requested",
     arguments: [
       (sent: true, wanted: true, direction: "sendrecv"), (true, false, "sendonly"), (false, true, "recvonly"),
       (false, false, "inactive"),
@@ -38,7 +38,7 @@ struct ReceivingTests {
     }
   }
 
-  @Test("a kind that is not wanted stays so in later exchanges, whoever offers")
+  @Test("a kind that is not wanted stays so in later exchanges, anyone who offers")
   func later() throws {
     var ours = Negotiator.seeded(1, receiving: [.audio])
     var theirs = Negotiator.seeded(2)

@@ -19,7 +19,7 @@ struct SimulcastTests {
     #expect(video.remoteSources.count == (name.hasPrefix("chromium") ? 0 : 3))
   }
 
-  @Test("simulcast of streams that could not be told apart is left out")
+  @Test("simulcast of streams that could not be distinguished is skipped")
   func simulcastWithoutNames() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("chromium156_offer_simulcast").without("a=extmap:10 ")
@@ -28,7 +28,7 @@ struct SimulcastTests {
     #expect(!answer.sections[1].hasAttribute("simulcast"))
   }
 
-  @Test("a simulcast stream of another codec is left out, our codec's limit is kept")
+  @Test("a simulcast stream of another codec is skipped, our codec's limit is kept")
   func simulcastRestrictions() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("chromium156_offer_simulcast")
@@ -39,7 +39,7 @@ struct SimulcastTests {
     #expect(answer.sections[1].attributes("rid") == ["m recv", "h recv pt=96;max-width=1280"])
   }
 
-  @Test("our later offer to a simulcast sender goes on receiving its streams")
+  @Test("our later offer to a simulcast sender continues receiving its streams")
   func simulcastKept() throws {
     var negotiator = Negotiator.seeded()
     _ = try negotiator.answer(to: try recorded("chromium156_offer_simulcast"))

@@ -25,7 +25,7 @@ final class MemoryRoom {
     fileprivate init(_ number: Int) {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
-      // A sender makes a keyframe when it is asked for one.
+      // A sender makes a keyframe when it is requested one.
       var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
       configuration.receiving = []
       configuration.makeGenerator = { SeededGenerator(seed: UInt64(number) + 1) }

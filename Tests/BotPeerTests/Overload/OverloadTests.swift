@@ -41,7 +41,7 @@ struct OverloadTests {
     #expect(control.share == 0.95)
   }
 
-  @Test("video that was left unread goes on with a keyframe, named so, and audio is whole")
+  @Test("video that was left unread continues with a keyframe, named so, and audio is whole")
   func unreadVideo() throws {
     let room = MemoryRoom(publishers: 2)
     try room.connect()
@@ -97,7 +97,7 @@ struct OverloadTests {
     #expect(pair.now - last.frame.arrival < .milliseconds(200))
   }
 
-  @Test("with three of four unread each has its turn, and SRTP goes on after tens of thousands of packets")
+  @Test("with three of four unread each has its turn, and SRTP continues after tens of thousands of packets")
   func longTime() throws {
     let room = MemoryRoom(publishers: 4)
     try room.connect()
@@ -118,7 +118,7 @@ struct OverloadTests {
     #expect(room.peer.statistics.count { $0.datagramsRefused > 0 } == 0)
   }
 
-  @Test("the video of many is left unread by turns: each loses as much as the others, and no audio")
+  @Test("the video of many is left unread in turns: each loses as much as the others, and no audio")
   func turns() throws {
     let room = MemoryRoom(publishers: 6)
     try room.connect()

@@ -8,22 +8,22 @@ import Testing
 @Suite("Decodability chain")
 struct DecodabilityTrackerTests {
   /// A frame of the three-layer pattern 0 2 1 2 that browsers send, by its place.
-  private func layered(_ place: Int, lost: Int = 0, isComplete: Bool = true) -> DecodabilityTracker.Frame {
-    let layer: UInt8 = [0, 2, 1, 2][place % 4]
+  private func layered(_ position: Int, lost: Int = 0, isComplete: Bool = true) -> DecodabilityTracker.Frame {
+    let layer: UInt8 = [0, 2, 1, 2][position % 4]
     return DecodabilityTracker.Frame(
       descriptor: VP8PayloadDescriptor(
-        startsPartition: true, pictureID: .init(UInt16(place & 0x7FFF)),
-        baseLayerIndex: UInt8(truncatingIfNeeded: place / 4),
-        temporalLayer: .init(index: layer, dependsOnBaseOnly: place % 4 == 1 || place % 4 == 2)),
-      isKeyframe: place == 0, isComplete: isComplete, packetsLostBefore: lost)
+        startsPartition: true, pictureID: .init(UInt16(position & 0x7FFF)),
+        baseLayerIndex: UInt8(truncatingIfNeeded: position / 4),
+        temporalLayer: .init(index: layer, dependsOnBaseOnly: position % 4 == 1 || position % 4 == 2)),
+      isKeyframe: position == 0, isComplete: isComplete, packetsLostBefore: lost)
   }
 
-  private func plain(_ place: Int, lost: Int = 0, isKeyframe: Bool = false, isComplete: Bool = true, id: Bool = true)
+  private func plain(_ position: Int, lost: Int = 0, isKeyframe: Bool = false, isComplete: Bool = true, id: Bool = true)
     -> DecodabilityTracker.Frame
   {
     DecodabilityTracker.Frame(
       descriptor: VP8PayloadDescriptor(
-        startsPartition: true, pictureID: id ? .init(UInt16(place & 0x7FFF)) : nil),
+        startsPartition: true, pictureID: id ? .init(UInt16(position & 0x7FFF)) : nil),
       isKeyframe: isKeyframe, isComplete: isComplete, packetsLostBefore: lost)
   }
 
@@ -57,7 +57,7 @@ struct DecodabilityTrackerTests {
     #expect(passed == [true, false, false, false, false, true])
   }
 
-  @Test("lost packets between two consecutive pictures were no frame")
+  @Test("lost packets between two consecutive frames were no frame")
   func paddingLost() {
     var chain = DecodabilityTracker()
     let passed = [plain(0, isKeyframe: true), plain(1, lost: 3), plain(2)].map { chain.admit($0) }
@@ -66,7 +66,7 @@ struct DecodabilityTrackerTests {
     #expect(chain.admit(plain(0, lost: 1)) == true)
   }
 
-  @Test("without picture ids every loss breaks the chain")
+  @Test("without frame ID every loss breaks the chain")
   func noIDs() {
     var chain = DecodabilityTracker()
     let passed = [plain(0, isKeyframe: true, id: false), plain(1, id: false), plain(2, lost: 1, id: false)].map {
@@ -90,7 +90,7 @@ struct DecodabilityTrackerTests {
     #expect(passed == [true, true, true, false, true, true, true, true, true])
   }
 
-  @Test("after a lost frame of the middle layer, those that may depend on it are left out until a synchronizing one")
+  @Test("after a lost frame of the middle layer, those that may depend on it are skipped until a synchronizing one")
   func middleLayer() {
     var chain = DecodabilityTracker()
     // 2 is lost; 3 may depend on it. 5 and 6 depend on layer 0 only, so from then on all is well.
@@ -110,7 +110,7 @@ struct DecodabilityTrackerTests {
   @Test("a lost frame of layer 0 breaks the chain, as the next frame's index shows", arguments: [4, 5, 8])
   func baseLayer(next: Int) {
     var chain = DecodabilityTracker()
-    for place in 0..<4 { _ = chain.admit(layered(place)) }
+    for position in 0..<4 { _ = chain.admit(layered(position)) }
     // Everything from 4 on up to `next` is lost.
     let passed = chain.admit(layered(next == 4 ? 8 : next, lost: 3))
     #expect(!passed)

@@ -18,7 +18,7 @@ struct NackGeneratorTests {
 
   private func at(_ milliseconds: Int) -> MonotonicInstant { start + .milliseconds(milliseconds) }
 
-  @Test("a lost packet is asked for after 20 ms, not before")
+  @Test("a lost packet is requested after 20 ms, not before")
   func first() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -30,7 +30,7 @@ struct NackGeneratorTests {
     #expect(nack.poll(roundTrip: roundTrip, now: at(31)) == [])
   }
 
-  @Test("a packet that was only late is never asked for")
+  @Test("a packet that was only late is never requested")
   func reordered() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -41,7 +41,7 @@ struct NackGeneratorTests {
     #expect(nack.arrived(2, now: at(26)) == .known)
   }
 
-  @Test("it is asked for again each round trip, more slowly after six times, and given up after three seconds")
+  @Test("it is requested again each round trip, more slowly after six times, and given up after three seconds")
   func patience() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -73,7 +73,7 @@ struct NackGeneratorTests {
     #expect(nack.patience(roundTrip: roundTrip) == .seconds(1))
   }
 
-  @Test("packets that fall due within three milliseconds are asked for together")
+  @Test("packets that fall due within three milliseconds are requested together")
   func together() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -84,7 +84,7 @@ struct NackGeneratorTests {
     #expect(nack.poll(roundTrip: roundTrip, now: at(29)) == [6])
   }
 
-  @Test("where nobody answers, packets are waited for and never asked for")
+  @Test("where nobody answers, packets are waited for and never requested")
   func silent() {
     var configuration = NackGenerator.Configuration()
     configuration.asks = false
@@ -99,7 +99,7 @@ struct NackGeneratorTests {
     #expect(!nack.isMissing(2))
   }
 
-  @Test("a run of a thousand missing packets is not asked for, and the list stays bounded")
+  @Test("a run of a thousand missing packets is not requested, and the list stays bounded")
   func bounds() {
     var nack = NackGenerator()
     _ = nack.arrived(0, now: at(0))
@@ -125,7 +125,7 @@ struct NackGeneratorTests {
     #expect(nack.count == 4)
   }
 
-  /// A list of 300 holes of which none was ever filled, asked for until few are at a time.
+  /// A list of 300 holes of which none was ever filled, requested until few are at a time.
   private func starved() -> (nack: NackGenerator, time: Int, last: [Int64]) {
     var nack = NackGenerator()
     _ = nack.arrived(0, now: at(0))
@@ -145,12 +145,12 @@ struct NackGeneratorTests {
     let (nack, _, last) = starved()
     #expect((1...4).contains(last.count))
     #expect(last.allSatisfy { $0 <= 60 })
-    // Asking for all of them each round trip would have been some 6,000 questions.
+    // Requesting all of them each round trip would have been some 6,000 questions.
     #expect(nack.requested < 800)
     #expect(nack.count == 300)
   }
 
-  @Test("as soon as answers come, all that is missing is asked for within half a second")
+  @Test("as soon as answers come, all that is missing is requested within half a second")
   func wideAgain() throws {
     var (nack, time, _) = starved()
     let begin = time
@@ -165,11 +165,11 @@ struct NackGeneratorTests {
     }
     #expect(nack.count == 0)
     #expect(asked.count == 300)
-    print("measured: 300 packets that a narrow line lacked are there \(time - begin) ms after it became wide")
+    print("measured: 300 packets that a low bandwidth lacked are there \(time - begin) ms after it became wide")
     #expect(time - begin < 600)
   }
 
-  @Test("a line that loses three datagrams in ten both ways is not taken for a narrow one")
+  @Test("a path that loses three datagrams in ten both ways is not treated as a narrow one")
   func lossyPath() {
     var generator = SeededGenerator(seed: 4)
     var nack = NackGenerator()

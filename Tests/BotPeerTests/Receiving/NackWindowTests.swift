@@ -5,7 +5,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("How many packets are asked for at a time")
+@Suite("How many packets are requested at a time")
 struct NackWindowTests {
   /// A window after many questions, of which a share was answered.
   private func size(answered share: Double, questions: Int = 5_000, from narrow: Bool = false) -> Int {

@@ -27,7 +27,7 @@ struct ReorderBufferTests {
     #expect(buffer.insert(0, at: 0) == .late)
   }
 
-  @Test("a hole stops what is behind it until it is passed over")
+  @Test("a hole stops what is behind it until it is skipped")
   func hole() {
     var buffer = ReorderBuffer<Int>(first: 0, capacity: 64)
     _ = buffer.insert(1, at: 1)

@@ -15,62 +15,62 @@ struct SourceTimelineTests {
   @Test("timestamps wrap forwards and backwards")
   func wrap() {
     var line = SourceTimeline(clockRate: 90_000)
-    #expect(line.place(.max - 10, arrival: at(0)).ticks == Int64(UInt32.max) - 10)
-    #expect(line.place(89, arrival: at(1)).ticks == Int64(UInt32.max) + 90)
-    #expect(line.place(.max, arrival: at(2)).ticks == Int64(UInt32.max))
+    #expect(line.position(.max - 10, arrival: at(0)).ticks == Int64(UInt32.max) - 10)
+    #expect(line.position(89, arrival: at(1)).ticks == Int64(UInt32.max) + 90)
+    #expect(line.position(.max, arrival: at(2)).ticks == Int64(UInt32.max))
   }
 
   @Test("a sender report lies on the line of the packets, wherever they are")
   func report() {
     var line = SourceTimeline(clockRate: 48_000)
-    #expect(line.place(reportOf: 5, ntp: 1) == nil)
-    _ = line.place(.max, arrival: at(0))
-    #expect(line.place(reportOf: 9, ntp: 1)?.ticks == Int64(UInt32.max) + 10)
+    #expect(line.position(reportOf: 5, ntp: 1) == nil)
+    _ = line.position(.max, arrival: at(0))
+    #expect(line.position(reportOf: 9, ntp: 1)?.ticks == Int64(UInt32.max) + 10)
   }
 
-  @Test("a new source goes on where its arrival says")
+  @Test("a new source continues where its arrival says")
   func newSource() {
     var line = SourceTimeline(clockRate: 90_000)
-    let first = line.place(1_000, arrival: at(0)).ticks
+    let first = line.position(1_000, arrival: at(0)).ticks
     line.changeSource()
-    #expect(line.place(3_000_000_000, arrival: at(500)).ticks == first + 45_000)
-    #expect(line.place(3_000_003_000, arrival: at(700)).ticks == first + 48_000)
+    #expect(line.position(3_000_000_000, arrival: at(500)).ticks == first + 45_000)
+    #expect(line.position(3_000_003_000, arrival: at(700)).ticks == first + 48_000)
   }
 
   @Test("a new source that keeps the old one's timestamps keeps their exact distance")
   func keptTimestamps() {
     var line = SourceTimeline(clockRate: 90_000)
-    let first = line.place(1_000, arrival: at(0)).ticks
+    let first = line.position(1_000, arrival: at(0)).ticks
     line.changeSource()
-    #expect(line.place(4_000, arrival: at(60)).ticks == first + 3_000)
+    #expect(line.position(4_000, arrival: at(60)).ticks == first + 3_000)
   }
 
   @Test("where both sources told their wall clock, it decides")
   func wallClock() {
     var line = SourceTimeline(clockRate: 90_000)
-    let first = line.place(1_000, arrival: at(0)).ticks
-    _ = line.place(reportOf: 1_000, ntp: 100 << 32)
+    let first = line.position(1_000, arrival: at(0)).ticks
+    _ = line.position(reportOf: 1_000, ntp: 100 << 32)
     line.changeSource()
-    let next = line.place(7_000_000, arrival: at(480), report: (timestamp: 7_009_000, ntp: 100 << 32 | 1 << 31))
+    let next = line.position(7_000_000, arrival: at(480), report: (timestamp: 7_009_000, ntp: 100 << 32 | 1 << 31))
     // The report says 100.5 s, the packet is 0.1 s older.
     #expect(next.ticks == first + 36_000)
   }
 
-  @Test("a wall clock that makes no sense is not believed")
+  @Test("a wall clock that makes no sense is rejected")
   func absurdWallClock() {
     var line = SourceTimeline(clockRate: 90_000)
-    let first = line.place(1_000, arrival: at(0)).ticks
-    _ = line.place(reportOf: 1_000, ntp: 100 << 32)
+    let first = line.position(1_000, arrival: at(0)).ticks
+    _ = line.position(reportOf: 1_000, ntp: 100 << 32)
     line.changeSource()
-    let next = line.place(70_000_000, arrival: at(500), report: (timestamp: 70_000_000, ntp: .max))
+    let next = line.position(70_000_000, arrival: at(500), report: (timestamp: 70_000_000, ntp: .max))
     #expect(next.ticks == first + 45_000)
   }
 
   @Test("time never goes back when the source changes")
   func monotonic() {
     var line = SourceTimeline(clockRate: 90_000)
-    let first = line.place(50_000, arrival: at(0)).ticks
+    let first = line.position(50_000, arrival: at(0)).ticks
     line.changeSource()
-    #expect(line.place(49_000, arrival: at(0)).ticks == first + 1)
+    #expect(line.position(49_000, arrival: at(0)).ticks == first + 1)
   }
 }

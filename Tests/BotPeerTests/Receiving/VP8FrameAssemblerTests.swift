@@ -11,7 +11,7 @@ import Testing
 struct VP8FrameAssemblerTests {
   private let now = MonotonicInstant.now
 
-  /// A packet: the frame's number is timestamp and picture id.
+  /// A packet: the frame's number is timestamp and frame ID.
   private func packet(_ frame: Int, _ bytes: [UInt8], starts: Bool, ends: Bool) -> ReceivedPacket {
     var payload = ByteBuffer()
     VP8PayloadDescriptor(startsPartition: starts, pictureID: .init(UInt16(frame))).write(into: &payload)
@@ -48,7 +48,7 @@ struct VP8FrameAssemblerTests {
     assembler.add(packet(1, [9], starts: false, ends: false))
     assembler.add(packet(2, delta, starts: true, ends: false))
     #expect(assembler.popFrame() == nil)
-    // Nobody needs to ask for another one.
+    // Nobody needs to request another one.
     #expect(assembler.isGatheringKeyframe)
     assembler.add(packet(3, delta + [8], starts: true, ends: false))
     let frame = try required(assembler.popFrame())
@@ -63,7 +63,7 @@ struct VP8FrameAssemblerTests {
     }
   }
 
-  @Test("a sender with marker bits that begins a frame before it ended one has left out the end of that")
+  @Test("a sender with marker bits that begins a frame before it ended one has skipped the end of that")
   func abandoned() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: true))
@@ -93,7 +93,7 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
   }
 
-  @Test("a first frame of which nobody can tell whether it has its end does not go out")
+  @Test("a first frame of which nobody can say whether it has its end does not go out")
   func firstInDoubt() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))

@@ -96,7 +96,7 @@ struct SRTPSessionTests {
     try bob.unprotectRTP(&first)
   }
 
-  @Test("numbers may begin anew again and again, with loss and disorder around it", arguments: SRTPProfile.allCases)
+  @Test("numbers may start again again and again, with loss and disorder around it", arguments: SRTPProfile.allCases)
   func rollover(profile: SRTPProfile) throws {
     let (alice, bob) = try pair(profile)
     var generator = SeededGenerator(seed: 17)
@@ -136,7 +136,7 @@ struct SRTPSessionTests {
     #expect(refused == 0)
   }
 
-  @Test("a thousand sources one after another are all read, and the newest goes on being read")
+  @Test("a thousand sources one after another are all read, and the newest continues being read")
   func manySources() throws {
     let (alice, bob) = try pair(.aes128GCM)
     for source in UInt32(1)...1_000 {

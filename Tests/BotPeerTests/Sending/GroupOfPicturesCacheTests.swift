@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Group of pictures")
+@Suite("Group of frames")
 struct GroupOfPicturesCacheTests {
   private func frame(_ number: Int, isKeyframe: Bool, bytes: Int = 100) -> EncodedFrame {
     var generator = SeededGenerator(seed: 1)

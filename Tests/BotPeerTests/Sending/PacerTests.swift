@@ -37,7 +37,7 @@ struct PacerTests {
     #expect(pacer.isEmpty)
   }
 
-  @Test("sound goes first, then what is sent again, then pictures")
+  @Test("audio goes first, then what is sent again, then frames")
   func priorities() {
     var pacer = Pacer()
     for priority in [Pacer.Priority.videoFrame, .retransmission, .audio] { pacer.add(entry(priority), now: start) }

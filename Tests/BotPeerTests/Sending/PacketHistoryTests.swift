@@ -47,7 +47,7 @@ struct PacketHistoryTests {
     #expect(history.packet(9_999 - 4_096, roundTrip: .zero, now: start) == nil)
   }
 
-  @Test("a jump in the numbers begins anew")
+  @Test("a jump in the numbers starts again")
   func jump() {
     var history = PacketHistory()
     history.sent(packet(5), now: start)

@@ -30,7 +30,7 @@ struct SendClockTests {
     #expect(clock.ticks(of: MediaTime(ticks: 33, rate: 1_000), codec: .vp8, due: start) == 2_970)
   }
 
-  @Test("a source that begins anew goes on at the present")
+  @Test("a source that starts again continues at the present")
   func anew() {
     var clock = SendClock(epoch: start)
     _ = clock.ticks(of: MediaTime(ticks: 90_000 * 60, rate: 90_000), codec: .vp8, due: start + .seconds(1))

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Absurd packets, in a session")
 struct AbsurdPacketsTests {
-  /// Plays 60 pictures and 100 packets of sound, and between them whatever a test adds.
+  /// Plays 60 frames and 100 audio packets, and between them whatever a test adds.
   private func listen(
     _ media: Negotiated = Negotiated(), disturbing disturb: (inout Listener, Int) -> Void
   ) -> Listener {
@@ -63,7 +63,7 @@ struct AbsurdPacketsTests {
     #expect(listener.gaps(.opus).isEmpty)
   }
 
-  @Test("packets without a payload are padding, and a VP8 payload without a picture is a damaged one")
+  @Test("packets without a payload are padding, and a VP8 payload without a frame is a damaged one")
   func emptyPayloads() throws {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -81,7 +81,7 @@ struct AbsurdPacketsTests {
     #expect(listener.numbers(.vp8) == Array(0..<10) + Array(15..<30))
   }
 
-  @Test("Opus packets of 2.5 and of 120 ms come out as they are; one that says more is left out")
+  @Test("Opus packets of 2.5 and of 120 ms come out as they are; one that says more is skipped")
   func opusDurations() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -113,13 +113,13 @@ struct AbsurdPacketsTests {
       }
       #expect(listener.numbers(.vp8) == Array(0..<20) + Array(40..<60), "\(width)x\(height)")
       #expect(listener.gaps(.vp8).map(\.gap) == [MediaGap(.waitingForKeyframe, framesDropped: 20)])
-      // It does not count for the keyframe that was asked for.
+      // It does not count for the keyframe that was requested.
       #expect(listener.keyframeRequests.count == 2)
       #expect(listener.frames(.vp8).compactMap(\.size).allSatisfy { $0 == VideoSize(width: 4_096, height: 4_096) })
     }
   }
 
-  @Test("a picture that changes its size every 2 s comes out whole")
+  @Test("a frame that changes its size every 2 s comes out whole")
   func sizes() {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -135,7 +135,7 @@ struct AbsurdPacketsTests {
   }
 
   @Test(
-    "sequence numbers that jump lose what they passed over and nothing else",
+    "sequence numbers that jump lose what they skipped and nothing else",
     arguments: [100, 1_500, 5_000, 8_000, 40_000])
   func sequenceJumps(jump: Int) {
     var media = Negotiated()
@@ -174,7 +174,7 @@ struct AbsurdPacketsTests {
       for number in 0..<60 {
         let stamp = wrong(number, video.timestamp)
         var packets = video.videoFrame(number, isKeyframe: number % 10 == 0)
-        for place in packets.indices { packets[place].timestamp = stamp }
+        for position in packets.indices { packets[position].timestamp = stamp }
         listener.receive(packets)
         listener.receive(audio.audio(number))
         listener.run(for: .milliseconds(20))

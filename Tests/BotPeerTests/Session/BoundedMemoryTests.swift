@@ -38,7 +38,7 @@ struct BoundedMemoryTests {
     #expect(try #require(listener.session.receiveStatistics[.video]).packetsLost == 1)
   }
 
-  @Test("holes without end keep no more than the same", arguments: [2, 3, 7])
+  @Test("holes without end keep at most the same", arguments: [2, 3, 7])
   func holes(every: Int) {
     var listener = Listener()
     var sequence: UInt16 = 100
@@ -57,7 +57,7 @@ struct BoundedMemoryTests {
     #expect(most <= 8 << 20 + 40_001)
   }
 
-  @Test("a picture that never ends is cut off at 4 MiB or 8,192 packets", arguments: [1, 1_000])
+  @Test("a frame that never ends is cut off at 4 MiB or 8,192 packets", arguments: [1, 1_000])
   func endlessVideoFrame(size: Int) {
     var assembler = VP8FrameAssembler()
     let now = MonotonicInstant.now
@@ -72,7 +72,7 @@ struct BoundedMemoryTests {
     #expect(frame.map { $0.payload.readableBytes <= (size == 1 ? 8_200 : 4 << 20) } == true)
   }
 
-  @Test("sources without number leave no more than eight behind")
+  @Test("sources without number leave at most eight behind")
   func sources() {
     var media = Negotiated()
     media.announced = false

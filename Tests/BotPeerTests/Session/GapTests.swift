@@ -16,7 +16,7 @@ struct GapTests {
     return media
   }
 
-  /// A call of 20 pictures, the first of them a keyframe, with one in `keyframes` being one too.
+  /// A call of 20 frames, the first of them a keyframe, with one in `keyframes` being one too.
   private func listen(
     _ media: Negotiated, keyframes: Set<Int> = [], describe: (Int, inout VP8PayloadDescriptor) -> Void = { _, _ in },
     losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool,
@@ -46,7 +46,7 @@ struct GapTests {
     #expect(listener.gaps(.vp8).isEmpty)
   }
 
-  @Test("packets of sound that never come are a loss, told with the next that comes")
+  @Test("audio packets that never come are a loss, told with the next that comes")
   func lostAudio() throws {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -65,7 +65,7 @@ struct GapTests {
     #expect(gaps.map(\.gap.delay) == [.milliseconds(400), .milliseconds(400)])
   }
 
-  @Test("a picture lost whole before a keyframe is a loss, and so is one of which a part came")
+  @Test("a frame lost whole before a keyframe is a loss, and so is one of which a part came")
   func lostVideoFrame() {
     var listener = listen(silentAboutLoss, keyframes: [6]) { videoFrame, _ in videoFrame == 5 }
     var gaps = listener.gaps(.vp8)
@@ -79,7 +79,7 @@ struct GapTests {
     #expect(gaps.first?.gap.packetsLost == 1 && gaps.first?.gap.framesDropped == 1)
   }
 
-  @Test("whole pictures left out after a loss were waiting for a keyframe, and the lost packets count with them")
+  @Test("whole frames skipped after a loss were waiting for a keyframe, and the lost packets count with them")
   func waitingForKeyframe() {
     let listener = listen(silentAboutLoss, keyframes: [12]) { videoFrame, part in videoFrame == 5 && part == 1 }
     #expect(listener.numbers(.vp8) == Array(0..<5) + Array(12..<20))
@@ -88,7 +88,7 @@ struct GapTests {
     #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
   }
 
-  @Test("a picture whose rest its sender left out for a keyframe is a loss of no packet, and counts as dropped")
+  @Test("a frame whose rest its sender skipped for a keyframe is a loss of no packet, and counts as dropped")
   func abandoned() {
     let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
       false
@@ -103,17 +103,17 @@ struct GapTests {
     let counts = listener.session.receiveStatistics[.video]
     #expect(counts?.framesDropped == 1 && counts?.frames == 19 && counts?.packetsLost == 0)
     #expect(counts?.packetsExpected == 59 && counts?.packetsReceived == 59)
-    // The keyframe was there at once: none had to be asked for, and no packet.
+    // The keyframe was there at once: none had to be requested, and no packet.
     #expect(counts?.keyframeRequests == 0 && counts?.packetsRequested == 0)
   }
 
   @Test(
-    "a sender that sets no markers loses nothing by that, and its first picture only waits for the second one's end")
+    "a sender that sets no markers loses nothing by that, and its first frame only waits for the second one's end")
   func withoutMarkers() {
     let listener = listen(Negotiated()) { _, _ in
       false
     } changing: { _, packets in
-      for place in packets.indices { packets[place].marker = false }
+      for position in packets.indices { packets[position].marker = false }
     }
     // The last one has no end that could be seen.
     #expect(listener.numbers(.vp8) == Array(0..<19))
@@ -129,7 +129,7 @@ struct GapTests {
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.waitingForKeyframe, framesDropped: 3))
   }
 
-  @Test("of temporal layers, one lost picture of the highest is a loss and nothing else")
+  @Test("of temporal layers, one lost frame of the highest is a loss and nothing else")
   func lostLayer() {
     let listener = listen(silentAboutLoss) { number, descriptor in
       descriptor.baseLayerIndex = UInt8(number / 2)
@@ -145,7 +145,7 @@ struct GapTests {
   }
 
   @Test(
-    "a packet that comes 250 ms late or later, having been asked for, makes what waited late; a faster one does not",
+    "a packet that comes 250 ms late or later, having been requested, makes what waited late; a faster one does not",
     arguments: [240, 260, 900])
   func recoveredLate(milliseconds: Int) throws {
     var listener = Listener()
@@ -176,7 +176,7 @@ struct GapTests {
   }
 
   @Test(
-    "silence that is left out is DTX, by the packet of two bytes at most on either side of it",
+    "silence that is skipped is DTX, by the packet of two bytes at most on either side of it",
     arguments: [true, false])
   func discontinuous(before: Bool) {
     var listener = Listener()
@@ -191,19 +191,19 @@ struct GapTests {
         listener.run(for: .milliseconds(360))
       }
     }
-    let gaps = listener.frames(.opus).enumerated().compactMap { place, frame in frame.gap.map { (place, $0) } }
+    let gaps = listener.frames(.opus).enumerated().compactMap { position, frame in frame.gap.map { (position, $0) } }
     #expect(gaps.map(\.0) == [10])
     #expect(gaps.map(\.1) == [MediaGap(.dtx)])
   }
 
-  @Test("a sender that leaves out media time without a silent packet or a missing number has paused")
+  @Test("a sender that skips media time without a silent packet or a missing number has paused")
   func pausedAudio() {
     var listener = Listener()
     var audio = PacketMaker.audio()
     for number in 0..<30 {
       listener.receive(audio.audio(number))
       listener.run(for: .milliseconds(20))
-      // 40 ms are a clock that is put right; 5 s are a pause.
+      // 40 ms are a clock that is corrected; 5 s are a pause.
       if number == 5 { audio.timestamp &+= 2 * 960 }
       if number == 9 {
         audio.timestamp &+= 5 * 48_000
@@ -214,7 +214,7 @@ struct GapTests {
     #expect(listener.gaps(.opus).first?.gap == MediaGap(.senderPaused))
   }
 
-  @Test("video has paused when more than a second of media time is left out", arguments: [0.9, 1.1])
+  @Test("video has paused when more than a second of media time is skipped", arguments: [0.9, 1.1])
   func pausedVideo(seconds: Double) {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -230,14 +230,14 @@ struct GapTests {
     #expect(listener.gaps(.vp8).allSatisfy { $0.gap == MediaGap(.senderPaused) })
   }
 
-  @Test("a sender whose timestamps stand still while it pauses has paused all the same; a line that was full has not")
+  @Test("a sender whose timestamps stop while it pauses has paused all the same; a path that was full has not")
   func standstill() {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<40 {
       listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       if number == 9 { listener.run(for: .seconds(8)) }
-      // Two seconds of pictures queued on their way, and come all at once.
+      // Two seconds of frames queued on their way, and come all at once.
       if number == 19 { listener.run(for: .seconds(2)) }
       if !(20..<39).contains(number) { listener.run(for: .microseconds(33_333)) }
     }
@@ -255,7 +255,7 @@ struct GapTests {
       listener.run(for: .milliseconds(20))
       if number == 9 {
         var off = Negotiated().bob
-        for place in off.indices where off[place].codec == codec { off[place].receives = false }
+        for position in off.indices where off[position].codec == codec { off[position].receives = false }
         listener.session.configure(off, now: listener.now)
         listener.run(for: .seconds(3))
         listener.session.configure(Negotiated().bob, now: listener.now)
@@ -268,7 +268,7 @@ struct GapTests {
     #expect(listener.numbers(codec) == Array(0..<20))
   }
 
-  @Test("a new source, and numbers that begin anew, are a new connection", arguments: [true, false])
+  @Test("a new source, and numbers that start again, are a new connection", arguments: [true, false])
   func newSource(changesSSRC: Bool) {
     var media = Negotiated()
     media.announced = false
@@ -334,7 +334,7 @@ struct GapTests {
     #expect(listener.gaps(.opus).first?.gap.reason == .lost)
   }
 
-  @Test("the packets that the gaps tell of are the packets that the counts tell of", arguments: [1, 2, 3] as [UInt64])
+  @Test("the packets that the gaps report are the packets that the counts report", arguments: [1, 2, 3] as [UInt64])
   func sum(seed: UInt64) throws {
     var call = SessionCall(
       seed: seed, toBob: .init(loss: 0.05, delay: .milliseconds(25)), media: silentAboutLoss)

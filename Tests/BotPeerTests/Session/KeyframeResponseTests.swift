@@ -84,7 +84,7 @@ struct KeyframeResponseTests {
     #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
   }
 
-  @Test("we ask by full intra request where picture loss indication was not agreed to")
+  @Test("we ask by full intra request where frame loss indication was not agreed to")
   func askedByFullIntraRequest() {
     var media = Negotiated()
     media.pictureLossIndication = false
@@ -119,7 +119,7 @@ struct KeyframeResponseTests {
     #expect(call.bob.frames(.opus).first.flatMap(SyntheticSource.number) == 76)
     let ticks = frames.map(\.time.ticks)
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
-    // Sound and picture stay on one clock: frame 45 and sound 75 are of the same moment.
+    // Audio and video stay on one clock: frame 45 and audio 75 are of the same moment.
     #expect(ticks[46] - ticks[45] < 3_400)
   }
 
@@ -140,7 +140,7 @@ struct KeyframeResponseTests {
     #expect(call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<50))
   }
 
-  @Test("without a keyframe no frame of video is sent, but sound is")
+  @Test("without a keyframe no frame of video is sent, but audio is")
   func noKeyframe() {
     var call = SessionCall()
     call.source?.sendsVideo = false

@@ -1,19 +1,19 @@
 import RTP
 import Testing
 
-/// A made-up encoder's choice of what each picture depends on, and what it says of that in its packets.
+/// A made-up encoder's choice of what each frame depends on, and what it says of that in its packets.
 enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
-  /// Each picture depends on the one before it.
+  /// Each frame depends on the one before it.
   case plain
-  /// The same, with picture ids of 7 bits that wrap.
+  /// The same, with frame ID of 7 bits that wrap.
   case shortIDs
-  /// The same without picture ids: nothing can be known after a loss.
+  /// The same without frame ID: nothing can be known after a loss.
   case noIDs
   /// Two temporal layers, the upper one in chains of four, as browsers do it.
   case twoLayers
-  /// Three temporal layers 0 2 1 2; no picture depends on one of the highest.
+  /// Three temporal layers 0 2 1 2; no frame depends on one of the highest.
   case threeLayers
-  /// The same without picture ids: only the base layer's count tells.
+  /// The same without frame ID: only the base layer's count tells.
   case threeLayersWithoutIDs
 
   var testDescription: String { rawValue }
@@ -30,7 +30,7 @@ enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// The pictures that this one is predicted from.
+  /// The frames that this one is predicted from.
   func references(of number: Int) -> [Int] {
     if isKeyframe(number) { return [] }
     switch self {
@@ -43,14 +43,14 @@ enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// All pictures that cannot be decoded without this one, itself included, of the first `count`.
+  /// All frames that cannot be decoded without this one, itself included, of the first `count`.
   func dependents(of number: Int, count: Int) -> Set<Int> {
     var lost: Set<Int> = [number]
     for later in number..<count where references(of: later).contains(where: lost.contains) { lost.insert(later) }
     return lost
   }
 
-  /// What each of the picture's packets says.
+  /// What each of the frame's packets says.
   func describe(_ number: Int, _ descriptor: inout VP8PayloadDescriptor) {
     switch self {
     case .plain: break

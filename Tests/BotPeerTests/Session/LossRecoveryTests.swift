@@ -108,7 +108,7 @@ struct LossRecoveryTests {
     expectUnbroken(call)
   }
 
-  @Test("a packet that no repeat can bring is given up, and a keyframe is asked for before that")
+  @Test("a packet that no repeat can bring is abandoned, and a keyframe is requested before that")
   func keyframeAfterLoss() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     call.source?.keyframeEvery = 10_000

@@ -29,7 +29,7 @@ struct LossyLinkTests {
     expectAll(received) { $0.way == .milliseconds(25) }
   }
 
-  @Test("the shares of loss and duplicates are those that were asked for, and the seed decides which")
+  @Test("the shares of loss and duplicates are those that were requested, and the seed decides which")
   func shares() {
     var link = LossyLink(.init(loss: 0.1, duplication: 0.05), seed: 1)
     var same = LossyLink(.init(loss: 0.1, duplication: 0.05), seed: 1)
@@ -39,7 +39,7 @@ struct LossyLinkTests {
     #expect(received.map(\.number) == run(&same).map(\.number))
   }
 
-  @Test("bursts have the share and the mean length that were asked for")
+  @Test("bursts have the share and the mean length that were requested")
   func bursts() {
     var conditions = LossyLink.Conditions()
     conditions.bursts = .init(share: 0.1, meanLength: 4)

@@ -7,9 +7,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Pictures that depend on a missing one, in a session")
+@Suite("Frames that depend on a missing one, in a session")
 struct NeverSmearedTests {
-  /// Receives pictures of which some packets never come and cannot be asked for.
+  /// Receives frames of which some packets never come and cannot be requested.
   private func listen(
     _ stream: LayeredStream, count: Int, first: Int = 0, losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool
   ) -> Listener {
@@ -31,7 +31,7 @@ struct NeverSmearedTests {
   }
 
   @Test(
-    "whatever is lost, no picture comes out before those that it is predicted from", arguments: LayeredStream.allCases)
+    "whatever is lost, no frame comes out before those that it is predicted from", arguments: LayeredStream.allCases)
   func safety(stream: LayeredStream) {
     for seed in 1...4 as ClosedRange<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -42,7 +42,7 @@ struct NeverSmearedTests {
       var seen: Set<Int> = []
       for number in listener.numbers(.vp8) {
         #expect(
-          stream.references(of: number).allSatisfy(seen.contains), "\(stream) with seed \(seed), picture \(number)")
+          stream.references(of: number).allSatisfy(seen.contains), "\(stream) with seed \(seed), frame \(number)")
         #expect(seen.insert(number).inserted)
       }
       #expect(!seen.isEmpty)
@@ -50,14 +50,14 @@ struct NeverSmearedTests {
   }
 
   @Test(
-    "one lost picture costs itself and those that are predicted from it, and no other",
+    "one lost frame costs itself and those that are predicted from it, and no other",
     arguments: [LayeredStream.plain, .shortIDs, .noIDs, .threeLayers, .threeLayersWithoutIDs], [true, false])
   func oneLoss(stream: LayeredStream, isWhole: Bool) {
     var costs: [Int: Set<Int>] = [:]
     for victim in 40..<48 {
       let listener = listen(stream, count: 80) { videoFrame, part in videoFrame == victim && (isWhole || part == 0) }
       let expected = Set(0..<80).subtracting(stream.dependents(of: victim, count: 80))
-      #expect(Set(listener.numbers(.vp8)) == expected, "\(stream), picture \(victim)")
+      #expect(Set(listener.numbers(.vp8)) == expected, "\(stream), frame \(victim)")
       #expect(listener.session.receiveStatistics[.video]?.packetsLost == (isWhole ? UInt64(1 + victim % 3) : 1))
       costs[stream.layer(of: victim), default: []].insert(80 - listener.numbers(.vp8).count)
     }
@@ -66,12 +66,12 @@ struct NeverSmearedTests {
     #expect(costs[2] == [1])
     let text = costs.sorted { $0.key < $1.key }.map { "of layer \($0.key) \($0.value.sorted())" }
     print(
-      "measured: in three layers with a keyframe every 32 pictures, one lost", isWhole ? "whole" : "in part",
-      "costs so many pictures:", text.joined(separator: ", "))
+      "measured: in three layers with a keyframe every 32 frames, one lost", isWhole ? "whole" : "in part",
+      "costs so many frames:", text.joined(separator: ", "))
   }
 
   @Test(
-    "in two layers a lost picture of the base costs all to the next keyframe, one of the upper layer at most its chain")
+    "in two layers a lost frame of the base costs all to the next keyframe, one of the upper layer at most its chain")
   func twoLayers() {
     for victim in 40..<56 {
       let stream = LayeredStream.twoLayers
@@ -79,14 +79,14 @@ struct NeverSmearedTests {
       let dependents = stream.dependents(of: victim, count: 80)
       let missing = Set(0..<80).subtracting(listener.numbers(.vp8))
       #expect(missing.isSuperset(of: dependents))
-      // Nobody can tell whether the missing one ended its chain.
+      // Nobody can say whether the missing one ended its chain.
       #expect(missing.subtracting(dependents).isEmpty || victim % 8 == 7)
       #expect(victim % 2 == 0 || missing.count <= 4)
       #expect(victim % 2 == 1 || missing == Set(victim..<64))
     }
   }
 
-  @Test("a lost keyframe costs all up to the next one, which is asked for every 500 ms at most")
+  @Test("a lost keyframe costs all up to the next one, which is requested every 500 ms at most")
   func lostKeyframe() {
     for part in [0, 1, 2, 3] {
       var media = Negotiated()
@@ -95,7 +95,7 @@ struct NeverSmearedTests {
       var video = PacketMaker.video()
       for number in 0..<150 {
         let packets = video.videoFrame(number, isKeyframe: [0, 30, 120].contains(number), packets: 3)
-        for (place, packet) in packets.enumerated() where number != 30 || (part < 3 && place != part) {
+        for (position, packet) in packets.enumerated() where number != 30 || (part < 3 && position != part) {
           listener.receive(packet)
         }
         listener.run(for: .microseconds(33_333))
@@ -111,7 +111,7 @@ struct NeverSmearedTests {
     }
   }
 
-  @Test("a sender that stops in mid-frame and goes on as another source leaves no half picture")
+  @Test("a sender that stops in mid-frame and continues as another source leaves no half frame")
   func stoppedInMidFrame() {
     var media = Negotiated()
     media.announced = false

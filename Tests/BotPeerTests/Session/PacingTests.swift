@@ -10,14 +10,14 @@ import Testing
 
 @Suite("Packets as they leave")
 struct PacingTests {
-  @Test("a keyframe's packets are spread out, and sound does not wait behind them")
+  @Test("a keyframe's packets are spread out, and audio does not wait behind them")
   func keyframe() throws {
     var call = SessionCall()
     call.source?.keyframeBytes = 60_000
     call.run(for: .seconds(1))
     let keyframe = call.alice.rtp.filter { $0.packet.ssrc == Negotiated.aliceVideo }.prefix(50)
     #expect(try #require(keyframe.last).time - (try #require(keyframe.first)).time > .milliseconds(60))
-    for (place, sent) in keyframe.enumerated() where place >= 3 {
+    for (position, sent) in keyframe.enumerated() where position >= 3 {
       let before = keyframe.count { $0.time <= sent.time && $0.time > sent.time - .milliseconds(5) }
       #expect(before <= 8)
     }
@@ -55,7 +55,7 @@ struct PacingTests {
     }
   }
 
-  @Test("picture ids have 15 bits and go up by one with each frame")
+  @Test("frame ID have 15 bits and go up by one with each frame")
   func pictureIDs() throws {
     var call = SessionCall()
     call.run(for: .seconds(3))
@@ -71,7 +71,7 @@ struct PacingTests {
     #expect(zip(ids, ids.dropFirst()).allSatisfy { $1 == ($0 + 1) & 0x7FFF })
   }
 
-  @Test("a source whose time begins anew goes on where the present is, sound and picture together")
+  @Test("a source whose time starts again continues where the present is, audio and video together")
   func restartedSource() throws {
     var call = SessionCall()
     call.run(for: .seconds(2))

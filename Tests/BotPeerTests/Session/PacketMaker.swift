@@ -25,7 +25,7 @@ struct PacketMaker {
     PacketMaker(ssrc: Negotiated.aliceAudio, payloadType: 111, sequence: sequence, timestamp: timestamp)
   }
 
-  /// A picture in `count` packets; its time is 1/30 s after the one before it.
+  /// A frame in `count` packets; its time is 1/30 s after the one before it.
   mutating func videoFrame(
     _ number: Int, isKeyframe: Bool = false, size: VideoSize = VideoSize(width: 640, height: 480),
     packets count: Int = 3,
@@ -40,12 +40,12 @@ struct PacketMaker {
       arrival: .now, using: &generator)
     let payloads = VP8Packetizer(maximumPayloadSize: room).packetize(frame: frame.payload, descriptor: descriptor)
     defer { timestamp &+= 3_000 }
-    return payloads.enumerated().map { place, payload in
-      packet(payload, marker: place == payloads.count - 1)
+    return payloads.enumerated().map { position, payload in
+      packet(payload, marker: position == payloads.count - 1)
     }
   }
 
-  /// A packet of 20 ms of sound.
+  /// A packet of 20 ms of audio.
   mutating func audio(_ number: Int, bytes: Int = 40) -> RTPPacket {
     var payload = ByteBuffer()
     payload.writeInteger(UInt8(0xFC))
@@ -54,7 +54,7 @@ struct PacketMaker {
     return audio(payload: payload)
   }
 
-  /// A packet of sound with that payload, which moves time by 20 ms.
+  /// An audio packet with that payload, which moves time by 20 ms.
   mutating func audio(payload: ByteBuffer) -> RTPPacket {
     defer { timestamp &+= 960 }
     return packet(payload, marker: false)

@@ -25,7 +25,7 @@ struct PacketSumsTests {
     mutating func happens(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &generator) < share }
   }
 
-  /// Pictures and, now and then, packets that hold only padding.
+  /// Frames and, now and then, packets that hold only padding.
   private func tape(
     _ weather: inout NetworkConditions, maker: inout PacketMaker, videoFrames: Range<Int>, from start: Duration
   )
@@ -73,7 +73,7 @@ struct PacketSumsTests {
       wild.play(to: &listener)
       expected += whole.entries.count
       padding += thinned.entries.count { $0.packet.payload.readableBytes == 0 }
-      // Another source, or the same one that begins anew.
+      // Another source, or the same one that starts again.
       if part == 0 { maker.ssrc &+= 0x1000 } else { maker.sequence &+= 30_000 }
     }
     listener.close()
@@ -132,7 +132,7 @@ struct PacketSumsTests {
     #expect(listener.gaps(.vp8).isEmpty)
     print(
       "measured: \(counts.packetsPadding) packets of padding among \(counts.packetsReceived) others:",
-      "\(counts.packetsLost) lost, \(counts.packetsRequested) asked for")
+      "\(counts.packetsLost) lost, \(counts.packetsRequested) requested")
   }
 
   @Test("between two sessions, the receiver's sums are the sender's own counts", arguments: [false, true])
@@ -156,7 +156,7 @@ struct PacketSumsTests {
       #expect(asks == (counts.packetsLost == 0))
       #expect(asks == (counts.packetsRecovered > 0))
       print(
-        "measured: 8 % loss and 3 % duplicates, \(kind), \(asks ? "asked for again" : "not asked for"):",
+        "measured: 8 % loss and 3 % duplicates, \(kind), \(asks ? "requested again" : "not requested"):",
         "\(numbers.count) sent = \(counts.packetsReceived - counts.packetsRecovered) received",
         "+ \(counts.packetsRecovered) recovered + \(counts.packetsLost) lost; \(counts.packetsDuplicated) doubled")
     }

@@ -20,7 +20,7 @@ struct RecordedPackets {
     self.entries = entries
   }
 
-  /// Video of 30 pictures a second.
+  /// Video of 30 frames a second.
   static func video(
     _ count: Int, packets: Int, keyframeEvery: Int = 50, maker: PacketMaker = .video()
   ) -> RecordedPackets {
@@ -37,7 +37,7 @@ struct RecordedPackets {
     return RecordedPackets(entries)
   }
 
-  /// Sound in packets of 20 ms.
+  /// Audio in packets of 20 ms.
   static func audio(_ count: Int, maker: PacketMaker = .audio()) -> RecordedPackets {
     var maker = maker
     return RecordedPackets((0..<count).map { Entry(time: .milliseconds($0 * 20), packet: maker.audio($0)) })
@@ -53,9 +53,9 @@ struct RecordedPackets {
   /// Lets a share of the packets come a second time, at most `depth` places later.
   func doubled(_ share: Double, depth: Int, using generator: inout SeededGenerator) -> RecordedPackets {
     var doubled = entries
-    for place in entries.indices where Double.random(in: 0..<1, using: &generator) < share {
-      let later = min(entries.count - 1, place + Int.random(in: 0...depth, using: &generator))
-      doubled.append(Entry(time: entries[later].time + .microseconds(1), packet: entries[place].packet))
+    for position in entries.indices where Double.random(in: 0..<1, using: &generator) < share {
+      let later = min(entries.count - 1, position + Int.random(in: 0...depth, using: &generator))
+      doubled.append(Entry(time: entries[later].time + .microseconds(1), packet: entries[position].packet))
     }
     return RecordedPackets(doubled.sorted { $0.time < $1.time })
   }

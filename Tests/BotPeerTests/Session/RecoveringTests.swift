@@ -26,11 +26,11 @@ struct RecoveringTests {
   }
 
   /// Frames in their order, with a telling before some of them.
-  private func frames(_ numbers: Range<Int>, tellingBefore told: Set<Int> = []) -> [Step] {
-    numbers.flatMap { told.contains($0) ? [.recovering, .frame($0)] : [.frame($0)] }
+  private func frames(_ numbers: Range<Int>, tellingBefore reported: Set<Int> = []) -> [Step] {
+    numbers.flatMap { reported.contains($0) ? [.recovering, .frame($0)] : [.frame($0)] }
   }
 
-  /// Hears 40 pictures, of which single packets come late, or never.
+  /// Hears 40 frames, of which single packets come late, or never.
   private func listen(late: [Int: Duration], never: Set<Int> = [], keyframes: Set<Int> = [0]) -> Listener {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -41,8 +41,8 @@ struct RecoveringTests {
       if never.contains(number) { packets.remove(at: 1) }
       listener.receive(packets)
       let next = listener.now + .microseconds(33_333)
-      while let place = withheld.firstIndex(where: { $0.due <= next }) {
-        let (due, packet) = withheld.remove(at: place)
+      while let position = withheld.firstIndex(where: { $0.due <= next }) {
+        let (due, packet) = withheld.remove(at: position)
         listener.run(until: due)
         listener.receive(packet)
       }
@@ -56,7 +56,7 @@ struct RecoveringTests {
     "a hole that is filled in less than 100 ms is not told, an older one is told once and before the frame that ends it",
     arguments: [90, 110, 400])
   func once(milliseconds: Int) {
-    // The picture itself shows the hole: its last packet comes at once.
+    // The frame itself shows the hole: its last packet comes at once.
     let listener = listen(late: [10: .milliseconds(milliseconds)])
     #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: milliseconds < 100 ? [] : [10]))
   }
@@ -81,14 +81,14 @@ struct RecoveringTests {
     #expect(listener.numbers(.vp8) == [0, 1])
   }
 
-  @Test("each hole is told by itself, also one that was there when the one before it was filled")
+  @Test("each hole is given by itself, also one that was there when the one before it was filled")
   func each() {
     let listener = listen(
       late: [5: .milliseconds(150), 20: .milliseconds(300), 21: .milliseconds(500), 30: .milliseconds(50)])
     #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: [5, 20, 21]))
   }
 
-  @Test("a hole that is given up is told once")
+  @Test("a hole that is abandoned is told once")
   func givenUp() {
     let listener = listen(late: [:], never: [10], keyframes: [0, 30])
     #expect(steps(listener.events, .vp8) == frames(0..<10) + frames(30..<40, tellingBefore: [30]))
@@ -109,7 +109,7 @@ struct RecoveringTests {
     #expect(steps(listener.events, .vp8) == frames(0..<5) + [.recovering, .recovering])
   }
 
-  @Test("sound that is waited for is told as well, and no other track is")
+  @Test("audio that is waited for is told as well, and no other track is")
   func audio() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -129,14 +129,14 @@ struct RecoveringTests {
     call.run(for: .seconds(20))
     call.toBob.conditions.loss = 0
     call.settle()
-    var (told, late, untold) = (0, 0, 0)
+    var (reported, late, untold) = (0, 0, 0)
     var isReported = false
     for event in call.bob.events {
       switch event {
       case .recovering(.video):
         #expect(!isReported)
         isReported = true
-        told += 1
+        reported += 1
       case .frame(let frame) where frame.codec == .vp8:
         if frame.gap?.reason == .recoveredLate {
           late += 1
@@ -146,8 +146,8 @@ struct RecoveringTests {
       default: break
       }
     }
-    print("measured: 10 % loss both ways for 20 s: \(told) waits of 100 ms or more told, \(late) of 250 ms or more")
-    #expect(told > 20)
+    print("measured: 10 % loss both ways for 20 s: \(reported) waits of 100 ms or more told, \(late) of 250 ms or more")
+    #expect(reported > 20)
     #expect(late > 0 && untold == 0)
   }
 }

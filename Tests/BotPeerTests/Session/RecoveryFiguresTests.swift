@@ -33,7 +33,7 @@ struct RecoveryFiguresTests {
   }
 
   @Test(
-    "at 1, 5 and 10 % of loss both ways and 50 ms round trip every packet of video and sound is recovered",
+    "at 1, 5 and 10 % of loss both ways and 50 ms round trip every packet of video and audio is recovered",
     arguments: Kind.allCases, [true, false])
   func all(kind: Kind, retransmission: Bool) throws {
     for share in [0.01, 0.05, 0.1] {
@@ -70,7 +70,7 @@ struct RecoveryFiguresTests {
     var media = Negotiated()
     media.retransmission = retransmission
     media.audioNack = true
-    // As a live encoder's: what is asked for besides the packets does not show in the pictures.
+    // As a live encoder's: what is requested besides the packets does not show in the frames.
     var configuration = MediaSession.Configuration()
     configuration.sending.keyframeAnswer = .source
     var call = SessionCall(
@@ -84,7 +84,7 @@ struct RecoveryFiguresTests {
     let pauses = zip(requests, requests.dropFirst()).map { $1 - $0 }
     #expect(pauses.allSatisfy { $0 >= .milliseconds(500) })
     print(
-      "measured: 30 % random loss for 60 s, \(retransmission ? "RTX" : "plain"): \(requests.count) keyframes asked for,",
+      "measured: 30 % random loss for 60 s, \(retransmission ? "RTX" : "plain"): \(requests.count) keyframes requested,",
       "\(pauses.min().map { "\($0)" } ?? "none") apart at least")
     for codec in Codec.allCases {
       let sent = call.played.filter { $0.codec == codec }
@@ -104,7 +104,7 @@ struct RecoveryFiguresTests {
       let duration = end.time.duration(since: first.time)
       let wanted = try #require(sent.last).time.duration(since: try #require(sent.first).time)
       #expect(abs(duration / wanted - 1) < 0.01)
-      // Wherever the line goes on without a gap, it goes on by exactly one frame.
+      // Wherever the line continues without a gap, it continues by exactly one frame.
       for (one, next) in zip(frames, frames.dropFirst()) where next.gap == nil {
         #expect(next.time.ticks - one.time.ticks == (codec == .vp8 ? 3_000 : 960))
       }
@@ -120,7 +120,7 @@ struct RecoveryFiguresTests {
   }
 
   @Test(
-    "after 5 s of 300 kb/s for a stream of 600 kb/s the picture is the present one again within 2 s",
+    "after 5 s of 300 kb/s for a stream of 600 kb/s the frame is the present one again within 2 s",
     arguments: [true, false], 1...3 as ClosedRange<UInt64>)
   func limit(isLive: Bool, seed: UInt64) throws {
     var configuration = MediaSession.Configuration()
@@ -146,8 +146,8 @@ struct RecoveryFiguresTests {
     }
     let counts = try #require(call.bob.session.receiveStatistics[.video])
     print(
-      "measured: 5 s of 300 kb/s for 600 kb/s, \(isLive ? "live" : "replayed"), seed \(seed): the present picture after",
-      "\(wait.map { "\($0)" } ?? "never"); \(asked) packets asked for meanwhile, \(counts.packetsRequested - asked) after"
+      "measured: 5 s of 300 kb/s for 600 kb/s, \(isLive ? "live" : "replayed"), seed \(seed): the present frame after",
+      "\(wait.map { "\($0)" } ?? "never"); \(asked) packets requested meanwhile, \(counts.packetsRequested - asked) after"
     )
     #expect(try #require(wait) < .seconds(2))
     // What the line carries is not used up by repeats: some 40 packets a second of them came through.

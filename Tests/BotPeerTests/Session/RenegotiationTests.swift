@@ -42,7 +42,7 @@ struct RenegotiationTests {
       call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<call.played.count { $0.codec == .vp8 }))
   }
 
-  @Test("a section that is gone ends with its last counts, and the other goes on")
+  @Test("a section that is gone ends with its last counts, and the other continues")
   func removedVideo() {
     var call = SessionCall()
     call.run(for: .seconds(1))

@@ -55,12 +55,12 @@ struct ReorderingTests {
     #expect(steps.allSatisfy { $0 == (codec == .vp8 ? 3_000 : 960) })
     print(
       "measured: \(codec.rawValue) \(depth) packets out of order, seed \(seed): \(mixed.entries.count) packets came for",
-      "\(tape.entries.count), \(counts.packetsRequested) asked for in vain, \(frames.count) of \(count) frames the same"
+      "\(tape.entries.count), \(counts.packetsRequested) requested in vain, \(frames.count) of \(count) frames the same"
     )
   }
 
   @Test(
-    "sound 15 packets out of order and 5 % of it doubled comes out as if it were neither",
+    "audio 15 packets out of order and 5 % of it doubled comes out as if it were neither",
     arguments: 1...8 as ClosedRange<UInt64>)
   func audio(seed: UInt64) throws {
     // Half of the seeds wrap: number and timestamp in the midst of what is out of order.
@@ -74,7 +74,7 @@ struct ReorderingTests {
     arguments: 1...8 as ClosedRange<UInt64>)
   func video(seed: UInt64) throws {
     let maker: PacketMaker = seed % 2 == 0 ? .video() : .video(sequence: 65_300, timestamp: .max - 40 * 3_000)
-    // With ten packets a picture 30 places are 100 ms: those that are missed meanwhile are asked for.
+    // With ten packets a frame 30 places are 100 ms: those that are missed meanwhile are requested.
     try expectNoDifference(
       .video(80, packets: 10, maker: maker), depth: 30, codec: .vp8, media: Negotiated(), seed: seed, count: 80)
     // With three they are a third of a second.

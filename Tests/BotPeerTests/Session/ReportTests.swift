@@ -73,7 +73,7 @@ struct ReportTests {
     #expect(events.map(\.arrival) == [now])
   }
 
-  @Test("of a hundred sender reports in a datagram one is told, and of those that go on coming one in 50 ms")
+  @Test("of a hundred sender reports in a datagram one is told, and of those that continue coming one in 50 ms")
   func floodOfReports() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
     let start = ContinuousClock.now

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Floods of requests, in a session")
 struct RequestFloodTests {
-  @Test("16,000 packets asked for again each second are not sent again 16,000 times a second")
+  @Test("16,000 packets requested again each second are not sent again 16,000 times a second")
   func nackFlood() throws {
     var media = Negotiated()
     media.audioNack = true
@@ -39,7 +39,7 @@ struct RequestFloodTests {
     let video = sent.filter { $0.ssrc == Negotiated.aliceVideo }.map(\.byteCount).reduce(0, +)
     let repeats = again.map(\.byteCount).reduce(0, +)
     print(
-      "measured: asked for 16,000 packets a second, it sent \(Int(Double(again.count) / seconds)) again a second,",
+      "measured: requested 16,000 packets a second, it sent \(Int(Double(again.count) / seconds)) again a second,",
       "\(repeats / 1_000) kB in \(Int(seconds)) s beside \(video / 1_000) kB of video")
     #expect(repeats <= video * 3 / 2 + RetransmissionBudget.most)
     var counts: [UInt16: Int] = [:]
@@ -48,7 +48,7 @@ struct RequestFloodTests {
       counts[number, default: 0] += 1
     }
     #expect(try #require(counts.values.max()) <= PacketHistory.maximumRepetition)
-    // The peer that floods still gets its sound, each packet at most so often too, and its pictures.
+    // The peer that floods still gets its audio, each packet at most so often too, and its frames.
     call.settle()
     expectSame(call.bob.frames(.opus).map(\.payload), call.played.filter { $0.codec == .opus }.map(\.payload))
     expectSame(call.bob.frames(.vp8).map(\.payload), call.played.filter { $0.codec == .vp8 }.map(\.payload))
@@ -69,7 +69,7 @@ struct RequestFloodTests {
     }
     let seconds = (call.now - start) / .seconds(1)
     let bits = Double(call.alice.rtp[before...].map(\.packet.byteCount).reduce(0, +)) * 8
-    print("measured: asked for 1,000 keyframes a second, it sent \(Int(bits / seconds / 1_000)) kb/s")
+    print("measured: requested 1,000 keyframes a second, it sent \(Int(bits / seconds / 1_000)) kb/s")
     #expect(call.alice.keyframeRequests.count <= 5)
     #expect(bits / seconds < Pacer.Configuration().maximumRate * 1.05)
   }

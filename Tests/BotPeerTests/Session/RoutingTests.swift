@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Finding the track of a packet, between two sessions")
 struct RoutingTests {
-  /// How a sender tells what its packets are.
+  /// How a sender says what its packets are.
   enum Signs: String, CaseIterable {
     case sources, mids, payloadTypes
 
@@ -99,7 +99,7 @@ struct RoutingTests {
     call.run(for: .seconds(3))
     call.settle()
     let numbers = call.bob.frames(.vp8).compactMap(SyntheticSource.number)
-    // Alice was asked for a keyframe, and sent the whole group again.
+    // Alice was requested a keyframe, and sent the whole group again.
     #expect(numbers.first == 0)
     #expect(
       Array(numbers.suffix(60))

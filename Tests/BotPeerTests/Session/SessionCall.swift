@@ -41,7 +41,7 @@ struct SessionCall {
   var toBob: LossyLink
   var toAlice: LossyLink
   var source: SyntheticSource?
-  /// Whether the source makes a keyframe when one is asked for.
+  /// Whether the source makes a keyframe when one is requested.
   var sourceMakesKeyframes = false
   /// The frames that were given to Alice.
   var played: [EncodedFrame] = []
@@ -175,7 +175,7 @@ struct SessionCall {
 struct Negotiated {
   var retransmission = true
   var nack = true
-  /// Whether sound is asked for again as well, as between two of us.
+  /// Whether audio is requested again as well, as between two of us.
   var audioNack = false
   var transportWide = true
   var maximumBitrateEstimate = false

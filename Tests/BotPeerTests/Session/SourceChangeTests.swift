@@ -71,7 +71,7 @@ struct SourceChangeTests {
       "recovered, \(counts.packetsLost) lost, no step but 3,000 ticks")
   }
 
-  @Test("a new SSRC is followed at once, and time goes on as by the clock", arguments: [true, false])
+  @Test("a new SSRC is followed at once, and time continues as by the clock", arguments: [true, false])
   func newSource(knowsClock: Bool) throws {
     var media = Negotiated()
     media.announced = false
@@ -111,13 +111,13 @@ struct SourceChangeTests {
     print(
       "measured: a new SSRC, \(knowsClock ? "with" : "without") reports: \(frames.count) frames, a step of",
       "\(ticks.count > 90 ? ticks[90] - ticks[89] : 0) ticks instead of 3,000")
-    for (place, step) in zip(ticks, ticks.dropFirst()).map({ $1 - $0 }).enumerated() {
+    for (position, step) in zip(ticks, ticks.dropFirst()).map({ $1 - $0 }).enumerated() {
       // Only at the border, and only without reports, does the time of arrival decide.
-      #expect(abs(step - 3_000) <= (place == 89 && !knowsClock ? 4_500 : place == 89 ? 2 : 0))
+      #expect(abs(step - 3_000) <= (position == 89 && !knowsClock ? 4_500 : position == 89 ? 2 : 0))
     }
   }
 
-  @Test("a sender that begins its numbers anew under the same SSRC is followed")
+  @Test("a sender that begins its numbers again under the same SSRC is followed")
   func restartedNumbers() {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     call.source?.keyframeEvery = 60

@@ -2,7 +2,7 @@ import Media
 import NIOCore
 import TestSupport
 
-/// A camera and a microphone that do not exist: 30 VP8 frames and 50 Opus packets a second, told apart by their bytes.
+/// A camera and a microphone that do not exist: 30 VP8 frames and 50 Opus packets a second, distinguished by their bytes.
 struct SyntheticSource {
   var generator: SeededGenerator
   let start: ContinuousClock.Instant
@@ -12,7 +12,7 @@ struct SyntheticSource {
   var size = VideoSize(width: 640, height: 480)
   var sendsAudio = true
   var sendsVideo = true
-  /// Makes the next picture a keyframe.
+  /// Makes the next frame a keyframe.
   var keyframeIsWanted = false
   private(set) var videoFrames = 0
   private(set) var audioFrames = 0
@@ -79,7 +79,7 @@ struct SyntheticSource {
 
   /// The number that a frame of this source holds.
   static func number(of frame: EncodedFrame) -> Int? {
-    let place = frame.codec == .opus ? 1 : frame.isKeyframe ? 10 : 3
-    return frame.payload.getInteger(at: frame.payload.readerIndex + place, as: UInt32.self).map(Int.init)
+    let position = frame.codec == .opus ? 1 : frame.isKeyframe ? 10 : 3
+    return frame.payload.getInteger(at: frame.payload.readerIndex + position, as: UInt32.self).map(Int.init)
   }
 }

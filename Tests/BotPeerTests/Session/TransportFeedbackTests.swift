@@ -53,14 +53,14 @@ struct TransportFeedbackTests {
     }
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))
-    let told = Told(call.bob)
+    let reported = Told(call.bob)
     // What is lost after the last arrival cannot be known, and the first number is where telling begins.
-    #expect(Set(told.arrivals.keys) == Set(sent).subtracting(lost))
-    #expect(told.arrivals.values.allSatisfy { $0.count == 1 })
+    #expect(Set(reported.arrivals.keys) == Set(sent).subtracting(lost))
+    #expect(reported.arrivals.values.allSatisfy { $0.count == 1 })
     let leaving = Dictionary(call.alice.rtp.map { (number($0.packet) ?? 0, $0.time) }) { first, _ in first }
-    let origin = try #require(told.arrivals.first)
+    let origin = try #require(reported.arrivals.first)
     let base = (try #require(leaving[origin.key]) - call.start) / .microseconds(250) - Double(origin.value[0])
-    for (number, times) in told.arrivals {
+    for (number, times) in reported.arrivals {
       let left = (try #require(leaving[number]) - call.start) / .microseconds(250) - base
       // The way takes 20 to 28 ms, so any two ways differ by 8 ms, or 32 units, at most.
       #expect(abs(Double(times[0]) - left) <= 34)
@@ -71,15 +71,15 @@ struct TransportFeedbackTests {
   func order() throws {
     var call = SessionCall(seed: 5, toBob: .init(loss: 0.05, delay: .milliseconds(20)))
     call.run(for: .seconds(10))
-    let told = Told(call.bob)
-    #expect((95...101).contains(told.feedbacks.count))
-    for (earlier, later) in zip(told.feedbacks, told.feedbacks.dropFirst()) {
+    let reported = Told(call.bob)
+    #expect((95...101).contains(reported.feedbacks.count))
+    for (earlier, later) in zip(reported.feedbacks, reported.feedbacks.dropFirst()) {
       #expect(later.packet.feedbackPacketCount == earlier.packet.feedbackPacketCount &+ 1)
       #expect(later.packet.baseSequenceNumber == earlier.packet.baseSequenceNumber &+ earlier.packet.packetStatusCount)
       #expect(later.time - earlier.time >= .milliseconds(100))
     }
-    expectAll(told.feedbacks.dropFirst()) { $0.packet.mediaSSRC == Negotiated.aliceVideo }
-    expectAll(told.feedbacks) { [0xB001, 0xB002].contains($0.packet.senderSSRC) }
+    expectAll(reported.feedbacks.dropFirst()) { $0.packet.mediaSSRC == Negotiated.aliceVideo }
+    expectAll(reported.feedbacks) { [0xB001, 0xB002].contains($0.packet.senderSSRC) }
   }
 
   @Test("a packet that comes after it was told as lost is told later, and nothing received is taken back")
@@ -89,10 +89,10 @@ struct TransportFeedbackTests {
     var call = SessionCall(seed: 6, toBob: line)
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))
-    let told = Told(call.bob)
-    #expect(Set(told.arrivals.keys) == Set(call.alice.rtp.compactMap { number($0.packet) }))
+    let reported = Told(call.bob)
+    #expect(Set(reported.arrivals.keys) == Set(call.alice.rtp.compactMap { number($0.packet) }))
     var received: Set<UInt16> = []
-    for (_, feedback) in told.feedbacks {
+    for (_, feedback) in reported.feedbacks {
       let arrived = Set(feedback.arrivals.map(\.sequenceNumber))
       for offset in 0..<feedback.packetStatusCount where !arrived.contains(feedback.baseSequenceNumber &+ offset) {
         #expect(!received.contains(feedback.baseSequenceNumber &+ offset))

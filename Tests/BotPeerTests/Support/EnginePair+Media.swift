@@ -15,7 +15,7 @@ extension EnginePair {
     bob.source = SyntheticFrameSource(seed: seed + 1, start: now, shape: shape, kinds: kinds)
   }
 
-  /// Ends the playing, and tells what each side has sent since it began.
+  /// Ends the playing, and says what each side has sent since it began.
   mutating func stopPlaying() -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
     defer {
       alice.source = nil
@@ -24,7 +24,7 @@ extension EnginePair {
     return (alice.source?.sent ?? [], bob.source?.sent ?? [])
   }
 
-  /// Has both sides send sound and pictures in real time; returns what each sent.
+  /// Has both sides send audio and video in real time; returns what each sent.
   mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (
     fromAlice: [EncodedFrame], fromBob: [EncodedFrame]
   ) {
@@ -48,7 +48,7 @@ extension EnginePair.Side {
     }
   }
 
-  /// Expects that every frame that came out is one that was sent, byte for byte, and that every picture can be decoded: it
+  /// Expects that every frame that came out is one that was sent, byte for byte, and that every frame can be decoded: it
   /// is a keyframe, or the next after the one before it.
   func expectUnbroken(
     _ sent: [EncodedFrame], from first: Int = 0, sourceLocation: SourceLocation = #_sourceLocation

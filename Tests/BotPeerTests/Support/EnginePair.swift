@@ -158,7 +158,7 @@ struct EnginePair {
     if !condition(self) { throw NeverHappened(within: limit) }
   }
 
-  /// What a test waited for did not come about.
+  /// What a test waited for did not be established.
   struct NeverHappened: Error {
     let within: Duration
   }

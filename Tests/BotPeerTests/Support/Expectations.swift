@@ -1,6 +1,6 @@
 import Testing
 
-/// Expects two lists to be the same, and tells where they part if they are not.
+/// Expects two lists to be the same, and says where they part if they are not.
 ///
 /// `#expect` would describe every element of both, which takes minutes when these are thousands of buffers.
 func expectSame<Element: Equatable>(
@@ -9,17 +9,17 @@ func expectSame<Element: Equatable>(
 ) {
   guard actual != wanted else { return }
   let first = zip(actual, wanted).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-  let place = first ?? min(actual.count, wanted.count)
+  let position = first ?? min(actual.count, wanted.count)
   Issue.record(
-    "\(about()) \(actual.count) instead of \(wanted.count) elements; they part at number \(place).",
+    "\(about()) \(actual.count) instead of \(wanted.count) elements; they part at number \(position).",
     sourceLocation: sourceLocation)
 }
 
-/// Expects something of every element of a long list, and tells which is the first that breaks it.
+/// Expects something of every element of a long list, and says which is the first that breaks it.
 func expectAll<Element>(
   _ elements: some Sequence<Element>, sourceLocation: SourceLocation = #_sourceLocation,
   _ holds: (Element) throws -> Bool
 ) rethrows {
-  guard let place = try elements.enumerated().first(where: { try !holds($0.element) })?.offset else { return }
-  Issue.record("It does not hold of element number \(place).", sourceLocation: sourceLocation)
+  guard let position = try elements.enumerated().first(where: { try !holds($0.element) })?.offset else { return }
+  Issue.record("It does not hold of element number \(position).", sourceLocation: sourceLocation)
 }

@@ -29,7 +29,7 @@ struct SyntheticMedia {
     self.shape = shape
   }
 
-  /// The next picture, 30 a second, the first a keyframe.
+  /// The next frame, 30 a second, the first a keyframe.
   mutating func videoFrame() -> EncodedFrame {
     let isKeyframe = videoFrames % shape.keyframeEvery == 0
     var payload = ByteBuffer()
@@ -48,7 +48,7 @@ struct SyntheticMedia {
       arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
   }
 
-  /// The next 20 ms of sound.
+  /// The next 20 ms of audio.
   mutating func audio() -> EncodedFrame {
     // RFC 6716, 3.1: CELT, fullband, 20 ms, mono, one frame.
     var payload = ByteBuffer(bytes: [0xF8])
@@ -62,8 +62,8 @@ struct SyntheticMedia {
 
   /// Random bytes, cut out of a stock at a random place: far cheaper than drawing each.
   private mutating func fill(_ payload: inout ByteBuffer, count: Int) {
-    let place = Int.random(in: 0...Self.stock.count - count, using: &generator)
-    payload.writeBytes(Self.stock[place..<place + count])
+    let position = Int.random(in: 0...Self.stock.count - count, using: &generator)
+    payload.writeBytes(Self.stock[position..<position + count])
   }
 
   private static let stock: [UInt8] = {
@@ -75,7 +75,7 @@ struct SyntheticMedia {
 extension EncodedFrame {
   /// The number that a made-up frame holds.
   var madeUpNumber: Int? {
-    let place = codec == .opus ? 1 : isKeyframe ? 10 : 3
-    return payload.getInteger(at: payload.readerIndex + place, as: UInt32.self).map(Int.init)
+    let position = codec == .opus ? 1 : isKeyframe ? 10 : 3
+    return payload.getInteger(at: payload.readerIndex + position, as: UInt32.self).map(Int.init)
   }
 }

@@ -16,14 +16,14 @@ struct FindingTests {
     return Finding(of: result, peer: peer, impairment: impairment)
   }
 
-  @Test("a freeze of which packets are to blame is told with their loss and the keyframes that were asked for")
+  @Test("a freeze of which packets are to blame is told with their loss and the keyframes that were requested")
   func loss() {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), lossAtFreeze: 0.4).report
     let found = finding("video.freeze.longest", limit: 0.5, in: peer)
     #expect(found.worst?.start == 8)
     #expect(found.meanwhile.first?.hasPrefix("loss rose to 3") == true)
     #expect(found.meanwhile.dropFirst().first == "video fell to 14 kbit/s (else 1.15 Mbit/s)")
-    #expect(found.meanwhile.contains("2 keyframes were asked for"))
+    #expect(found.meanwhile.contains("2 keyframes were requested"))
   }
 
   @Test("that no packet was lost is said only where it is sure, and never against the reason that was found")
@@ -50,16 +50,16 @@ struct FindingTests {
   }
 
   @Test("a rule about a series is placed where the series is beyond the limit")
-  func places() {
+  func positions() {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), skew: 0.3, lossAtFreeze: 0.4).report
     let fps = finding("video.fps", limit: 15, in: peer)
-    #expect(fps.places.count == 1)
+    #expect(fps.positions.count == 1)
     #expect(fps.worst.map { $0.start >= 7.9 && $0.start + $0.duration <= 10.3 } == true)
     // It lasted for all of the call, so that nothing else explains it.
     let skew = finding("av.skew.p95", limit: 0.08, in: peer)
-    #expect(skew.places.count == 1)
+    #expect(skew.positions.count == 1)
     #expect(skew.meanwhile.isEmpty)
-    #expect(finding("video.firstFrame", limit: 1, in: peer).places.isEmpty)
-    #expect(finding("video.fps", limit: 15, in: peer, outcome: .notMeasured).places.isEmpty)
+    #expect(finding("video.firstFrame", limit: 1, in: peer).positions.isEmpty)
+    #expect(finding("video.fps", limit: 15, in: peer, outcome: .notMeasured).positions.isEmpty)
   }
 }

@@ -95,7 +95,7 @@ struct HTMLReportTests {
     }
     for sentence in [
       "Failed", report.summary, "4.06 times the limit", "8.1 s \u{2013} 10.1 s", "loss rose to 3",
-      "2 keyframes were asked for",
+      "2 keyframes were requested",
       "this check impaired the line on purpose (receive: loss=20%,burst=5)",
       "Longest freeze: 120 ms before, 2.03 s now.",
       "2026-11-20 02:00:00 UTC", "10.0.0.9:41044", "SRTP_AES128_CM_SHA1_80", "DTLS connected", "36.2 dB, worst 28.8 dB",
@@ -105,11 +105,11 @@ struct HTMLReportTests {
     }
   }
 
-  @Test("says of a call that never came about which step was reached, and which was not")
+  @Test("says of a call that never was established which step was reached, and which was not")
   func tellsOfNoCall() throws {
     let text = ParsedXML.elements(of: try page("never")).map(\.text).joined(separator: "\n")
     for sentence in [
-      "The call never came about.", "the peer offered only mDNS names",
+      "The call never was established.", "the peer offered only mDNS names",
       "\u{2717} never, though it was waited for 29.26 s", "4 rules could not be measured",
     ] {
       let isThere = text.contains(sentence)
@@ -169,7 +169,7 @@ struct HTMLReportTests {
     let lines = elements.filter { $0.name == "path" && ($0.attributes["class"] ?? "").hasPrefix("line") }
     let most = lines.map { ($0.attributes["d"] ?? "").count { $0 == "L" || $0 == "M" } }.max() ?? 0
     #expect(most <= LaneSeries.pointLimit)
-    let label = elements.first { ($0.attributes["aria-label"] ?? "").hasPrefix("Pictures a second") }?.attributes[
+    let label = elements.first { ($0.attributes["aria-label"] ?? "").hasPrefix("Frames a second") }?.attributes[
       "aria-label"]
     #expect(label?.contains("highest 87.0 fps") == true)
     let values = elements.compactMap { $0.attributes["data-values"] }.first ?? ""

@@ -37,10 +37,10 @@ struct ReportChartTests {
     #expect(broken.held.values == [1, 2, nil, nil, nil, nil, 3, 4])
   }
 
-  @Test("stretches beyond a limit go on over steps of which nothing is known")
-  func stretches() {
+  @Test("stretches beyond a limit continue over steps of which nothing is known")
+  func intervals() {
     let series = LaneSeries(step: 0.5, values: [0, 9, nil, 9, 0, nil, 9])
-    let found = series.stretches { $0 > 5 }.map { [$0.start, $0.duration] }
+    let found = series.intervals { $0 > 5 }.map { [$0.start, $0.duration] }
     #expect(found == [[0.5, 1.5], [3, 0.5]])
   }
 

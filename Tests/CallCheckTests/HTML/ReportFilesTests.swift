@@ -27,7 +27,7 @@ struct ReportFilesTests {
   }
 
   @Test("no PNG is made of pixels that do not fit")
-  func refusals() {
+  func rejections() {
     #expect(PNGImage.bytes(width: 2, height: 2, rgb: [1, 2, 3]) == nil)
     #expect(PNGImage.bytes(width: 0, height: 0, rgb: []) == nil)
     #expect(PNGImage.bytes(width: 5000, height: 1, rgb: [UInt8](repeating: 0, count: 15_000)) == nil)

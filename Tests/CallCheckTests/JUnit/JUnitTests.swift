@@ -57,17 +57,17 @@ struct JUnitTests {
   func countsAgree(name: String) throws {
     let report = try #require(Self.reports.first { $0.0 == name }?.1)
     let elements = ParsedXML.elements(of: report.junit)
-    func isIn(_ element: ParsedXML.Element, _ place: Int) -> Bool {
+    func isIn(_ element: ParsedXML.Element, _ position: Int) -> Bool {
       var parent = element.parent
       while let index = parent {
-        if index == place { return true }
+        if index == position { return true }
         parent = elements[index].parent
       }
       return false
     }
-    for (place, suite) in elements.enumerated() where suite.name.hasPrefix("testsuite") {
+    for (position, suite) in elements.enumerated() where suite.name.hasPrefix("testsuite") {
       for (count, child) in [("tests", "testcase"), ("failures", "failure"), ("errors", "error")] {
-        let found = elements.count { $0.name == child && isIn($0, place) }
+        let found = elements.count { $0.name == child && isIn($0, position) }
         #expect(suite.attributes[count] == "\(found)")
       }
     }
@@ -95,7 +95,7 @@ struct JUnitTests {
     #expect(elements.first { $0.name == "testsuite" }?.attributes["timestamp"] == "2026-11-21T19:20:00")
   }
 
-  @Test("calls a call that never came about an error, and every rule that could not be measured a failure")
+  @Test("calls a call that never was established an error, and every rule that could not be measured a failure")
   func tellsOfNoCall() throws {
     let elements = ParsedXML.elements(of: SampleReport.neverCameAbout.junit)
     let errors = elements.filter { $0.name == "error" }
@@ -141,7 +141,7 @@ struct JUnitTests {
       judge.joined(at: SyntheticCall.instant(0.2))
       for participantEvent in try SyntheticCall().participantEvents() {
         for number in 0..<came {
-          judge.take(
+          judge.receive(
             participantEvent.event, of: ParticipantID("\(room) \(number)"),
             at: SyntheticCall.instant(participantEvent.time))
         }

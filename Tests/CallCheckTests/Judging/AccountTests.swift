@@ -25,8 +25,8 @@ struct AccountTests {
     order.removeAll { lost.contains($0) }
     for doubled in [5, 50, 80] { order.insert(doubled, at: (order.firstIndex(of: doubled) ?? 0) + 1) }
     for late in [20, 70] {
-      let place = try #require(order.firstIndex(of: late))
-      order.swapAt(place, place + 1)
+      let position = try #require(order.firstIndex(of: late))
+      order.swapAt(position, position + 1)
     }
     var time = 0.05
     for number in order {
@@ -35,7 +35,7 @@ struct AccountTests {
     }
     let pattern = try #require(judge.report(at: SyntheticCall.instant(time)).peers.first?.pattern)
     print(
-      "measured: of 120 pictures 7 lost, 3 doubled, 2 late: \(pattern.missing), \(pattern.doubled), \(pattern.reordered)"
+      "measured: of 120 frames 7 lost, 3 doubled, 2 late: \(pattern.missing), \(pattern.doubled), \(pattern.reordered)"
     )
     #expect(pattern.numbersPainted == 120)
     #expect(pattern.missing == 7)
@@ -47,12 +47,12 @@ struct AccountTests {
   }
 
   @Test(
-    "what comes back of our own pictures is counted to the frame, under random loss", arguments: [1, 2, 3] as [UInt64])
+    "what comes back of our own frames is counted to the frame, under random loss", arguments: [1, 2, 3] as [UInt64])
   func returned(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let videoFrames = try NumberedVideoFrames(count: 240)
     let judge = judge()
-    // The loop is closed only after the tenth picture; what was sent before is not missed.
+    // The loop is closed only after the tenth frame; what was sent before is not missed.
     let lost = Set((12..<180).filter { _ in Int.random(in: 0..<100, using: &generator) < 5 })
     let end = 8.0
     var inputs: [(time: Double, isSent: Bool, number: Int)] = []
@@ -69,10 +69,10 @@ struct AccountTests {
       if input.isSent { judge.sent(frame, at: now) } else { judge.receive(frame, from: SyntheticCall.peer, at: now) }
     }
     let returned = try #require(judge.report(at: SyntheticCall.instant(end)).peers.first?.returned)
-    // Pictures of the last quarter of a second are still on their way.
+    // Frames of the last quarter of a second are still on their way.
     let back = (10..<240).filter { !lost.contains($0) && videoFrames.time($0) + 0.25 < end }.count
     print(
-      "measured: \(lost.count) of our pictures lost (seed \(seed)): \(returned.missing) missing, \(returned.returned) of "
+      "measured: \(lost.count) of our frames lost (seed \(seed)): \(returned.missing) missing, \(returned.returned) of "
         + "\(back) back, round trip p50 \(returned.roundTrip?.p50 ?? 9) s")
     #expect(returned.missing == lost.count)
     #expect(returned.returned == back)
@@ -109,15 +109,15 @@ struct AccountTests {
     let pattern = try #require(try call.report().peers.first?.pattern)
     let video = try #require(pattern.videoDelay)
     let audio = try #require(pattern.audioDelay)
-    print("measured: delay \(delay) s: pictures \(video.p50), p95 \(video.p95) s; sound \(audio.p50) s")
+    print("measured: delay \(delay) s: frames \(video.p50), p95 \(video.p95) s; audio \(audio.p50) s")
     #expect(abs(video.p50 - delay) < 0.002)
     #expect(abs(video.p95 - delay) < 0.005)
     #expect(abs(video.worst - delay) < 0.005)
-    // A packet of sound is 20 ms long, and can be sent only when its last sample was made.
+    // An audio packet is 20 ms long, and can be sent only when its last sample was made.
     #expect(abs(audio.p50 - delay - 0.02) < 0.005)
   }
 
-  @Test("a pattern that begins anew is no loss")
+  @Test("a pattern that starts again is no loss")
   func restart() throws {
     let videoFrames = try NumberedVideoFrames(count: 30)
     let judge = judge()
@@ -137,7 +137,7 @@ struct AccountTests {
     #expect(tracker.numbersPainted == 90)
     #expect(tracker.numbersSeen == 90)
     #expect(tracker.doubled == 0)
-    // The same pictures once more, with the same times, are doubled ones.
+    // The same frames once more, with the same times, are doubled ones.
     let pattern = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.pattern)
     #expect(pattern.doubled == 29)
     #expect(pattern.missing == 1)

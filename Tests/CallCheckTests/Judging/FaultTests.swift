@@ -7,7 +7,7 @@ struct FaultTests {
   @Test("a good call: all of the program's own rules hold")
   func good() throws {
     let report = try SyntheticCall().report()
-    #expect(report.failedRules == [], "\(report.told)")
+    #expect(report.failedRules == [], "\(report.reported)")
     #expect(report.verdict == .held)
     #expect(report.diagnosis == nil)
     #expect(report.results.count == report.rules.count)
@@ -37,7 +37,7 @@ struct FaultTests {
     var call = SyntheticCall()
     call.black = 4..<7
     let report = try call.report()
-    #expect(report.failedRules == ["video.black.longest <= 1s"], "\(report.told)")
+    #expect(report.failedRules == ["video.black.longest <= 1s"], "\(report.reported)")
     let value = try #require(report.result("video.black.longest <= 1s")?.value)
     print("measured: black for 3 s: \(value) s")
     #expect(abs(value - 3) < 0.1)
@@ -48,20 +48,20 @@ struct FaultTests {
     var call = SyntheticCall()
     call.silent = 3.05..<6.05
     let report = try call.report()
-    #expect(report.failedRules == ["audio.silence.longest <= 2s"], "\(report.told)")
+    #expect(report.failedRules == ["audio.silence.longest <= 2s"], "\(report.reported)")
     let value = try #require(report.result("audio.silence.longest <= 2s")?.value)
     print("measured: silent for 3 s: \(value) s")
     #expect(abs(value - 3) < 0.1)
   }
 
-  @Test("five pictures a second fail the rule about that and no other")
+  @Test("five frames a second fail the rule about that and no other")
   func fiveVideoFrames() throws {
     var call = SyntheticCall()
     call.framesPerSecond = 5
     let report = try call.report()
-    #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
+    #expect(report.failedRules == ["video.fps >= 15"], "\(report.reported)")
     let value = try #require(report.result("video.fps >= 15")?.value)
-    print("measured: 5 pictures a second: \(value)")
+    print("measured: 5 frames a second: \(value)")
     #expect(abs(value - 5) < 0.2)
     #expect(report.peers.first?.video?.freezes.count == 0)
   }
@@ -71,7 +71,7 @@ struct FaultTests {
     var call = SyntheticCall()
     call.paused = 4..<6
     let report = try call.report()
-    #expect(report.failedRules == ["video.freeze.longest <= 1s"], "\(report.told)")
+    #expect(report.failedRules == ["video.freeze.longest <= 1s"], "\(report.reported)")
     let video = try #require(report.peers.first?.video)
     print("measured: paused for 2 s: \(video.freezes.longest) s")
     #expect(abs(video.freezes.longest - 2) < 0.2)
@@ -83,27 +83,27 @@ struct FaultTests {
     #expect(sentence.contains("because the sender sent nothing"))
   }
 
-  @Test("the same picture for 4 s fails the rule about that and no other")
+  @Test("the same frame for 4 s fails the rule about that and no other")
   func frozen() throws {
     var call = SyntheticCall()
     call.duration = 9
     call.standing = 3..<7
     let report = try call.report()
-    #expect(report.failedRules == ["video.frozen.longest <= 3s"], "\(report.told)")
+    #expect(report.failedRules == ["video.frozen.longest <= 3s"], "\(report.reported)")
     let video = try #require(report.peers.first?.video)
-    print("measured: the same picture for 4 s: \(video.frozen.longest) s")
+    print("measured: the same frame for 4 s: \(video.frozen.longest) s")
     #expect(abs(video.frozen.longest - 4) < 0.2)
     #expect(video.freezes.count == 0)
   }
 
-  @Test("sound that is 300 ms late fails the rule about skew and no other", arguments: [0.3, 0.15])
+  @Test("audio that is 300 ms late fails the rule about skew and no other", arguments: [0.3, 0.15])
   func lateAudio(delay: Double) throws {
     var call = SyntheticCall()
     call.audioDelay = delay
     let report = try call.report()
-    #expect(report.failedRules == ["av.skew.p95 <= 120ms"], "\(report.told)")
+    #expect(report.failedRules == ["av.skew.p95 <= 120ms"], "\(report.reported)")
     let skew = try #require(report.peers.first?.skew)
-    print("measured: sound \(delay) s late: skew p95 \(skew.total.p95) s")
+    print("measured: audio \(delay) s late: skew p95 \(skew.total.p95) s")
     // A packet of 20 ms can be sent only when its last sample is there.
     #expect(abs(skew.total.p95 - delay) < 0.03)
     #expect(skew.total.p50 > 0)
@@ -114,7 +114,7 @@ struct FaultTests {
     var call = SyntheticCall()
     call.leaves = 5
     let report = try call.report()
-    #expect(report.failedRules == ["absent <= 1s"], "\(report.told)")
+    #expect(report.failedRules == ["absent <= 1s"], "\(report.reported)")
     let value = try #require(report.result("absent <= 1s")?.value)
     print("measured: left 3 s before the end: \(value) s")
     #expect(abs(value - 3) < 0.1)
@@ -122,25 +122,25 @@ struct FaultTests {
     #expect(sentence.contains("the peer left the room"))
   }
 
-  @Test("clipped sound fails the rule about that and no other")
+  @Test("clipped audio fails the rule about that and no other")
   func clipped() throws {
     var call = SyntheticCall()
     call.clipped = 3..<5
     let report = try call.report()
-    #expect(report.failedRules == ["audio.clipped.ratio <= 10%"], "\(report.told)")
+    #expect(report.failedRules == ["audio.clipped.ratio <= 10%"], "\(report.reported)")
     let audio = try #require(report.peers.first?.audio)
     print("measured: clipped for 2 s: \(audio.clipped.total) s, peak \(audio.peak) dB")
     #expect(abs(audio.clipped.total - 2) < 0.15)
   }
 
-  @Test("a hole of 600 ms in the sound fails the rule about that and no other")
+  @Test("a hole of 600 ms in the audio fails the rule about that and no other")
   func hole() throws {
     var call = SyntheticCall()
     call.lostAudio = Set(120..<150)
     let report = try call.report()
-    #expect(report.failedRules == ["audio.gap.longest <= 500ms"], "\(report.told)")
+    #expect(report.failedRules == ["audio.gap.longest <= 500ms"], "\(report.reported)")
     let audio = try #require(report.peers.first?.audio)
-    print("measured: 30 packets of sound lost: hole of \(audio.gaps.longest) s, \(audio.concealed) s made up")
+    print("measured: 30 audio packets lost: hole of \(audio.gaps.longest) s, \(audio.concealed) s made up")
     #expect(abs(audio.gaps.longest - 0.6) < 0.01)
     #expect(abs(audio.concealed - 0.2) < 0.01)
     #expect(audio.gaps.list.first?.reason == AudioGapReason.lost.rawValue)

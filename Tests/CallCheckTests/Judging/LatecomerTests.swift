@@ -18,7 +18,7 @@ struct LatecomerTests {
     judge.joined(at: SyntheticCall.instant(0.2))
     let participantEvents = try call.participantEvents()
     for participantEvent in participantEvents {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     judge.step(.seen, of: Self.other, at: SyntheticCall.instant(came))
     if let media {
@@ -34,9 +34,9 @@ struct LatecomerTests {
   }
 
   @Test("are told of and not failed, whether they were connected or not", arguments: [nil, 7.5])
-  func told(media: Double?) throws {
+  func reported(media: Double?) throws {
     let report = try report(another: 7, media: media)
-    #expect(report.verdict == .held, "\(report.told)")
+    #expect(report.verdict == .held, "\(report.reported)")
     #expect(report.summary.hasSuffix("rules held for 1 peer."))
     #expect(report.peers.map(\.cameLate) == [nil, 1])
     #expect(report.results.allSatisfy { $0.peer != Self.other.text })

@@ -4,9 +4,9 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("Pictures that are left out, and peers that are not judged")
+@Suite("Frames that are skipped, and peers that are not judged")
 struct LeftOutTests {
-  /// A call of which the pictures of one second are left out.
+  /// A call of which the frames of one second are skipped.
   private func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
     var call = SyntheticCall()
     call.duration = 5
@@ -23,21 +23,21 @@ struct LeftOutTests {
         continue
       }
       if let leftOut = videoFrames, participantEvent.time >= 3 {
-        judge.take(.leftOut(leftOut), of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+        judge.receive(.leftOut(leftOut), of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
         videoFrames = nil
       }
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     return judge.report(at: SyntheticCall.instant(call.duration))
   }
 
   @Test("are counted, and told with their time in the table, as JSON, on the page and as JUnit")
-  func told() throws {
+  func reported() throws {
     let report = try report()
     let leftOut = try #require(report.peers.first?.leftOut)
     #expect(leftOut.videoFrames == 30)
     #expect(abs(leftOut.first - 2) < 0.04 && abs(leftOut.last - 2.98) < 0.04)
-    let sentence = "This machine could not decode all that came: 30 pictures were left out."
+    let sentence = "This machine could not decode all that came: 30 frames were skipped."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 200).contains(sentence))
     let (page, junit) = (HTMLReport(report).text, report.junit)
@@ -68,7 +68,7 @@ struct LeftOutTests {
       #expect(result.outcome == .inconclusive)
       #expect(
         result.sentence.hasSuffix(
-          " could not be judged: this machine could not decode all that came: 30 pictures were left out."))
+          " could not be judged: this machine could not decode all that came: 30 frames were skipped."))
     }
     #expect(report.junit.contains(#"failures="0" errors="0" skipped="7""#))
     let skipped = ParsedXML.elements(of: report.junit).filter { $0.name == "skipped" }
@@ -86,15 +86,15 @@ struct LeftOutTests {
     #expect(report.results.map(\.outcome) == [.inconclusive, .failed])
   }
 
-  @Test("before the first picture that was seen make that one late, too")
+  @Test("before the first frame that was seen make that one late, too")
   func first() throws {
     var call = SyntheticCall()
     call.duration = 2
     let judge = CallJudge(call.options)
     let early = SkippedFrames(bytes: 100, isKeyframe: true, arrival: SyntheticCall.instant(1.02))
-    judge.take(.leftOut(early), of: SyntheticCall.peer, at: SyntheticCall.instant(1.03))
+    judge.receive(.leftOut(early), of: SyntheticCall.peer, at: SyntheticCall.instant(1.03))
     for participantEvent in try call.participantEvents() {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let report = judge.report(at: SyntheticCall.instant(2))
     #expect(report.result("video.firstFrame <= 5s")?.outcome == .inconclusive)
@@ -119,7 +119,7 @@ struct LeftOutTests {
     let report = try report()
     let comparison = report.compared(with: try report.withoutLeftOut)
     #expect(!(comparison.worse + comparison.better).contains { $0.measurement.hasPrefix("video.f") })
-    #expect(comparison.remarks.contains { $0.hasPrefix("In this check not all pictures were decoded") })
+    #expect(comparison.remarks.contains { $0.hasPrefix("In this check not all frames were decoded") })
   }
 
   @Test("peers beyond the most that are judged are counted, in the room and as present, and that is told")
@@ -137,7 +137,7 @@ struct LeftOutTests {
     // The last one never sends anything.
     for participantEvent in audio {
       for name in ["a", "b", "c"] {
-        judge.take(participantEvent.event, of: ParticipantID(name), at: SyntheticCall.instant(participantEvent.time))
+        judge.receive(participantEvent.event, of: ParticipantID(name), at: SyntheticCall.instant(participantEvent.time))
       }
     }
     let report = judge.report(at: SyntheticCall.instant(2))
@@ -154,7 +154,7 @@ struct LeftOutTests {
 }
 
 extension CheckReport {
-  /// The same as if every picture had been looked at.
+  /// The same as if every frame had been looked at.
   fileprivate var withoutLeftOut: CheckReport {
     get throws {
       var report = self

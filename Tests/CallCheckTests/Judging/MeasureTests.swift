@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What is measured")
 struct MeasureTests {
-  @Test("pictures that were made in time but came late are told as held up on their way")
+  @Test("frames that were made in time but came late are told as held up on their way")
   func heldUp() throws {
     let videoFrames = try NumberedVideoFrames(count: 90)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -31,12 +31,13 @@ struct MeasureTests {
     call.duration = 2
     let judge = CallJudge(call.options)
     judge.step(.seen, of: SyntheticCall.peer, at: SyntheticCall.instant(0.1))
-    // Whoever hears of packets has been kept waiting; frames tell when theirs came.
+    // Anyone who hears of packets has been kept waiting; frames say when theirs came.
     func tell() { judge.step(.firstPacket, of: SyntheticCall.peer, at: SyntheticCall.instant(1.3)) }
     if isReportedFirst { tell() }
     for participantEvent in try call.participantEvents() {
       guard case .frame = participantEvent.event else { continue }
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time + 0.3))
+      judge.receive(
+        participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time + 0.3))
     }
     if !isReportedFirst { tell() }
     let steps = try #require(judge.report(at: SyntheticCall.instant(2)).peers.first?.steps)
@@ -64,7 +65,7 @@ struct MeasureTests {
     #expect(video.freezes.list.map(\.reason) == [expected[reason]?.rawValue])
   }
 
-  @Test("pictures that end before the check does are a freeze to its end")
+  @Test("frames that end before the check does are a freeze to its end")
   func untilEnd() throws {
     let videoFrames = try NumberedVideoFrames(count: 30)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -78,7 +79,7 @@ struct MeasureTests {
     #expect(abs(video.freezes.longest - 3) < 0.05)
   }
 
-  @Test("a picture that cannot be decoded is an error, and the freeze that it makes says so")
+  @Test("a frame that cannot be decoded is an error, and the freeze that it makes says so")
   func damaged() throws {
     let videoFrames = try NumberedVideoFrames(count: 60)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -93,7 +94,7 @@ struct MeasureTests {
     #expect(video.freezes.list.map(\.reason) == [FreezeReason.undecodable.rawValue])
   }
 
-  @Test("a picture that is sent again now and then does not end a freeze")
+  @Test("a frame that is sent again now and then does not end a freeze")
   func refreshed() throws {
     let videoFrames = try NumberedVideoFrames(count: 60)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -153,7 +154,7 @@ struct MeasureTests {
         return videoFrame
       }, count: 150, bitrate: bitrate)
     print(
-      "measured: a scene with noise at \(bitrate / 1_000) kb/s: the same picture for \(video.frozen.longest) s at most")
+      "measured: a scene with noise at \(bitrate / 1_000) kb/s: the same frame for \(video.frozen.longest) s at most")
     #expect(video.frozen.longest < 3)
   }
 
@@ -172,7 +173,7 @@ struct MeasureTests {
     #expect(video.frozen.count == 0, "\(video.frozen)")
   }
 
-  @Test("a stuck picture is found although the encoder goes on to make it finer", arguments: [60_000, 300_000])
+  @Test("a stuck frame is found although the encoder continues to make it finer", arguments: [60_000, 300_000])
   func stuck(bitrate: Int) throws {
     let scene = scene(VideoSize(width: 320, height: 240))
     let video = try report({ _ in scene }, count: 150, bitrate: bitrate)
@@ -193,7 +194,7 @@ struct MeasureTests {
     let judge = CallJudge(small.options)
     let half = try small.participantEvents()
     for participantEvent in half {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     for participantEvent in try large.participantEvents() {
       guard case .frame(var frame) = participantEvent.event else { continue }
@@ -206,7 +207,7 @@ struct MeasureTests {
     #expect(abs((video.sizes.last?.time ?? 0) - 2.05) < 0.05)
   }
 
-  @Test("sent and received counts are put together, also when they begin anew")
+  @Test("sent and received counts are put together, also when they start again")
   func counts() throws {
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     func sample(_ time: Double, expected: UInt64, lost: UInt64, recovered: UInt64, sent: UInt64) {
@@ -228,7 +229,7 @@ struct MeasureTests {
     }
     sample(1, expected: 100, lost: 2, recovered: 3, sent: 50)
     sample(2, expected: 200, lost: 4, recovered: 6, sent: 100)
-    // The connection was made anew.
+    // The connection was made again.
     sample(3, expected: 100, lost: 2, recovered: 0, sent: 50)
     let peer = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first)
     let video = try #require(peer.connection.video)
@@ -268,13 +269,13 @@ struct MeasureTests {
             owner: SyntheticCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000,
             arrival: frame.arrival), of: SyntheticCall.peer)
       }
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let peer = try #require(judge.report(at: SyntheticCall.instant(6)).peers.first)
     let skew = try #require(peer.skew)
     #expect(skew.source == .senderReports)
     print(
-      "measured: sound 200 ms late on its way, by sender reports: \(skew.total.p50) s, on the way \(skew.network ?? 9) s"
+      "measured: audio 200 ms late on its way, by sender reports: \(skew.total.p50) s, on the way \(skew.network ?? 9) s"
     )
     #expect(abs(skew.total.p50 - 0.22) < 0.005)
     #expect(abs((skew.network ?? 9) - 0.22) < 0.005)
@@ -290,14 +291,14 @@ struct MeasureTests {
     var hasReport: Set<Codec> = []
     for participantEvent in try call.participantEvents() {
       if case .frame(let frame) = participantEvent.event, hasReport.insert(frame.codec).inserted {
-        // A sender that delays its sound before it stamps it, or a line that delays it afterwards.
+        // A sender that delays its audio before it stamps it, or a path that delays it afterwards.
         let late = atSender && frame.codec == .opus ? UInt64(0.2 * 4_294_967_296) : 0
         judge.clock(
           ClockReport(
             owner: SyntheticCall.peer, codec: frame.codec, time: frame.time, ntp: 0xE000_0000_0000_0000 + late,
             arrival: frame.arrival), of: SyntheticCall.peer)
       }
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let skew = try #require(judge.report(at: SyntheticCall.instant(6)).peers.first?.skew)
     #expect(skew.source == .pattern)

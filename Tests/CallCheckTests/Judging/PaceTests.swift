@@ -5,12 +5,12 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("The rate of pictures")
+@Suite("The rate of frames")
 struct PaceTests {
-  /// A picture: when the sender made it by its own stamps, and when it came.
+  /// A frame: when the sender made it by its own stamps, and when it came.
   private typealias Shot = (made: Double, arrived: Double)
 
-  /// Pictures at a rate that come as they are made.
+  /// Frames at a rate that come as they are made.
   private func camera(_ rate: Double, from start: Double = 0, to end: Double) -> [Shot] {
     (0..<Int(((end - start) * rate).rounded())).map { number in
       let made = start + Double(number) / rate
@@ -18,7 +18,7 @@ struct PaceTests {
     }
   }
 
-  /// As this program plays a file to a newcomer: all of the past within nine tenths of the time to the next picture.
+  /// As this program plays a file to a newcomer: all of the past within nine tenths of the time to the next frame.
   private func squeeze(_ count: Int) -> [Shot] {
     (1...count).map { number -> Shot in
       let share = Double(number) / Double(count)
@@ -26,7 +26,7 @@ struct PaceTests {
     }
   }
 
-  /// What a check that lasts until a time says of pictures.
+  /// What a check that lasts until a time says of frames.
   private func peer(of shots: [Shot], until end: Double) throws -> PeerReport {
     let size = VideoSize(width: 32, height: 32)
     let encoder = try VP8Encoder(.init(size: size))
@@ -45,13 +45,13 @@ struct PaceTests {
   }
 
   @Test(
-    "pictures since the last keyframe that a newcomer is sent at once, squeezed into one moment, make it no higher",
+    "frames since the last keyframe that a newcomer is sent at once, squeezed into one moment, make it no higher",
     arguments: [40, 99])
   func squeezed(past: Int) throws {
     let replayed = squeeze(past)
     let peer = try peer(of: replayed + camera(10, from: 1.5, to: 6), until: 6)
     let video = try #require(peer.video)
-    print("measured: 10 fps and \(past) pictures of the past at once: \(video.fps) fps")
+    print("measured: 10 fps and \(past) frames of the past at once: \(video.fps) fps")
     #expect(video.frames == past + 45)
     #expect(abs(video.fps - 10) < 1)
     #expect(peer.timeline.fps.allSatisfy { ($0 ?? 0) <= 15 })
@@ -70,7 +70,7 @@ struct PaceTests {
     #expect(abs(video.fps - 10) < 0.3)
   }
 
-  @Test("pictures that are played again whenever a keyframe is asked for do not make it higher")
+  @Test("frames that are played again whenever a keyframe is requested do not make it higher")
   func again() throws {
     var shots = camera(10, to: 10)
     for second in 1..<10 {
@@ -91,7 +91,7 @@ struct PaceTests {
     #expect(abs(video.fps - rate) < 0.01)
   }
 
-  @Test("60 pictures a second whose stamps and arrivals both waver, and come in heaps, stay 60")
+  @Test("60 frames a second whose stamps and arrivals both waver, and come in heaps, stay 60")
   func wavering() throws {
     var generator = SeededGenerator(seed: 4)
     func random() -> Double { Double(generator.next() % 1_000) / 1_000 }
@@ -112,7 +112,7 @@ struct PaceTests {
     #expect(abs(video.fps - 32.5) < 0.3)
   }
 
-  @Test("pictures that were held up on the way and came all at once still count: the sender made them")
+  @Test("frames that were held up on the way and came all at once still count: the sender made them")
   func heldUp() throws {
     let shots = camera(30, to: 8).map { shot -> Shot in
       (shot.made, (3..<4.5).contains(shot.arrived) ? 4.5 : shot.arrived)

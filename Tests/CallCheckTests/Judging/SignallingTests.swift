@@ -16,18 +16,18 @@ struct SignallingTests {
   }
 
   @Test("is told with its time in the table, as JSON, on the page and as JUnit; the media's rules decide all the same")
-  func told() throws {
+  func reported() throws {
     let report = try report { judge in
       judge.disconnected(at: SyntheticCall.instant(3), because: "The server closed the connection.")
       // To try again and fail is the same loss.
       judge.disconnected(at: SyntheticCall.instant(4), because: "Nothing listens there.")
     }
-    #expect(report.verdict == .held, "\(report.told)")
+    #expect(report.verdict == .held, "\(report.reported)")
     let losses = try #require(report.roomReport.signallingLost)
     #expect(losses == [.init(start: 3, duration: 5, regained: false, reason: "The server closed the connection.")])
     let sentence =
       "The room's server was lost at 3 s and did not come back (the server closed the connection). "
-      + "Calls go on without it, but nobody new can come."
+      + "Calls continue without it, but nobody new can come."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 300).contains(sentence))
     let isOnPage = HTMLReport(report).text.contains("server was lost at 3 s")
@@ -68,7 +68,7 @@ struct SignallingTests {
     options.rules = RuleList([try Rule("signalling.lost <= 1s")])
     let judge = CallJudge(options)
     for participantEvent in try SyntheticCall().participantEvents() {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let report = judge.report(at: SyntheticCall.instant(8))
     #expect(report.results.map(\.outcome) == [.notMeasured])

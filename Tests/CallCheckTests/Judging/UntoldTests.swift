@@ -3,7 +3,7 @@ import Testing
 
 @testable import CallCheck
 
-@Suite("Media that went on, and of which nobody can tell")
+@Suite("Media that continued, and of which nobody can tell")
 struct UntoldTests {
   /// A call of 5 s that is told for 3 s.
   private func report(_ kinds: [MediaKind], until end: Double = 5) throws -> CheckReport {
@@ -12,14 +12,14 @@ struct UntoldTests {
     let judge = CallJudge(call.options)
     judge.joined(at: SyntheticCall.instant(0.2))
     for participantEvent in try call.participantEvents() {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     for kind in kinds { judge.wentOn(kind, of: SyntheticCall.peer, until: SyntheticCall.instant(end)) }
     judge.step(.gone(.closedByUs, "The recording was stopped."), of: SyntheticCall.peer, at: SyntheticCall.instant(end))
     return judge.report(at: SyntheticCall.instant(end))
   }
 
-  @Test("is a freeze and a gap in the sound up to there, and is called that of the end")
+  @Test("is a freeze and a gap in the audio up to there, and is called that of the end")
   func untold() throws {
     let peer = try #require(report([.video, .audio]).peers.first)
     let freeze = try #require(peer.video?.freezes.worst)

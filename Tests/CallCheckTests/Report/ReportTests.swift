@@ -9,12 +9,12 @@ struct ReportTests {
   func act() throws {
     var report = SampleReport.held
     report.act = .init(name: "sudden-leave", performed: 2)
-    let told = "sudden-leave, done 2 times"
-    #expect(report.table(width: 200).contains("We misbehaved on purpose: \(told)."))
+    let reported = "sudden-leave, done 2 times"
+    #expect(report.table(width: 200).contains("We misbehaved on purpose: \(reported)."))
     let (page, junit) = (HTMLReport(report).text, report.junit)
-    let isOnPage = page.contains("Misbehaved") && page.contains(told)
+    let isOnPage = page.contains("Misbehaved") && page.contains(reported)
     #expect(isOnPage)
-    #expect(junit.contains("name=\"misbehaved\" value=\"\(told)\""))
+    #expect(junit.contains("name=\"misbehaved\" value=\"\(reported)\""))
     #expect(try CheckReport(parsing: Array(report.json.utf8)).act == report.act)
   }
 
@@ -28,7 +28,7 @@ struct ReportTests {
       let judge = CallJudge(call.options)
       judge.joined(at: SyntheticCall.instant(0.2))
       for (index, participantEvent) in participantEvents.enumerated() {
-        judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+        judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
         // Looking changes nothing.
         if index.isMultiple(of: 100) {
           _ = judge.report(at: SyntheticCall.instant(participantEvent.time))
@@ -79,7 +79,7 @@ struct ReportTests {
   func long() throws {
     let videoFrames = try NumberedVideoFrames(count: 2)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
-    // A picture every 2 s for five hours, and every fifth one after a pause that is a freeze.
+    // A frame every 2 s for five hours, and every fifth one after a pause that is a freeze.
     var time = 1.0
     for round in 0..<1_500 {
       judge.receive(videoFrames.frame(round % 2, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
@@ -112,12 +112,12 @@ struct ReportTests {
       try good.participantEvents().map { ($0, SyntheticCall.peer) } + bad.participantEvents().map { ($0, other) }
     all.sort { ($0.0.time, $0.1.text) < ($1.0.time, $1.1.text) }
     for (participantEvent, peer) in all {
-      judge.take(participantEvent.event, of: peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let report = judge.report(at: SyntheticCall.instant(5))
     #expect(report.roomReport.peersAtOnce == 2)
     #expect(report.results.filter { !$0.holds }.map(\.peer) == ["peer-2"])
-    #expect(report.failedRules == ["video.fps >= 15"], "\(report.told)")
+    #expect(report.failedRules == ["video.fps >= 15"], "\(report.reported)")
     #expect(report.summary == "1 of \(report.rules.count) rules failed for 1 of 2 peers.")
     let status = judge.status(at: SyntheticCall.instant(5))
     #expect(status.awaited == [])
@@ -136,11 +136,11 @@ struct ReportTests {
     #expect(judge.status(at: SyntheticCall.instant(0.25)).awaited == ["1 more peer"])
     var seen: [String] = []
     for participantEvent in try call.participantEvents() {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
       let awaited = judge.status(at: SyntheticCall.instant(participantEvent.time)).awaited.joined(separator: ", ")
       if seen.last != awaited { seen.append(awaited) }
     }
     #expect(
-      seen == ["a connection to peer-1", "pictures of peer-1, sound of peer-1", "sound of peer-1", ""])
+      seen == ["a connection to peer-1", "frames of peer-1, audio of peer-1", "audio of peer-1", ""])
   }
 }

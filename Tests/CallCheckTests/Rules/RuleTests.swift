@@ -60,11 +60,11 @@ struct RuleTests {
     ])
   func near(name: String, meant: String) throws {
     let error = try #require(#expect(throws: Rule.ParseError.self) { try Rule("\(name) >= 1") })
-    guard case .unknownName(let told, let near) = error else {
+    guard case .unknownName(let reported, let near) = error else {
       Issue.record("\(error)")
       return
     }
-    #expect(told == name)
+    #expect(reported == name)
     #expect(near.contains(meant), "\(near)")
     #expect(near.count <= 5)
     #expect(error.description.hasPrefix("There is no measurement \"\(name)\""))

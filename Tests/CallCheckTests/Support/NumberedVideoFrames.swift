@@ -4,15 +4,15 @@ import Media
 import NIOCore
 import Pattern
 
-/// Pictures of the pattern of which each is a keyframe, so that they can be lost, doubled and put into another order without
+/// Frames of the pattern of which each is a keyframe, so that they can be lost, doubled and put into another order without
 /// harm to the others.
 struct NumberedVideoFrames {
   static let size = VideoSize(width: 160, height: 120)
   let payloads: [ByteBuffer]
-  /// Pictures a second.
+  /// Frames a second.
   let rate: Double
 
-  /// - Parameter numbers: on the pictures; each is made when a picture of that number is.
+  /// - Parameter numbers: on the frames; each is made when a frame of that number is.
   init(count: Int, rate: Double = 30) throws {
     self.rate = rate
     let painter = PatternPainter(size: Self.size, streamID: 3)
@@ -30,7 +30,7 @@ struct NumberedVideoFrames {
     UInt64(Double(SyntheticCall.wallClock) + (time * 1_000).rounded())
   }
 
-  /// When a picture is made.
+  /// When a frame is made.
   func time(_ number: Int) -> Double { Double(number) / rate }
 
   func frame(_ number: Int, at time: Double) -> EncodedFrame {

@@ -21,18 +21,18 @@ struct SyntheticCall: Hashable {
   var framesPerSecond = 30.0
   /// On the way, in seconds.
   var delay = 0.05
-  /// How much later sound is sent than it was made, and how much of that the sender's stamps know of.
+  /// How much later audio is sent than it was made, and how much of that the sender's stamps know of.
   var audioDelay = 0.0
   /// In which seconds what is sent shows nothing but black, is silent, or is far too loud.
   var black: Range<Double>?
   var silent: Range<Double>?
   var clipped: Range<Double>?
-  /// In which seconds no pictures are made, and in which the same one is sent again and again.
+  /// In which seconds no frames are made, and in which the same one is sent again and again.
   var paused: Range<Double>?
   var standing: Range<Double>?
   /// When the peer leaves.
   var leaves: Double?
-  /// Packets of sound that are lost, by their number, and pictures that are, by theirs.
+  /// Audio packets that are lost, by their number, and frames that are, by theirs.
   var lostAudio: Set<Int> = []
   var hasVideo = true
   var hasAudio = true
@@ -58,7 +58,7 @@ struct SyntheticCall: Hashable {
     return options
   }
 
-  /// What happens in calls that were asked for before: encoding them is what takes the time.
+  /// What happens in calls that were requested before: encoding them is what takes the time.
   private static let known = Mutex<[Self: [ScriptedEvent]]>([:])
 
   /// Everything that happens, in order.
@@ -81,7 +81,7 @@ struct SyntheticCall: Hashable {
     let judge = CallJudge(options)
     judge.joined(at: Self.instant(0.2))
     for participantEvent in try participantEvents() {
-      judge.take(participantEvent.event, of: Self.peer, at: Self.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: Self.peer, at: Self.instant(participantEvent.time))
     }
     return judge
   }
@@ -208,7 +208,7 @@ extension CheckReport {
   var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
 
   /// What the results say, for a test that fails.
-  var told: String { results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n") }
+  var reported: String { results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n") }
 
   func result(_ rule: String) -> RuleResult? { results.first { $0.rule == rule } }
 }

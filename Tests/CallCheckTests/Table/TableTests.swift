@@ -58,7 +58,7 @@ struct TableTests {
     #expect(plain == SampleReport.failed.table())
   }
 
-  @Test("tells why there was no call, what got worse, and that the rules are the program's own")
+  @Test("says why there was no call, what got worse, and that the rules are the program's own")
   func tellsTheRest() throws {
     let never = SampleReport.neverCameAbout.table(width: 200)
     #expect(never.hasPrefix("\u{2717} Answer received, no ICE check answered; the peer offered only mDNS names"))

@@ -4,7 +4,7 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("A call that never came about")
+@Suite("A call that never was established")
 struct DiagnosisTests {
   private static let mdns =
     "candidate:1 1 udp 2113937151 0f1a2b3c-1111-2222-3333-444455556666.local 50000 typ host generation 0"

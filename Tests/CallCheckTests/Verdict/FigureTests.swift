@@ -26,8 +26,8 @@ struct FigureTests {
   @Test("the page tells a small excess as more than nothing, and the same loss at the top as in the rule")
   func page() throws {
     var report = SampleReport.failed
-    let place = try #require(report.results.firstIndex { $0.rule == "video.freeze.longest <= 500ms" && !$0.holds })
-    report.results[place].value = 0.502
+    let position = try #require(report.results.firstIndex { $0.rule == "video.freeze.longest <= 500ms" && !$0.holds })
+    report.results[position].value = 0.502
     let page = HTMLReport(report).text
     #expect(page.contains("0.4 % above the limit"))
 
@@ -35,7 +35,7 @@ struct FigureTests {
     call.duration = 3
     let judge = CallJudge(call.options)
     for participantEvent in try call.participantEvents() {
-      judge.take(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     var sample = ConnectionSample()
     for (kind, expected, lost) in [(MediaKind.audio, 151, 11), (.video, 352, 20)] as [(MediaKind, UInt64, UInt64)] {
@@ -52,14 +52,14 @@ struct FigureTests {
     #expect(isSame, "\(figure)")
   }
 
-  @Test("a peer that sends sound alone is told of as such, with what to do if that is right", arguments: [true, false])
+  @Test("a peer that sends audio alone is told of as such, with what to do if that is right", arguments: [true, false])
   func audioOnly(isAudio: Bool) throws {
     var call = SyntheticCall()
     call.hasVideo = !isAudio
     call.hasAudio = isAudio
     let clause =
       isAudio
-      ? "the peer sent no pictures; --no-video if that is right" : "the peer sent no sound; --no-audio if that is right"
+      ? "the peer sent no video; --no-video if that is right" : "the peer sent no audio; --no-audio if that is right"
     let family = isAudio ? "video" : "audio"
     let participantEvents = try call.participantEvents().filter { if case .sample = $0.event { false } else { true } }
     func report(_ peers: Int) -> CheckReport {
@@ -71,7 +71,7 @@ struct FigureTests {
       judge.joined(at: SyntheticCall.instant(0.1))
       for participantEvent in participantEvents {
         for number in 0..<peers {
-          judge.take(
+          judge.receive(
             participantEvent.event, of: ParticipantID("\(number)"), at: SyntheticCall.instant(participantEvent.time))
         }
       }
@@ -86,7 +86,7 @@ struct FigureTests {
     #expect(report(2).summary.hasSuffix(" for 2 of 2 peers, because they\(clause.dropFirst(8))."))
   }
 
-  @Test("pictures that came and could not be decoded are not told of as not sent")
+  @Test("frames that came and could not be decoded are not told of as not sent")
   func undecodable() throws {
     let call = SyntheticCall()
     let judge = CallJudge(call.options)
@@ -96,13 +96,13 @@ struct FigureTests {
         frame.isKeyframe = false
         event = .frame(frame)
       }
-      judge.take(event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+      judge.receive(event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
     }
     let report = judge.report(at: SyntheticCall.instant(8))
     #expect(report.peers.first?.undecoded == ["video"])
     #expect(
       report.result("video.fps >= 15")?.sentence
-        == "Pictures a second could not be measured: pictures came, but not one could be decoded.")
+        == "Frames a second could not be measured: frames came, but not one could be decoded.")
   }
 
   @Test("where nobody is wanted, nobody's absence is no failure; where the room was not joined, it is")

@@ -38,16 +38,16 @@ struct CallPage: Sendable {
     }
   }
 
-  /// Waits until a call shows a picture, and returns it.
+  /// Waits until a call shows a frame, and returns it.
   func firstVideoFrame(within limit: Duration = .seconds(15)) async throws -> CallReport {
-    try await eventually("picture in \(browser)", within: limit) {
+    try await eventually("frame in \(browser)", within: limit) {
       try await reports().first { $0.firstVideoFrameAt != nil }
     }
   }
 
-  /// Sends nothing more, though the call goes on; returns when that was, milliseconds since 1970.
+  /// Sends nothing more, though the call continues; returns when that was, milliseconds since 1970.
   func stopSending() async throws -> Double {
-    // Firefox goes on with a picture a second when it is merely left without a track, and with silence when a sound is
+    // Firefox continues with a frame a second when it is merely left without a track, and with silence when audio is
     // merely inactive.
     let stopped = try await page.evaluate(
       """

@@ -45,13 +45,13 @@ struct CallReport: Sendable {
     json["tracks"].list.last { $0["kind"].string == kind } ?? .null
   }
 
-  /// When the first picture of the other side could be seen.
+  /// When the first frame of the other side could be seen.
   var firstVideoFrameAt: Double? { track("video")["firstShownAt"].double }
-  /// Pictures shown since.
+  /// Frames shown since.
   var videoFramesShown: Int { track("video")["shown"].int ?? 0 }
-  /// When the picture turned white.
+  /// When the frame turned white.
   var flashes: [Double] { track("video")["flashes"].list.compactMap(\.double) }
-  /// When the sound became loud.
+  /// When the audio became loud.
   var beeps: [Double] { track("audio")["beeps"].list.compactMap(\.double) }
   /// The highest level heard; 1 is full scale.
   var loudest: Double { track("audio")["loudest"].double ?? 0 }

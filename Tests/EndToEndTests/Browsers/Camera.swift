@@ -1,4 +1,4 @@
-/// What a page gets when it asks for camera and microphone.
+/// What a page gets when it requests camera and microphone.
 ///
 /// Where nothing else is said, 320x240 at 15 frames a second: two cores have to encode and decode several such cameras while
 /// the time of what is measured must be the program's own.
@@ -13,7 +13,7 @@ enum Camera {
   case noisyFlashing
   /// Frames with their number and time, to be read by pattern-watch.js.
   case pattern
-  /// The test pattern with its sound, in order or with one fault.
+  /// The test pattern with its audio, in order or with one fault.
   case faulty(CameraFault, framesPerSecond: Int = 20)
   /// A refusal: the page can only watch, and the browser hides its addresses behind names.
   case refused

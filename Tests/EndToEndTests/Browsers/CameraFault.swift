@@ -2,15 +2,15 @@
 enum CameraFault: String, Sendable, CaseIterable {
   /// Nothing.
   case none
-  /// Pictures come, but are black.
+  /// Frames come, but are black.
   case black
-  /// Sound comes, but there is nothing in it.
+  /// Audio comes, but there is nothing in it.
   case silent
-  /// 5 pictures a second.
+  /// 5 frames a second.
   case slow
-  /// No picture for 2 s, 3 s after the devices were opened.
+  /// No frame for 2 s, 3 s after the devices were opened.
   case freeze
-  /// The sound is 300 ms late.
+  /// The audio is 300 ms late.
   case lateAudio = "late-sound"
   /// The page leaves the room 3 s after the devices were opened.
   case leaving

@@ -11,7 +11,7 @@ struct Chromium: Browser {
   /// Starts Chromium with a new profile.
   ///
   /// - Parameters:
-  ///   - camera: what its fake camera and microphone give; nil for Chromium's own picture and beeps.
+  ///   - camera: what its fake camera and microphone give; nil for Chromium's own frame and beeps.
   ///   - folder: takes the profile and the log.
   ///   - hasWindows: whether it is the whole program with its windows, which nobody sees, or only what shows pages. The windows
   ///     cost up to half a core that is missing elsewhere.

@@ -26,7 +26,7 @@ struct ChromiumPage: Page {
     let result = try await call("Page.navigate", ["url": .string(url)])
     if let reason = result["errorText"].string { throw ScriptError(expression: "open \(url)", message: reason) }
     try await eventually("loaded page at \(url)", within: .seconds(20)) {
-      // "complete" would also wait for pictures of people who send none.
+      // "complete" would also wait for frames of people who send none.
       try await evaluate("document.readyState") == "loading" ? nil : true
     }
   }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// Files that Chromium plays as its camera and microphone: 640x480 at 30 fps with a running counter and some noise,
-/// which costs an encoder as much as a real room does, and a sound that is never silent.
+/// which costs an encoder as much as a real room does, and audio that is never silent.
 struct FakeCamera: Sendable {
   let videoFrame: URL
   let audio: URL

@@ -2,20 +2,20 @@ import Foundation
 
 /// What a page read of the test pattern in one of its calls. Times are milliseconds since 1970.
 struct PatternReport: Sendable {
-  /// One picture that was seen.
+  /// One frame that was seen.
   struct VideoFrame: Sendable {
     let number: Int
     /// By the sender's clock, which is this machine's too.
     let madeAt: Double
     let seenAt: Double
-    /// How many pictures had come to be seen with this one; a page that is too busy does not get to read each.
+    /// How many frames had come to be seen with this one; a page that is too busy does not get to read each.
     let count: Int
     let width: Int
 
     var delay: Double { seenAt - madeAt }
   }
 
-  /// A mark in the sound.
+  /// A mark in the audio.
   struct Mark: Sendable {
     /// The full second it stands for.
     let madeAt: Double
@@ -26,9 +26,9 @@ struct PatternReport: Sendable {
 
   let videoFrames: [VideoFrame]
   let marks: [Mark]
-  /// Why pictures could not be read, and how often.
+  /// Why frames could not be read, and how often.
   let unreadable: [String: Int]
-  /// Keyframes that the page has asked for.
+  /// Keyframes that the page has requested.
   let requests: Int
   let problem: String?
   /// What the browser says that it decoded, by the moment of the report.
@@ -73,7 +73,7 @@ struct PatternReport: Sendable {
   /// Without the first two seconds, in which a browser finds its pace.
   func settled() -> PatternReport { since((videoFrames.first?.seenAt ?? 0) + 2000) }
 
-  /// Whether no picture was seen twice or after a later one.
+  /// Whether no frame was seen twice or after a later one.
   var isInOrder: Bool { zip(videoFrames, videoFrames.dropFirst()).allSatisfy { $0.number < $1.number } }
 
   /// Numbers between the first and the last that the page did not see, though it was not too busy to look.
@@ -91,12 +91,12 @@ struct PatternReport: Sendable {
   /// Numbers between the first and the last.
   var expected: Int { videoFrames.isEmpty ? 0 : (videoFrames.last?.number ?? 0) - (videoFrames.first?.number ?? 0) + 1 }
 
-  /// The longest time between two pictures.
+  /// The longest time between two frames.
   var maximumPause: Double {
     zip(videoFrames, videoFrames.dropFirst()).map { $1.seenAt - $0.seenAt }.max() ?? .infinity
   }
 
-  /// How much later the sound was heard than the picture was seen, for each mark that has pictures around it.
+  /// How much later the audio was heard than the frame was seen, for each mark that has frames around it.
   var skews: [Double] {
     marks.compactMap { mark in
       let around = videoFrames.filter { abs($0.madeAt - mark.madeAt) < 500 }.map(\.delay).sorted()
@@ -104,7 +104,7 @@ struct PatternReport: Sendable {
     }
   }
 
-  /// The delay that such a share of pictures does not exceed.
+  /// The delay that such a share of frames does not exceed.
   func delay(_ share: Double) -> Double {
     let sorted = videoFrames.map(\.delay).sorted()
     return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
@@ -115,7 +115,7 @@ struct PatternReport: Sendable {
     return String(
       format:
         "%d of %d numbers seen, %d missing, %d decoded, %d unreadable; delay %.0f ms in the middle, %.0f at the 99th, "
-        + "longest pause %.0f ms; sound after picture by %@ ms", videoFrames.count, expected, missing,
+        + "longest pause %.0f ms; audio after frame by %@ ms", videoFrames.count, expected, missing,
       framesDecoded, unreadable.values.reduce(0, +), delay(0.5), delay(0.99), maximumPause, skews)
   }
 }

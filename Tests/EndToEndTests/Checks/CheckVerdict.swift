@@ -2,7 +2,7 @@ import Foundation
 
 /// What one `chatbot check` has come to, by its exit code and its JSON report.
 struct CheckVerdict: Sendable {
-  let ending: ChildProcess.Ending
+  let ending: ChildProcess.EndReason
   /// The table and the log.
   let output: String
   let json: JSON

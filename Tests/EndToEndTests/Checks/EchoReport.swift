@@ -2,7 +2,7 @@ import Foundation
 
 /// What a page with `echo.js` saw of the test pattern and sent back in one call. Times are milliseconds since 1970.
 struct EchoReport: Sendable {
-  /// One picture that the page got.
+  /// One frame that the page got.
   struct VideoFrame: Sendable {
     let number: Int
     /// By the clock of who painted it, which is this machine's too.
@@ -14,7 +14,7 @@ struct EchoReport: Sendable {
 
   let videoFrames: [VideoFrame]
   let unreadable: Int
-  /// `getStats` of the pictures that were received, were given to the encoder, and were sent.
+  /// `getStats` of the frames that were received, were given to the encoder, and were sent.
   let received: JSON
   let source: JSON
   let sent: JSON
@@ -43,14 +43,14 @@ struct EchoReport: Sendable {
     return (first..<first + count).count { !sentBack.contains($0) }
   }
 
-  /// From painting to when the page gave a picture to its encoder, the middle one of all, in seconds.
+  /// From painting to when the page gave a frame to its encoder, the middle one of all, in seconds.
   var delay: Double {
     let delays = videoFrames.compactMap { videoFrame in videoFrame.sentBackAt.map { $0 - videoFrame.paintedAt } }
       .sorted()
     return delays.isEmpty ? .nan : delays[delays.count / 2] / 1000
   }
 
-  /// What the page's encoder took for a picture in the mean, in seconds.
+  /// What the page's encoder took for a frame in the mean, in seconds.
   var encodingTime: Double {
     (sent["totalEncodeTime"].double ?? .nan) / max(1, sent["framesEncoded"].double ?? .nan)
   }
@@ -58,7 +58,7 @@ struct EchoReport: Sendable {
   var description: String {
     String(
       format:
-        "%d pictures seen, %d unreadable, %d sent back, of %d in the source %d encoded; sent back %.1f ms after painting, "
+        "%d frames seen, %d unreadable, %d sent back, of %d in the source %d encoded; sent back %.1f ms after painting, "
         + "encoded in %.1f ms", videoFrames.count, unreadable, sentBack.count, source["frames"].int ?? -1,
       sent["framesEncoded"].int ?? -1, delay * 1000,
       encodingTime * 1000)
@@ -68,7 +68,7 @@ struct EchoReport: Sendable {
 extension Scenario {
   /// A page that has no camera and sends back what it receives.
   ///
-  /// - Parameter videoFrames: how it hands on each picture, for example `{ after: 150 }`; nil has it send back the tracks as
+  /// - Parameter videoFrames: how it hands on each frame, for example `{ after: 150 }`; nil has it send back the tracks as
   ///   they are.
   func echo(in browser: some Browser, room: String, server: Server, videoFrames: String? = nil) async throws -> CallPage
   {

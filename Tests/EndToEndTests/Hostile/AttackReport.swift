@@ -20,7 +20,7 @@ struct AttackReport: Sendable {
 
   var count: Int { entries.values.reduce(0) { $0 + $1.count } }
 
-  /// Takes note of an attack that is over, and of what went wrong with it.
+  /// Notes an attack that is over, and of what went wrong with it.
   mutating func add(_ name: String, after seconds: Double, error: (any Error)?) {
     let now = Self.spent(by: room)
     let cost = (recorder: now.recorder - before.recorder, server: now.server - before.server)

@@ -35,8 +35,8 @@ struct HonestRecording: Sendable {
       #expect(recorded.count - came <= 5, .onQuietMachine("\(name): there is no long silence at the end"))
       #expect(
         Double(recorded.count) > rate * seconds, .onQuietMachine("\(name): \(kind) for as long as there were attacks"))
-      // Lost sound is made up; a picture never is.
-      if letter == "v" { #expect(Set(recorded).isSubset(of: played), "\(name): nobody else's picture") }
+      // Lost audio is made up; a frame never is.
+      if letter == "v" { #expect(Set(recorded).isSubset(of: played), "\(name): nobody else's frame") }
     }
     for track in manifest["tracks"].list {
       let kind = track["kind"].string ?? ""

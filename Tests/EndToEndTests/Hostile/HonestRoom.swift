@@ -47,17 +47,17 @@ struct HonestRoom: Sendable {
     let scout = try await HostileParticipant(joining: Self.name, of: server, in: network)
     defer { scout.leave() }
     try #require(scout.others.count == 1 + Self.players)
-    var places: [String: CandidateText.Place] = [:]
+    var positions: [String: CandidateText.Place] = [:]
     for other in scout.others {
       let said = try await scout.mediaPlace(of: other)
-      let place = try #require(said, "where somebody receives media")
-      places[other] = place
+      let position = try #require(said, "where somebody receives media")
+      positions[other] = position
     }
     return HostileTarget(
-      scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, places: places)
+      scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, positions: positions)
   }
 
-  /// 160x120 at 15 pictures a second, and sound that is nowhere the same.
+  /// 160x120 at 15 frames a second, and audio that is nowhere the same.
   private static func smallFile(in folder: URL) throws -> URL {
     let file = folder.appendingPathComponent("small.webm")
     let made = try ExternalTool.run(

@@ -5,7 +5,7 @@ import Testing
 extension HostileAttack {
   static let datagrams = [
     flood(name: "DTLS alerts and garbage", HostileDatagram.dtls),
-    flood(name: "STUN messages that nobody asked for", HostileDatagram.stun),
+    flood(name: "STUN messages that nobody requested", HostileDatagram.stun),
     flood(name: "RTP and RTCP that is not encrypted", HostileDatagram.media), crossfire, wrongAnswers,
   ]
 
@@ -15,13 +15,13 @@ extension HostileAttack {
   ) -> HostileAttack {
     HostileAttack(name: name, limit: .seconds(1)) { target, generator in
       var generator = generator
-      let place = try #require(target.places[target.honest[0]])
+      let position = try #require(target.positions[target.honest[0]])
       while true {
         let address = "127.0.0.\(Int.random(in: 1...50, using: &generator))"
         let socket = try await HostileSocket(at: address, in: target.network)
         defer { socket.close() }
         for _ in 0..<4 {
-          try socket.send(datagrams(&generator) + datagrams(&generator), to: place)
+          try socket.send(datagrams(&generator) + datagrams(&generator), to: position)
           try await sleepOnEventLoop(for: .milliseconds(10))
         }
       }
@@ -32,9 +32,9 @@ extension HostileAttack {
   private static let crossfire = HostileAttack(name: "candidates that are others of the room") { target, _ in
     let attacker = try await target.newcomer()
     defer { attacker.leave() }
-    let places = target.places.values.sorted { $0.port < $1.port }
-    let candidates = places.enumerated().map { number, place in
-      "a=candidate:\(number) 1 udp 2130706431 \(place.address) \(place.port) typ host\r\n"
+    let positions = target.positions.values.sorted { $0.port < $1.port }
+    let candidates = positions.enumerated().map { number, position in
+      "a=candidate:\(number) 1 udp 2130706431 \(position.address) \(position.port) typ host\r\n"
     }
     for victim in target.honest {
       await attacker.send([try HostileDescription.offer(HostileDescription.video + candidates.joined(), to: victim)])

@@ -14,7 +14,7 @@ extension HostileAttack {
     try await play(HostileVideo.giants(), for: .seconds(2), target, using: &generator)
   }
 
-  private static let noise = HostileAttack(name: "pictures of noise", limit: programLimit) { target, generator in
+  private static let noise = HostileAttack(name: "frames of noise", limit: programLimit) { target, generator in
     var generator = generator
     try await play(HostileVideo.noise(using: &generator), for: .seconds(2), target, using: &generator)
   }

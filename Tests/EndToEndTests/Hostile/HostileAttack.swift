@@ -4,14 +4,14 @@ import TestSupport
 /// One thing that an attacker does.
 struct HostileAttack: Sendable {
   let name: String
-  /// After this time the attacker goes on to the next.
+  /// After this time the attacker continues to the next.
   var limit = Duration.seconds(2)
   /// Takes whom it is done to, and what decides all that is left to chance.
   let carryOut: @Sendable (HostileTarget, SeededGenerator) async throws -> Void
 
   static let all: [HostileAttack] = messages + descriptions + joining + webSockets + requests + datagrams + programs
 
-  /// Makes the attack. What is not done when its time is over is left out.
+  /// Makes the attack. What is not done when its time is over is skipped.
   func make(on target: HostileTarget, seed: UInt64) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await carryOut(target, SeededGenerator(seed: seed)) }

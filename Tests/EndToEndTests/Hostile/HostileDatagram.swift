@@ -18,7 +18,7 @@ enum HostileDatagram {
     ]
   }
 
-  /// STUN messages that nobody asked for, with a wrong password, or with wrong lengths.
+  /// STUN messages that nobody requested, with a wrong password, or with wrong lengths.
   static func stun(using generator: inout SeededGenerator) -> [[UInt8]] {
     let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
     func message(_ type: UInt16, length: Int? = nil, _ attributes: [UInt8]) -> [UInt8] {

@@ -24,7 +24,7 @@ enum HostileDescription {
 
     """
 
-  /// Sound and pictures, as a browser offers them.
+  /// Audio and video, as a browser offers them.
   private static let complete = """
     v=0\r
     o=- 4611731400430051336 2 IN IP4 127.0.0.1\r
@@ -93,21 +93,21 @@ enum HostileDescription {
   static func damaged(using generator: inout SeededGenerator) -> String {
     var lines = complete.split(separator: "\r\n").map { Array($0.utf8) }
     for _ in 0..<Int.random(in: 1...8, using: &generator) {
-      let place = Int.random(in: 0..<lines.count, using: &generator)
+      let position = Int.random(in: 0..<lines.count, using: &generator)
       let other = Int.random(in: 0..<lines.count, using: &generator)
-      let column = Int.random(in: 0...lines[place].count, using: &generator)
+      let column = Int.random(in: 0...lines[position].count, using: &generator)
       switch Int.random(in: 0..<9, using: &generator) {
-      case 0: if lines.count > 1 { lines.remove(at: place) }
-      case 1: lines.swapAt(place, other)
-      case 2: lines.insert(contentsOf: Array(repeating: lines[place], count: 300), at: other)
-      case 3: lines[place] = Array(lines[place][..<column])
-      case 4: lines[place].insert(contentsOf: lines[other], at: column)
-      case 5: lines[place].insert(UInt8.random(in: 0x01...0x7E, using: &generator), at: column)
-      case 6: lines[place].insert(contentsOf: Array(repeating: UInt8(ascii: "9"), count: 30), at: column)
-      case 7: lines = Array(lines[..<max(1, place)])
+      case 0: if lines.count > 1 { lines.remove(at: position) }
+      case 1: lines.swapAt(position, other)
+      case 2: lines.insert(contentsOf: Array(repeating: lines[position], count: 300), at: other)
+      case 3: lines[position] = Array(lines[position][..<column])
+      case 4: lines[position].insert(contentsOf: lines[other], at: column)
+      case 5: lines[position].insert(UInt8.random(in: 0x01...0x7E, using: &generator), at: column)
+      case 6: lines[position].insert(contentsOf: Array(repeating: UInt8(ascii: "9"), count: 30), at: column)
+      case 7: lines = Array(lines[..<max(1, position)])
       default:
-        let word = lines[place].split(separator: UInt8(ascii: " ")).last ?? []
-        lines[place] += Array(repeating: [UInt8(ascii: " ")] + word, count: 200).joined()
+        let word = lines[position].split(separator: UInt8(ascii: " ")).last ?? []
+        lines[position] += Array(repeating: [UInt8(ascii: " ")] + word, count: 200).joined()
       }
     }
     return String(decoding: Array(lines.joined(separator: Array("\r\n".utf8))) + Array("\r\n".utf8), as: UTF8.self)

@@ -29,7 +29,7 @@ struct HostileParticipant: Sendable {
       id = peers["you"].string ?? ""
       others = peers["connections"].list.compactMap(\.string)
     } catch {
-      // Whoever gives up must not stay in the room.
+      // Anyone who gives up must not stay in the room.
       socket.close()
       throw error
     }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A UDP socket on loopback that sends anything, and answers whoever writes to it with what does not help them.
+/// A UDP socket on loopback that sends anything, and answers anyone who writes to it with what does not help them.
 final class HostileSocket: Sendable {
   private let channel: any Channel
   private let answering: Answering
@@ -25,8 +25,8 @@ final class HostileSocket: Sendable {
       .bind(host: address, port: 0).get()
   }
 
-  func send(_ datagrams: [[UInt8]], to place: CandidateText.Place) throws {
-    let target = try SocketAddress(ipAddress: place.address, port: place.port)
+  func send(_ datagrams: [[UInt8]], to position: CandidateText.Place) throws {
+    let target = try SocketAddress(ipAddress: position.address, port: position.port)
     for bytes in datagrams {
       channel.write(AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: bytes)), promise: nil)
     }

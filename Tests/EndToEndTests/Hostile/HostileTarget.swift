@@ -10,7 +10,7 @@ struct HostileTarget: Sendable {
   /// The ids of those who do nothing wrong. The first records the others.
   let honest: [String]
   /// Where each of them receives media.
-  let places: [String: CandidateText.Place]
+  let positions: [String: CandidateText.Place]
 
   /// The recorder, and some of the others.
   func victims(_ others: Int = 3, using generator: inout SeededGenerator) -> [String] {

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// IVF files that can be played and are made to harm whoever decodes them.
+/// IVF files that can be played and are made to harm anyone who decodes them.
 enum HostileVideo {
-  /// Keyframes of ten bytes, a hundred a second, in two large sizes by turns. A decoder allocates anew for each.
+  /// Keyframes of ten bytes, a hundred a second, in two large sizes in turns. A decoder allocates again for each.
   static func giants() -> Data {
     let frames = (0..<400).map { number in
       keyframeHead(width: number.isMultiple(of: 2) ? 4_080 : 4_096, height: number.isMultiple(of: 2) ? 4_080 : 4_096)

@@ -11,7 +11,7 @@ struct PlayedFile: Sendable {
     audio = try Self.digests(of: file, "a")
   }
 
-  /// A digest of each packet. ffprobe puts lines of their own between them where a player leaves out samples.
+  /// A digest of each packet. ffprobe puts lines of their own between them where a player skips samples.
   static func digests(of file: URL, _ kind: String) throws -> [String] {
     try Recording.payloadDigests(of: file, kind).compactMap { line in
       line.range(of: "MD5:").map { String(line[$0.lowerBound...]) }

@@ -10,7 +10,9 @@ struct Bot: Sendable {
   var output: String { process.output }
 
   /// Asks it to leave and waits for its end.
-  func terminate(within limit: Duration = .seconds(10)) async throws -> (ending: ChildProcess.Ending, after: Duration) {
+  func terminate(within limit: Duration = .seconds(10)) async throws -> (
+    ending: ChildProcess.EndReason, after: Duration
+  ) {
     let asked = ContinuousClock.now
     process.signal(SIGTERM)
     let ending = try await process.ending(within: limit)
@@ -18,7 +20,7 @@ struct Bot: Sendable {
   }
 
   /// Waits for its own end.
-  func ending(within limit: Duration) async throws -> ChildProcess.Ending {
+  func ending(within limit: Duration) async throws -> ChildProcess.EndReason {
     try await process.ending(within: limit)
   }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// It runs in a process group of its own, and `ProcessSupervisor` ends it should the test run die first.
 final class ChildProcess: Sendable {
   /// How a program ended.
-  enum Ending: Equatable, CustomStringConvertible {
+  enum EndReason: Equatable, CustomStringConvertible {
     case exit(Int32)
     case signal(Int32)
 
@@ -69,7 +69,7 @@ final class ChildProcess: Sendable {
   }
 
   /// Waits for the program's own end.
-  func ending(within limit: Duration) async throws -> Ending {
+  func ending(within limit: Duration) async throws -> EndReason {
     let limit = limit * EndToEndTests.patience
     let deadline = ContinuousClock.now + limit
     while process.isRunning {

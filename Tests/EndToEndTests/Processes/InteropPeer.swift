@@ -191,11 +191,11 @@ final class InteropPeer: Sendable {
 }
 
 extension Scenario {
-  /// The sample's pictures as IVF and its sound as Ogg, for a program that reads no WebM.
+  /// The sample's frames as IVF and its audio as Ogg, for a program that reads no WebM.
   func elementaryStreams() async throws -> [URL] {
     let files = ["ivf", "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
     for (file, stream) in zip(files, ["v", "a"]) where !FileManager.default.fileExists(atPath: file.path) {
-      // A page for each packet of sound, because Pion's reader gives pages.
+      // A page for each audio packet, because Pion's reader gives pages.
       let made = try ExternalTool.run(
         "ffmpeg",
         ["-v", "error", "-y", "-i", BuiltProgram.sample.path, "-map", "0:\(stream)", "-c", "copy"]

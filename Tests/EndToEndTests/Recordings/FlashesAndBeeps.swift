@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// When a recording's picture flashes and its sound beeps, on the recording's own clock.
+/// When a recording's frame flashes and its audio beeps, on the recording's own clock.
 struct FlashesAndBeeps: Sendable, CustomStringConvertible {
   /// The starts of the flashes in seconds.
   let flashes: [Double]
   /// The starts of the beeps in seconds.
   let beeps: [Double]
 
-  /// Decodes a recording with ffmpeg and looks for pictures that are nearly white and sound that is loud.
+  /// Decodes a recording with ffmpeg and looks for frames that are nearly white and audio that is loud.
   init(in recording: Recording) throws {
     flashes = recording.video == nil ? [] : try Self.flashes(in: recording)
     beeps = recording.audio == nil ? [] : try Self.beeps(in: recording)
@@ -26,7 +26,7 @@ struct FlashesAndBeeps: Sendable, CustomStringConvertible {
 
   var description: String {
     let all = offsets.map { String(format: "%+.0f", 1000 * $0) }.joined(separator: " ")
-    return "\(flashes.count) flashes, \(beeps.count) beeps, sound after picture by \(all) ms"
+    return "\(flashes.count) flashes, \(beeps.count) beeps, audio after frame by \(all) ms"
   }
 
   /// Where the sample's lamp lies; a flashing camera is bright all over.
@@ -71,7 +71,7 @@ struct FlashesAndBeeps: Sendable, CustomStringConvertible {
     return starts(levels.enumerated().map { (time: Double($0.offset) * seconds, isOn: $0.element > 2000) })
   }
 
-  /// The times at which something goes on after it was off for 300 ms.
+  /// The times at which something continues after it was off for 300 ms.
   private static func starts(_ moments: [(time: Double, isOn: Bool)]) -> [Double] {
     var found: [Double] = []
     var lastOn = -Double.infinity

@@ -9,7 +9,7 @@ extension Judgement {
   /// retransmissions as well. How much of that was no media they do not tell, but the relay sees it.
   func expectSums(of kind: String, in outcome: ImpairedCall.Outcome) async throws {
     let track = outcome.track(kind)
-    let told = outcome.report.json["sent"][kind]
+    let reported = outcome.report.json["sent"][kind]
     let source = try #require(outcome.source(kind), "the relay has seen the browser's \(kind)")
     let others = outcome.census.sources.values.map(\.packets).reduce(0, +)
     let repeats = try kind == "video" ? others - source.packets - #require(outcome.source("audio")).packets : 0
@@ -20,14 +20,15 @@ extension Judgement {
     await scenario.note(
       """
       measured: \(name), \(kind): \(received) received + \(recovered) recovered + \(lost) lost = \(sent) sent; \
-      the browser says \(told["packetsSent"].int ?? -1), \(repeats) of them sent again or to probe the line
+      the browser says \(reported["packetsSent"].int ?? -1), \(repeats) of them sent again or to probe the line
       """)
     #expect(received + recovered + lost == sent, "the sums of \(kind) add up")
     #expect(track["packets"].int == received + recovered)
     #expect(sent == source.mediaNumbers, "as many \(kind) packets as the browser has sent")
     let passed = source.packets + repeats
     #expect(
-      abs((told["packetsSent"].int ?? 0) - passed) <= max(2, passed / 100), "the relay and the browser count the same")
+      abs((reported["packetsSent"].int ?? 0) - passed) <= max(2, passed / 100),
+      "the relay and the browser count the same")
   }
 
   /// Checks that the recording is as long as what was sent, by the sender's own timestamps.
@@ -46,8 +47,8 @@ extension Judgement {
 
   /// Checks that what was sent is recorded again within 2 s of a disturbance and to the end.
   ///
-  /// A gap in the recording counts only if the sender had none there: on a narrow line a browser leaves out pictures. A browser
-  /// that sends more than the line takes loses more of it, keyframes too, for as long as it does. So the time counts from when
+  /// A gap in the recording counts only if the sender had none there: on a low bandwidth a browser skips frames. A browser
+  /// that sends more than the path carries loses more of it, keyframes too, for as long as it does. So the time counts from when
   /// the line last lost several datagrams together. One by one they are sent again.
   ///
   /// - Parameter time: when the disturbance began, seconds since 1970.
@@ -69,7 +70,7 @@ extension Judgement {
     await scenario.note(
       String(
         format: """
-          measured: %@: %d frames of %d sent; the longest time without a picture %.2f s, of which the sender had sent \
+          measured: %@: %d frames of %d sent; the longest time without a frame %.2f s, of which the sender had sent \
           some %.2f s; all is there again %.2f s after the beginning, and %.2f s at most after a burst of losses
           """,
         name, recorded.count, sent.count, gaps.map { $0.1 - $0.0 }.max() ?? 0, holes.map { $0.1 - $0.0 }.max() ?? 0,

@@ -14,7 +14,7 @@ struct Judgement {
   /// - Parameters:
   ///   - call: the browser's last word.
   ///   - length: how long the browser sent, in seconds; nil for the time from the connection to that last word.
-  ///   - framesSent: how many frames left the browser, where that was seen. On a bad line it counts also those that it
+  ///   - framesSent: how many frames left the browser, where that was seen. On a bad network it counts also those that it
   ///     gave up before their first packet had left.
   func expectGood(of call: CallReport, length: Double? = nil, framesSent: Int? = nil) async throws {
     let length = length ?? call.length
@@ -24,12 +24,12 @@ struct Judgement {
       """
       \(name): \(seconds(take.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
       \(framesSent) sent, \(Int(video.bitsPerSecond / 1000)) kb/s, \(video.width ?? 0)x\(video.height ?? 0); \
-      \(take.ogg.audio?.times.count ?? 0) sound packets of \(call.audioPacketsSent) sent
+      \(take.ogg.audio?.times.count ?? 0) audio packets of \(call.audioPacketsSent) sent
       """)
     try expectAudio()
     let stall = await scenario.stall / 1000
     #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM lasts as long as the call"))
-    // It lasts as long as anything was heard of the browser. A microphone that a busy machine keeps waiting sends less sound
+    // It lasts as long as anything was heard of the browser. A microphone that a busy machine keeps waiting sends less audio
     // than time goes by.
     let shortest = min(length, 0.020 * Double(call.audioPacketsSent))
     let longest = max(length, call.length)
@@ -39,7 +39,7 @@ struct Judgement {
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
     #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
     let audioChunks = Double(take.ogg.audio?.times.count ?? 0)
-    #expect(audioChunks >= 0.98 * Double(call.audioPacketsSent), "98 % of the sound packets sent are recorded")
+    #expect(audioChunks >= 0.98 * Double(call.audioPacketsSent), "98 % of the audio packets sent are recorded")
   }
 
   /// Checks the files by themselves: other programs read and decode them without a complaint.
@@ -48,7 +48,7 @@ struct Judgement {
     let audio = try #require(take.webm.audio)
     let oggAudio = try #require(take.ogg.audio)
     #expect([video.codec, audio.codec, oggAudio.codec] == ["vp8", "opus", "opus"])
-    #expect(video.keyframes.first == true, "the first picture is a keyframe")
+    #expect(video.keyframes.first == true, "the first frame is a keyframe")
     #expect(min(video.first, audio.first) < 0.05, "the file begins at zero")
     #expect(try take.webm.decodingErrors() == "")
     #expect(try take.ogg.decodingErrors() == "")
@@ -63,7 +63,7 @@ struct Judgement {
     expectHonestManifest(video: video, audio: audio)
   }
 
-  /// Checks that sound and picture are in step: each beep began with its flash.
+  /// Checks that audio and video are in sync: each beep began with its flash.
   func expectInStep(within limit: Double = 0.060) async throws {
     let signs = try FlashesAndBeeps(in: take.webm)
     await scenario.note("\(name): \(signs)")

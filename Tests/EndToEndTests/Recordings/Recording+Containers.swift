@@ -35,8 +35,8 @@ extension Recording {
       if line.hasPrefix("Cluster timestamp: "), let time = seconds(of: line.dropFirst(19)) {
         start = time
         lengths.append(0)
-      } else if line.hasPrefix("Simple block: "), let place = line.range(of: "timestamp "),
-        let time = seconds(of: line[place.upperBound...]), let last = lengths.indices.last
+      } else if line.hasPrefix("Simple block: "), let position = line.range(of: "timestamp "),
+        let time = seconds(of: line[position.upperBound...]), let last = lengths.indices.last
       {
         lengths[last] = max(lengths[last], time - start)
       }

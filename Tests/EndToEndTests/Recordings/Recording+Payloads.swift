@@ -4,7 +4,7 @@ import TestSupport
 extension Recording {
   /// A digest of each packet's bits as they stand in a file, decoding nothing: a recording holds what was sent.
   ///
-  /// - Parameter kind: `v` for pictures, `a` for sound.
+  /// - Parameter kind: `v` for frames, `a` for audio.
   static func payloadDigests(of file: URL, _ kind: String = "v") throws -> [String] {
     let probed = try ExternalTool.run(
       "ffprobe",
@@ -15,7 +15,7 @@ extension Recording {
     return probed.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The time of the first picture that a player shows who goes to `time`, in seconds; nil without one.
+  /// The time of the first frame that a player shows who goes to `time`, in seconds; nil without one.
   func firstVideoFrameTime(from time: Double) throws -> Double? {
     let probed = try ExternalTool.run(
       "ffprobe",

@@ -77,7 +77,7 @@ struct Recording: Sendable {
 
   var audio: Stream? { streams.first { $0.kind == "audio" } }
 
-  /// What ffmpeg complains of when it decodes everything; empty for a sound file.
+  /// What ffmpeg complains of when it decodes everything; empty for audio file.
   ///
   /// It keeps the file's own times: by default it rounds them to a frame rate that it guesses, and then complains of
   /// its own doing wherever a camera was not regular.
@@ -87,7 +87,7 @@ struct Recording: Sendable {
     return decoded.status == 0 ? decoded.errors : "exit code \(decoded.status)\n\(decoded.errors)"
   }
 
-  /// The MD5 of each decoded picture: two recordings of the same bits have the same ones.
+  /// The MD5 of each decoded frame: two recordings of the same bits have the same ones.
   func videoFrameDigests() throws -> [String] {
     let decoded = try ExternalTool.run(
       "ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"])

@@ -28,7 +28,7 @@ struct RecordingFolder: Sendable {
     }
   }
 
-  /// The files of every user who sent a picture, by name.
+  /// The files of every user who sent a frame, by name.
   func takes() throws -> [Take] {
     let found = files("webm")
     let takes = try found.compactMap { webm -> Take? in

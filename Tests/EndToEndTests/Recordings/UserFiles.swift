@@ -53,9 +53,9 @@ struct UserFiles: Sendable {
     let limit = limit + (await scenario.stall) / 1000
     for (kind, times) in [("video", signs.flashes), ("audio", signs.beeps)]
     where recording.streams.contains(where: { $0.kind == kind }) {
-      let places = times.map { $0 + begun - doing.origin }
-      let late = places.map { $0 - $0.rounded() }
-      let seconds = Set(places.map { Int($0.rounded()) })
+      let positions = times.map { $0 + begun - doing.origin }
+      let late = positions.map { $0 - $0.rounded() }
+      let seconds = Set(positions.map { Int($0.rounded()) })
       // The first flash needs darkness before it, and what comes in the last moment may not be sent any more.
       let first = Int((begun - doing.origin + 0.5).rounded(.up))
       let last = Int((doing.end - doing.origin - 0.5).rounded(.down))

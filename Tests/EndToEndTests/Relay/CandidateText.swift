@@ -18,11 +18,11 @@ enum CandidateText {
   }
 
   /// The candidate with another place in it.
-  static func moving(_ candidate: String, to place: Place) -> String {
+  static func moving(_ candidate: String, to position: Place) -> String {
     var words = words(of: candidate)
     guard words.count >= 8 else { return candidate }
-    words[4] = Substring(place.address)
-    words[5] = "\(place.port)"
+    words[4] = Substring(position.address)
+    words[5] = "\(position.port)"
     return words.joined(separator: " ")
   }
 
@@ -31,7 +31,7 @@ enum CandidateText {
     lines(of: description).filter(isCandidate).map { String($0.dropFirst(2)) }
   }
 
-  /// The description with each candidate replaced, and left out where `replacement` gives nil.
+  /// The description with each candidate replaced, and skipped where `replacement` gives nil.
   static func replacing(in description: String, _ replacement: (String) -> String?) -> String {
     lines(of: description).compactMap { line in
       isCandidate(line) ? replacement(String(line.dropFirst(2))).map { "a=\($0)" } : String(line)

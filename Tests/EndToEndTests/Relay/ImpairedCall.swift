@@ -68,11 +68,11 @@ struct ImpairedCall: Sendable {
   }
 
   struct NoCall: Error, CustomStringConvertible {
-    var description: String { "The page tells of no call by way of the relay." }
+    var description: String { "The page reports no call by way of the relay." }
   }
 
   struct BadEnding: Error, CustomStringConvertible {
-    let ending: ChildProcess.Ending
+    let ending: ChildProcess.EndReason
 
     var description: String { "The recording bot ended with \(ending) or left nothing." }
   }

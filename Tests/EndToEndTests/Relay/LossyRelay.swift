@@ -7,7 +7,7 @@ import TestSupport
 
 /// A bad network between a program and everybody whom it meets in its rooms.
 ///
-/// It stands in the program's way to the room server. Whoever is told the program's address by that way is told the
+/// It stands in the program's way to the room server. Those who are told the program's address by that way is told the
 /// relay's instead, and the program is told nobody's: it learns where they are from their first datagrams, as behind a
 /// router. So all datagrams pass here, over lines that a test makes worse or better at any time.
 actor LossyRelay {
@@ -105,7 +105,7 @@ actor LossyRelay {
     downward.cancel()
   }
 
-  /// The message with the relay's address instead of the program's; nil if it must not go on.
+  /// The message with the relay's address instead of the program's; nil if it must not continue.
   private func fromProgram(_ text: String) async throws -> String? {
     guard case .signal(let signal, let user) = try? ClientMessage(parsing: text) else { return text }
     switch signal {
@@ -151,8 +151,8 @@ actor LossyRelay {
   /// The candidate with the relay's address; nil for all but the one host candidate that the relay itself can reach.
   private func moved(candidate: String, for user: String) async throws -> String? {
     let own = network.isIsolated ? Network.isolatedAddress : "127.0.0.1"
-    guard let place = CandidateText.hostPlace(of: candidate), place.address == own else { return nil }
-    let program = try SocketAddress(ipAddress: place.address, port: place.port)
+    guard let position = CandidateText.hostPlace(of: candidate), position.address == own else { return nil }
+    let program = try SocketAddress(ipAddress: position.address, port: position.port)
     let port: RelayedPort
     if let known = ports[user] {
       port = known

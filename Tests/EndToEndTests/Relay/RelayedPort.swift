@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 import TestSupport
 
-/// A UDP port that stands for a program to one other user: what comes in goes on to the program over a bad line, and
+/// A UDP port that stands for a program to one other user: what comes in continues to the program over a bad network, and
 /// what the program answers goes back over another.
 ///
 /// Each address that the user sends from gets a socket of its own towards the program, as with a router that translates

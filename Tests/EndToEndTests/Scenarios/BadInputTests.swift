@@ -113,7 +113,7 @@ extension EndToEndWithoutBrowsers {
       let name = "bad " + (arguments.isEmpty ? "nothing" : arguments.joined(separator: " "))
       try await Scenario.run(name) { scenario in
         try prepare(scenario.folder)
-        // A server nobody may be asked for: refusals come before joining.
+        // A server nobody may be requested: refusals come before joining.
         let server = arguments.contains("--play") ? ["--server", "ws://127.0.0.1:9"] : []
         let bot = try await scenario.bot("bot", arguments + server)
         #expect(try await bot.ending(within: .seconds(10)) == .exit(code))

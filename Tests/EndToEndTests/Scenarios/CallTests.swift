@@ -21,7 +21,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Chromium was there first and is recorded in step", .enabled(if: Machine.hasChromium))
+    @Test("Chromium was there first and is recorded in sync", .enabled(if: Machine.hasChromium))
     func chromiumWasThereFirst() async throws {
       try await Scenario.run("2 Chromium was there first") { scenario in
         try await wasThereFirst(scenario.chromium(), in: scenario)
@@ -35,7 +35,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Firefox was there first and is recorded in step", .enabled(if: Machine.hasFirefox))
+    @Test("Firefox was there first and is recorded in sync", .enabled(if: Machine.hasFirefox))
     func firefoxWasThereFirst() async throws {
       try await Scenario.run("3b Firefox was there first", isolated: true) { scenario in
         try await wasThereFirst(scenario.firefox(), in: scenario)
@@ -57,7 +57,7 @@ extension EndToEnd {
       let take = try await leftBehind(by: bot, in: folder)
       let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
       let decoded = try #require(video.date("firstDecoded")) * 1000
-      await scenario.note("offer to first decoded picture \(Int(decoded - offered)) ms")
+      await scenario.note("offer to first decoded frame \(Int(decoded - offered)) ms")
       #expect(decoded - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
       try await Judgement(take: take, scenario: scenario, name: browser.name).expectGood(of: report)
       return report

@@ -13,7 +13,7 @@ extension EndToEnd.CheckReportTests {
     try await Scenario.run("24b samples of a CI job") { scenario in
       let server = try await scenario.server()
       let browser = try await scenario.chromium()
-      // One after the other: the rules ask for 24 frames a second, and a small machine may not have them for two cameras.
+      // One after the other: the rules request 24 frames a second, and a small machine may not have them for two cameras.
       for fault in [CameraFault.none, .slow] {
         let call = try await scenario.call(
           in: browser, room: fault.rawValue, server: server, camera: .faulty(fault, framesPerSecond: 30))
@@ -35,7 +35,7 @@ extension EndToEnd.CheckReportTests {
         )
         // A page that is kept from painting has the fault that the rule is to find.
         let isSlow = fault == .slow
-        #expect(isSlow || sent > 25, .onQuietMachine("the page sends what the rules ask for"))
+        #expect(isSlow || sent > 25, .onQuietMachine("the page sends what the rules request"))
         guard isSlow || sent > 25 else { return }
         #expect(ending == .exit(isSlow ? 1 : 0))
         #expect(verdict.failed == (isSlow ? ["video.fps"] : []), .verdict)

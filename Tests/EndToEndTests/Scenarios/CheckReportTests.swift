@@ -91,7 +91,7 @@ extension EndToEnd {
         })
         """)
       #expect(seen["lanes"].int ?? 0 >= 6, "timelines")
-      #expect(seen["pictures"].int ?? 0 >= 3, "a strip of pictures")
+      #expect(seen["pictures"].int ?? 0 >= 3, "a strip of frames")
       #expect(seen["broken"] == 0)
       #expect(seen["fetched"] == [], "nothing is fetched")
       #expect(seen["width"].int ?? 1 <= 0, "nothing is wider than the window")
@@ -104,7 +104,7 @@ extension EndToEnd {
       for video in played.list {
         #expect(video["problem"] == .null)
         #expect(video["time"].double ?? 0 > 1, "it plays")
-        #expect(video["frames"].int ?? 0 >= 4, "with pictures")
+        #expect(video["frames"].int ?? 0 >= 4, "with frames")
         #expect(video["width"] == 320)
         #expect(abs((video["duration"].double ?? 0) - 4) < 1.5)
       }

@@ -65,7 +65,7 @@ extension EndToEnd.CheckTests {
           let seen = try await run.call.reports().first
           await scenario.note(
             "measured: \(run.act): \(verdict.json["diagnosis"].string ?? verdict.summary); Chromium has shown "
-              + "\(seen?.videoFramesShown ?? 0) pictures")
+              + "\(seen?.videoFramesShown ?? 0) frames")
           Self.expect(run.act, verdict, seen)
           let errors = await run.call.page.errors
           #expect(errors == [], "\(run.act)")

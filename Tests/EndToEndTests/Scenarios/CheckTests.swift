@@ -42,7 +42,7 @@ extension EndToEnd {
           let rate = peer["video"]["fps"].double ?? 0
           let first = (peer["steps"]["firstFrame"].double ?? .nan) - (peer["steps"]["seen"].double ?? .nan)
           await scenario.note(
-            "measured: \(call.browser): \(String(format: "%.1f", rate)) pictures a second, the first after "
+            "measured: \(call.browser): \(String(format: "%.1f", rate)) frames a second, the first after "
               + Self.milliseconds(first))
           #expect(peer["connection"]["audio"]["lost"] == 0, .onQuietMachine("\(call.browser)"))
         }
@@ -53,10 +53,10 @@ extension EndToEnd {
     }
 
     @Test(
-      "of two pages that check the pattern, the one in order holds all rules, and of the other the sound is late by 300 ms",
+      "of two pages that check the pattern, the one in order holds all rules, and of the other the audio is late by 300 ms",
       .enabled(if: Machine.hasChromium))
     func lateAudio() async throws {
-      try await Scenario.run("22c check of late sound") { scenario in
+      try await Scenario.run("22c check recently audio") { scenario in
         let found = try await Self.verdicts([.none, .lateAudio], ["--content", "pattern"], in: scenario)
         let (good, late) = (found[0], found[1])
         #expect(good.verdict.failed == [], .verdict)
@@ -74,11 +74,11 @@ extension EndToEnd {
         #expect(abs(middles[0] - middles[1] - 0.3) < 0.02 + stall, .onQuietMachine("the one against the other"))
         let born = late.verdict.peer()["skew"]["sender"].double ?? .nan
         #expect(
-          abs(born - 0.3) < 0.05 + stall, .onQuietMachine("it was the page that held the sound back, and not the line"))
+          abs(born - 0.3) < 0.05 + stall, .onQuietMachine("it was the page that held the audio back, and not the line"))
       }
     }
 
-    @Test("of black pictures and of a silent track exactly these rules fail", .enabled(if: Machine.hasChromium))
+    @Test("of black frames and of a silent track exactly these rules fail", .enabled(if: Machine.hasChromium))
     func nothingInIt() async throws {
       try await Scenario.run("22d check of black and silent") { scenario in
         let found = try await Self.verdicts([.black, .silent], in: scenario)
@@ -87,7 +87,7 @@ extension EndToEnd {
         let blackFor = black.verdict.value("video.black.longest") ?? .nan
         let seenFor = black.verdict.peer()["video"]["duration"].double ?? .nan
         let stall = await scenario.stall / 1000
-        #expect(abs(blackFor - seenFor) < 0.1 + stall, .onQuietMachine("from the first picture to the last"))
+        #expect(abs(blackFor - seenFor) < 0.1 + stall, .onQuietMachine("from the first frame to the last"))
         #expect(blackFor > 5)
         #expect(silent.verdict.failed == ["audio.silence.longest"], .verdict)
         let silentFor = silent.verdict.value("audio.silence.longest") ?? .nan
@@ -98,7 +98,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("of 5 pictures a second and of a freeze of 2 s exactly these rules fail", .enabled(if: Machine.hasChromium))
+    @Test("of 5 frames a second and of a freeze of 2 s exactly these rules fail", .enabled(if: Machine.hasChromium))
     func fewVideoFrames() async throws {
       try await Scenario.run("22e check of slow and frozen") { scenario in
         let found = try await Self.verdicts([.slow, .freeze], in: scenario)
@@ -141,7 +141,7 @@ extension EndToEnd {
         #expect(abs(absent - expected) < 0.3 + (await scenario.stall) / 1000, .onQuietMachine("since the page left"))
         #expect(left.verdict.peer()["departure"]["cause"] == "left")
         #expect(try await lonely.ending(within: .seconds(10)) == .exit(1))
-        #expect(lonely.output.contains("nobody else came"), "it tells how far it got")
+        #expect(lonely.output.contains("nobody else came"), "it says how far it got")
       }
     }
 
@@ -187,7 +187,7 @@ extension EndToEnd {
         let verdict = try await check.verdict()
         await scenario.note(
           "measured: \(fault.rawValue): \(verdict.summary); \(skew(of: verdict)), "
-            + String(format: "%.2f pictures a second", verdict.peer()["video"]["fps"].double ?? .nan))
+            + String(format: "%.2f frames a second", verdict.peer()["video"]["fps"].double ?? .nan))
         let errors = await call.page.errors
         #expect(errors == [])
         found.append(
@@ -199,7 +199,7 @@ extension EndToEnd {
     private static func skew(of verdict: CheckVerdict) -> String {
       let skew = verdict.peer()["skew"]
       func figure(_ value: JSON) -> String { value.double.map { String(format: "%+.0f", $0 * 1000) } ?? "-" }
-      return "sound after picture by \(figure(skew["total"]["p50"])) ms (sender \(figure(skew["sender"])), network "
+      return "audio after frame by \(figure(skew["total"]["p50"])) ms (sender \(figure(skew["sender"])), network "
         + "\(figure(skew["network"])), receiver \(figure(skew["receiver"])))"
     }
 

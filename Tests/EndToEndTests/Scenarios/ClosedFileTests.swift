@@ -68,7 +68,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "sound alone, a picture alone and silence that is not sent give files as long as the call",
+      "audio alone, a frame alone and silence that is not sent give files as long as the call",
       .enabled(if: Machine.hasChromium))
     func parts() async throws {
       try await Scenario.run("17 parts of a call") { scenario in
@@ -76,8 +76,8 @@ extension EndToEnd {
         let wait = "devices.sleep(7).then(() => [])"
         let results = try await calls(
           [
-            Part(name: "sound alone", setting: "window.devicesWanted = 'audio';", actions: wait),
-            Part(name: "picture alone", setting: "window.devicesWanted = 'video';", actions: wait),
+            Part(name: "audio alone", setting: "window.devicesWanted = 'audio';", actions: wait),
+            Part(name: "frame alone", setting: "window.devicesWanted = 'video';", actions: wait),
             Part(name: "dtx", setting: "window.wantsDTX = true;", actions: wait),
           ], by: browser, in: scenario)
 
@@ -100,7 +100,7 @@ extension EndToEnd {
         let dtx = results[2]
         let packets = dtx.report.audioPacketsSent
         await scenario.note(
-          "measured: dtx: \(packets) sound packets sent in \(String(format: "%.1f", dtx.report.length)) s")
+          "measured: dtx: \(packets) audio packets sent in \(String(format: "%.1f", dtx.report.length)) s")
         #expect(Double(packets) < 45 * dtx.report.length, "silence is not sent")
         for file in dtx.files.webms + dtx.files.oggs {
           try await expectLength(file, dtx, in: scenario)
@@ -229,7 +229,7 @@ extension EndToEnd {
       let name = recording.file.deletingLastPathComponent().lastPathComponent
       await scenario.note(
         String(
-          format: "measured: %@: Chromium plays %d pictures to %.2f s of %.2f s", name, played["pictures"].int ?? 0,
+          format: "measured: %@: Chromium plays %d frames to %.2f s of %.2f s", name, played["pictures"].int ?? 0,
           played["end"].double ?? .nan, recording.duration))
       #expect(abs((played["duration"].double ?? 0) - recording.duration) < 0.1)
       #expect(abs((played["end"].double ?? 0) - recording.duration) < 0.1, "to its end")

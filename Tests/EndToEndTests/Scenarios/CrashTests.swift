@@ -120,14 +120,14 @@ extension EndToEndWithoutBrowsers {
       return missing
     }
 
-    /// Checks that a recording of the sample holds its pictures in order, none left out.
+    /// Checks that a recording of the sample holds its frames in order, none skipped.
     private func expectUnbroken(_ file: URL, _ name: String) throws {
       let recorded = try Recording.payloadDigests(of: file)
       guard let first = recorded.first else { return }
       let original = try Recording.payloadDigests(of: BuiltProgram.sample)
-      let start = try #require(original.firstIndex(of: first), "\(name): the first picture is one of the sample's")
+      let start = try #require(original.firstIndex(of: first), "\(name): the first frame is one of the sample's")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }
-      #expect(recorded == expected, "\(name): the pictures are the sample's, in order")
+      #expect(recorded == expected, "\(name): the frames are the sample's, in order")
     }
 
     /// Repairs files by `chatbot repair` and checks that they are as if they had been closed.
@@ -142,7 +142,7 @@ extension EndToEndWithoutBrowsers {
         #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
         #expect(abs(recording.duration - recording.streams.compactMap(\.times.last).reduce(0, max)) < 0.1)
         #expect(try recording.decodingErrors() == "")
-        #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no picture")
+        #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no frame")
         // The last keyframe can be gone to.
         let target = zip(video.times, video.keyframes).reversed().first { $0.1 }?.0 ?? 0
         #expect(try recording.firstVideoFrameTime(from: target) == target, "players can go to \(target) s")

@@ -4,7 +4,7 @@ import Testing
 extension EndToEnd {
   /// The browsers' drivers by themselves: if these fail, the others say nothing about the program.
   @Suite("the drivers") struct DriverTests {
-    @Test("Chromium calls itself, and its own picture and sound are measured", .enabled(if: Machine.hasChromium))
+    @Test("Chromium calls itself, and its own video and audio are measured", .enabled(if: Machine.hasChromium))
     func chromiumCallsItself() async throws {
       try await Scenario.run("driver of Chromium") { scenario in
         try await callItself(in: scenario.chromium(), hearing: true, scenario)
@@ -29,8 +29,8 @@ extension EndToEnd {
       let caller = try #require(try await call.reports().first)
       let offered = try #require(caller.offeredAt)
       let pictured = try #require(callee.firstVideoFrameAt)
-      await scenario.note("offer to first picture \(Int(pictured - offered)) ms; \(caller.sentSize) sent")
-      // Four seconds of the camera have 60 pictures; a busy machine takes fewer.
+      await scenario.note("offer to first frame \(Int(pictured - offered)) ms; \(caller.sentSize) sent")
+      // Four seconds of the camera have 60 frames; a busy machine takes fewer.
       #expect(caller.framesSent > 15)
       #expect(caller.audioPacketsSent > 50)
       #expect(callee.videoFramesShown > 15)
@@ -38,7 +38,7 @@ extension EndToEnd {
         let offsets = callee.flashes.compactMap { flash in
           callee.beeps.map { $0 - flash }.min { abs($0) < abs($1) }
         }
-        await scenario.note("sound heard after picture by \(offsets.map { Int($0) }) ms")
+        await scenario.note("audio heard after frame by \(offsets.map { Int($0) }) ms")
       }
       #expect(await page.errors == [])
     }

@@ -6,7 +6,7 @@ extension EndToEnd {
   /// A check of its own pattern, which comes back from a page.
   @Suite("a check of what comes back") struct EchoTests {
     @Test(
-      "from pages that send back the tracks, or picture by picture 150 ms later without every tenth, delay and account are the page's own",
+      "from pages that send back the tracks, or frame by frame 150 ms later without every tenth, delay and account are the page's own",
       .enabled(if: Machine.hasChromium))
     func account() async throws {
       try await Scenario.run("23 echo") { scenario in
@@ -29,12 +29,12 @@ extension EndToEnd {
       }
     }
 
-    @Test("with 5 % loss each way the account is still right to the picture", .enabled(if: Machine.hasChromium))
+    @Test("with 5 % loss each way the account is still right to the frame", .enabled(if: Machine.hasChromium))
     func loss() async throws {
-      try await Scenario.run("23b echo over a bad line") { scenario in
+      try await Scenario.run("23b echo over a bad network") { scenario in
         let found = try await Self.verdicts(
           [
-            // So small that Chromium need not let them wait while it finds out what the line takes.
+            // So small that Chromium need not let them wait while it finds out what the path carries.
             Echo(room: "lossy", videoFrames: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
           ], in: scenario)
         try await Self.expectAgreement(found[0], scenario)
@@ -109,7 +109,7 @@ extension EndToEnd {
         await scenario.note(
           String(
             format: "measured: %@: %d of %d came back, %d missing (by the page %d), %d twice, %d out of order; "
-              + "%.1f ms after painting, %.1f ms after sending; sound after %.1f ms", echo.room,
+              + "%.1f ms after painting, %.1f ms after sending; audio after %.1f ms", echo.room,
             returned["returned"].int ?? -1, returned["sent"].int ?? -1, returned["missing"].int ?? -1,
             page.missing(of: returned["sent"].int ?? 0), returned["doubled"].int ?? -1, returned["reordered"].int ?? -1,
             delay(of: verdict) * 1000, (returned["roundTrip"]["p50"].double ?? .nan) * 1000,
@@ -126,15 +126,15 @@ extension EndToEnd {
       verdict.peer()["pattern"]["videoDelay"]["p50"].double ?? .nan
     }
 
-    /// What a check says of delay and pictures is what the page itself counted.
+    /// What a check says of delay and frames is what the page itself counted.
     private static func expectAgreement(_ found: Found, _ scenario: Scenario) async throws {
       let returned = found.verdict.peer()["returned"]
       let sent = try #require(returned["sent"].int)
       #expect(sent > 60, .onQuietMachine("4 s at least"))
       #expect(found.page.unreadable == 0)
       let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
-      // A machine that stands still for a second has pictures on their way when the check is over.
-      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("to the picture"))
+      // A machine that stops for a second has frames on their way when the check is over.
+      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("to the frame"))
       #expect(returned["returned"].int == sent - (returned["missing"].int ?? 0))
       #expect(returned["doubled"] == 0)
       #expect(returned["reordered"] == 0)

@@ -11,7 +11,7 @@ import Testing
 /// processor time only little.
 @Suite("end to end without browsers", .serialized, .realTime) enum EndToEndWithoutBrowsers {}
 
-/// What the machine can do for these tests. Where CI is set nothing is left out: what is missing fails.
+/// What the machine can do for these tests. Where CI is set nothing is skipped: what is missing fails.
 enum Machine {
   static let isCI = ProcessInfo.processInfo.environment["CI"] != nil
 

@@ -38,11 +38,11 @@ extension EndToEndWithoutBrowsers {
         #expect(takes.count == 2, "one recording for each honest participant, and none was cut")
         for take in takes {
           let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
-          await scenario.note("measured: \(video["frames"].int ?? 0) pictures in \(video["duration"].double ?? .nan) s")
+          await scenario.note("measured: \(video["frames"].int ?? 0) frames in \(video["duration"].double ?? .nan) s")
           #expect(video["lost"] == 0, .onQuietMachine("no socket overflows"))
           #expect(video["decodeErrors"] == 0)
           let duration = try #require(video["duration"].double)
-          #expect(abs(Double(video["frames"].int ?? 0) - 30 * duration) < 3, .onQuietMachine("no picture is missing"))
+          #expect(abs(Double(video["frames"].int ?? 0) - 30 * duration) < 3, .onQuietMachine("no frame is missing"))
         }
         let log = recorder.output
         let lines = log.split(separator: "\n").count

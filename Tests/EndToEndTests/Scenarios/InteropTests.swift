@@ -8,7 +8,7 @@ extension EndToEndWithoutBrowsers {
     private static let calls = ProcessInfo.processInfo.environment["CHATBOT_INTEROP_CALLS"].flatMap(Int.init) ?? 1
     private static let stacks = InteropPeer.Stack.allCases.filter { $0 != .pion || $0.isInstalled }
 
-    @Test("send and receive pictures and sound, whoever offers", arguments: stacks, [true, false])
+    @Test("send and receive video and audio, anyone who offers", arguments: stacks, [true, false])
     func calls(stack: InteropPeer.Stack, offers: Bool) async throws {
       let role = offers ? "offers" : "answers"
       try #require(stack.isInstalled, "\(stack) is not installed; `make test` installs it")
@@ -38,7 +38,7 @@ extension EndToEndWithoutBrowsers {
       if bot == nil { bot = try await startBot() }
       let recorder = try #require(bot)
       do {
-        try await eventually("pictures and sound at the \(stack) peer", within: .seconds(15)) {
+        try await eventually("video and audio at the \(stack) peer", within: .seconds(15)) {
           peer.received.videoFrames >= 20 && peer.received.audioPackets >= 50 ? true : nil
         }
         try await sleepOnEventLoop(for: .seconds(1))
@@ -59,8 +59,8 @@ extension EndToEndWithoutBrowsers {
       if number == 1 || number == Self.calls {
         await scenario.note(
           """
-          measured: call \(number): \(videoFrames["frames"].int ?? 0) pictures of \(peer.sent.videoFrames) and \
-          \(audio["frames"].int ?? 0) sound packets of \(peer.sent.audioPackets) recorded; it received \
+          measured: call \(number): \(videoFrames["frames"].int ?? 0) frames of \(peer.sent.videoFrames) and \
+          \(audio["frames"].int ?? 0) audio packets of \(peer.sent.audioPackets) recorded; it received \
           \(peer.received.videoFrames) and \(peer.received.audioPackets); \(took)
           """)
       }

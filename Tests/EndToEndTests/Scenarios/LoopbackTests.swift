@@ -6,7 +6,7 @@ extension EndToEnd {
   /// The bot as a mirror.
   @Suite("a bot that sends everything back") struct LoopbackTests {
     @Test(
-      "Chromium gets 99 % of its own pictures back, 20 ms later at most than another page gets them directly, while they are recorded",
+      "Chromium gets 99 % of its own frames back, 20 ms later at most than another page gets them directly, while they are recorded",
       .enabled(if: Machine.hasChromium))
     func mirror() async throws {
       try await Scenario.run("21 loopback") { scenario in
@@ -37,7 +37,7 @@ extension EndToEnd {
         let added = (mirrored.delay(0.5) - direct.delay(0.5), mirrored.delay(0.99) - direct.delay(0.99))
         await scenario.note(
           String(
-            format: "measured: %d of %d pictures came back (%.1f %%); %+.0f ms in the middle, %+.0f ms at the 99th",
+            format: "measured: %d of %d frames came back (%.1f %%); %+.0f ms in the middle, %+.0f ms at the 99th",
             last.framesDecoded, last.framesSent, 100 * share, added.0, added.1))
         #expect(mirrored.isInOrder)
         #expect(share >= 0.99, .onQuietMachine("what the page sends comes back"))

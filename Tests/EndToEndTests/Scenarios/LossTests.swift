@@ -45,7 +45,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "at 30 % random loss the recording decodes, is in step and as long as it should be",
+      "at 30 % random loss the recording decodes, is in sync and as long as it should be",
       .enabled(if: Machine.hasChromium))
     func heavyLoss() async throws {
       let seconds = Soak.minutes == nil ? 10 : 60

@@ -72,11 +72,11 @@ extension EndToEndWithoutBrowsers {
         #expect(report["connected"] == 3)
         #expect(report["connections"] == 6, "each has two")
         let frames = report["received"]["frames"].int ?? 0
-        #expect(frames > 6 * 2 * 60, "pictures and sound of two others for two seconds and more")
+        #expect(frames > 6 * 2 * 60, "video and audio of two others for two seconds and more")
       }
     }
 
-    /// 320x240 at 15 pictures a second and 150 kb/s: twenty of them are to be sent, received and decoded by a program that
+    /// 320x240 at 15 frames a second and 150 kb/s: twenty of them are to be sent, received and decoded by a program that
     /// was not optimised, on two cores.
     private static func smallFile(in folder: URL) throws -> URL {
       let file = folder.appendingPathComponent("small.webm")

@@ -23,8 +23,8 @@ extension EndToEndWithoutBrowsers {
           try ChildProcess(name, network.prefix + ["readlink", "/proc/self/ns/net"], log: log)
         }.get()
         #expect(try await program.ending(within: .seconds(10)) == .exit(0))
-        let told = program.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        #expect((told == own) == (name == "host"), "\(name): \(told), the test is in \(own)")
+        let reported = program.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect((reported == own) == (name == "host"), "\(name): \(reported), the test is in \(own)")
       }
       await isolated.close()
       await host.close()

@@ -6,7 +6,7 @@ extension EndToEnd {
   /// The test pattern, encoded while it plays, as browsers see and hear it.
   @Suite("a bot that plays the pattern") struct PatternTests {
     @Test(
-      "Chromium sees every number in order, in step with the sound; so does one who comes late, and one who asks for a keyframe ten times a second",
+      "Chromium sees every number in order, in sync with the audio; so does one who comes late, and one who asks for a keyframe ten times a second",
       .enabled(if: Machine.hasChromium))
     func chromium() async throws {
       try await Scenario.run("19 pattern") { scenario in
@@ -35,7 +35,7 @@ extension EndToEnd {
         try await Self.expectWhole(first, name: "who did not ask", in: scenario)
         let keyframes = pestered.keyframesDecoded
         await scenario.note(
-          "measured: \(pestered.requests) keyframes asked for in 5 s, \(keyframes) came")
+          "measured: \(pestered.requests) keyframes requested in 5 s, \(keyframes) came")
         #expect((6...14).contains(keyframes), .onQuietMachine("one in 500 ms at most"))
         #expect(try await bot.terminate().ending == .exit(0))
       }
@@ -55,7 +55,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "with 5 % loss every number is seen all the same, and at 300 kb/s pictures keep coming in order and soon",
+      "with 5 % loss every number is seen all the same, and at 300 kb/s frames keep coming in order and soon",
       .enabled(if: Machine.hasChromium))
     func badPaths() async throws {
       try await Scenario.run("19c pattern over bad lines") { scenario in
@@ -77,7 +77,7 @@ extension EndToEnd {
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
         #expect(
-          narrow.missing <= 8, .onQuietMachine("what does not fit is left out before it is numbered, but for a jam"))
+          narrow.missing <= 8, .onQuietMachine("what does not fit is skipped before it is numbered, but for a jam"))
         #expect(narrow.videoFrames.count > 45, .onQuietMachine("it moves"))
         let stall = await scenario.stall
         #expect(narrow.maximumPause < 1000 + stall, .onQuietMachine("in milliseconds"))
@@ -86,11 +86,11 @@ extension EndToEnd {
       }
     }
 
-    /// Only a narrow line asks for more.
+    /// Only a low bandwidth requests more.
     private static let pattern = ["--play", "pattern", "--size", "320x240", "--fps", "15"]
 
-    /// What a page sees of the pattern for 8 s over a bad line, after 10 s that the encoder needs to follow it, and a browser to
-    /// bring sound and pictures together again.
+    /// What a page sees of the pattern for 8 s over a bad network, after 10 s that the encoder needs to follow it, and a browser to
+    /// bring audio and video together again.
     private static func seen(
       over line: LossyLink.Conditions, room: String, seed: UInt64, playing pattern: [String], in browser: Chromium,
       of server: Server, _ scenario: Scenario
@@ -118,16 +118,16 @@ extension EndToEnd {
       let report = try await call.patternReport()
       await scenario.note("measured: \(name): \(report.description)")
       #expect(report.isInOrder, "\(name): in order")
-      // Firefox tells of what it decoded only now and then.
+      // Firefox reports what it decoded only now and then.
       if call.browser == "Chromium" { #expect(report.undecoded == 0, .onQuietMachine("\(name): every number")) }
-      // A page that reads slower than pictures come is not given all; it counts them all the same.
+      // A page that reads slower than frames come is not given all; it counts them all the same.
       #expect(report.missing == 0, .onQuietMachine("\(name): none is missing"))
       #expect(report.videoFrames.count > 30, .onQuietMachine("\(name): there is something to see"))
       return report
     }
 
-    /// On a bad line Chromium brings sound and pictures together only roughly and slowly, however well the sender's reports
-    /// tell how they belong together: pictures wait for what is sent again, and sound does not wait for them. In milliseconds.
+    /// On a bad network Chromium brings audio and video together only roughly and slowly, however well the sender's reports
+    /// say how they belong together: frames wait for what is sent again, and audio does not wait for them. In milliseconds.
     private static let badLineSkew = 150.0
 
     /// - Parameter limit: in milliseconds.
@@ -136,13 +136,13 @@ extension EndToEnd {
       let skews = report.settled().skews
       try #require(skews.count >= 3, .onQuietMachine("there are marks to compare"))
       let middle = skews.sorted()[skews.count / 2]
-      #expect(abs(middle) < limit, .onQuietMachine("sound and picture are in step"))
+      #expect(abs(middle) < limit, .onQuietMachine("audio and video are in sync"))
     }
 
     private static func expectQuickStart(_ call: CallPage, in scenario: Scenario) async throws {
       let connected = try #require(try await call.reports().first?.connectedAt)
       let seen = try #require(try await call.patternReport().videoFrames.first?.seenAt)
-      await scenario.note("measured: first picture \(Int(seen - connected)) ms after connecting")
+      await scenario.note("measured: first frame \(Int(seen - connected)) ms after connecting")
       #expect(seen - connected < 500 + (await scenario.stall), .onQuietMachine("in milliseconds"))
     }
   }

@@ -15,7 +15,7 @@ extension EndToEnd {
         let first = try await call.firstVideoFrame()
         let offered = try #require(first.offeredAt)
         let pictured = try #require(first.firstVideoFrameAt)
-        await scenario.note("offer to first picture \(Int(pictured - offered)) ms")
+        await scenario.note("offer to first frame \(Int(pictured - offered)) ms")
         #expect(pictured - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
 
         // Longer than the file: the seam of the loop is in it.
@@ -41,7 +41,7 @@ extension EndToEnd {
         #expect(flashed.count >= 5, .onQuietMachine("by the page's own pixels"))
         #expect(heard.count >= 5, .onQuietMachine("by the page's own samples"))
         let offsets = flashed.compactMap { flash in heard.map { $0 - flash }.min { abs($0) < abs($1) } }.sorted()
-        await scenario.note("sound heard after picture by \(offsets.map { Int($0) }) ms")
+        await scenario.note("audio heard after frame by \(offsets.map { Int($0) }) ms")
         let limit = 120 + (await scenario.stall)
         #expect(
           !offsets.isEmpty && abs(offsets[offsets.count / 2]) < limit,
@@ -50,7 +50,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("a viewer without a camera who comes late sees a whole picture at once", .enabled(if: Machine.hasChromium))
+    @Test("a viewer without a camera who comes late sees a whole frame at once", .enabled(if: Machine.hasChromium))
     func lateViewer() async throws {
       try await Scenario.run("5b a viewer comes late") { scenario in
         let server = try await scenario.server()
@@ -64,7 +64,7 @@ extension EndToEnd {
         let first = try await late.firstVideoFrame()
         let offered = try #require(first.offeredAt)
         let pictured = try #require(first.firstVideoFrameAt)
-        await scenario.note("offer to first picture \(Int(pictured - offered)) ms")
+        await scenario.note("offer to first frame \(Int(pictured - offered)) ms")
         #expect(pictured - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
       }
     }

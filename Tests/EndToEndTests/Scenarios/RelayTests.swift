@@ -6,7 +6,7 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// The bad network by itself: if these fail, the others say nothing about the program.
   @Suite("the lossy relay") struct RelayTests {
-    @Test("candidates are moved, left out and left alone as they are")
+    @Test("candidates are moved, skipped and left alone as they are")
     func candidatesInText() {
       let host = "candidate:1 1 UDP 2122260223 127.0.0.1 5000 typ host generation 0"
       let reflexive = "candidate:2 1 udp 1686052607 192.0.2.1 6000 typ srflx raddr 127.0.0.1 rport 5000"
@@ -15,9 +15,9 @@ extension EndToEndWithoutBrowsers {
       for other in [reflexive, control, "candidate:1 1 tcp 1 127.0.0.1 9 typ host", "candidate:", ""] {
         #expect(CandidateText.hostPlace(of: other) == nil)
       }
-      let place = CandidateText.Place(address: "10.0.0.1", port: 7)
+      let position = CandidateText.Place(address: "10.0.0.1", port: 7)
       #expect(
-        CandidateText.moving(host, to: place) == "candidate:1 1 UDP 2122260223 10.0.0.1 7 typ host generation 0")
+        CandidateText.moving(host, to: position) == "candidate:1 1 UDP 2122260223 10.0.0.1 7 typ host generation 0")
       let description = "v=0\r\na=\(host)\r\na=\(reflexive)\r\na=mid:0\r\n"
       #expect(CandidateText.candidates(in: description) == [host, reflexive])
       #expect(CandidateText.replacing(in: description) { _ in nil } == "v=0\r\na=mid:0\r\n")
@@ -75,7 +75,7 @@ extension EndToEndWithoutBrowsers {
         #expect(try await bot.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
         let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
-        #expect(video["recovered"].int ?? 0 > 0, "what the relay loses is asked for again")
+        #expect(video["recovered"].int ?? 0 > 0, "what the relay loses is requested again")
       }
     }
   }

@@ -26,7 +26,7 @@ extension EndToEnd {
         let chromiumID = try await chromium.joined()
         let firefoxID = try await firefox.joined()
         try await sleepOnEventLoop(for: .seconds(10))
-        // In this order: Firefox is slow to tell of calls that the other side has just ended.
+        // In this order: Firefox is slow to report calls that the other side has just ended.
         let firefoxCalls = try await firefox.leave()
         let chromiumCalls = try await chromium.leave()
         #expect(try await player.terminate().ending == .exit(0))
@@ -46,7 +46,7 @@ extension EndToEnd {
           ("Chromium", chromiumCalls, firefoxCalls), ("Firefox", firefoxCalls, chromiumCalls),
         ] {
           let shown = calls.map { "\($0.videoFramesShown)" }.joined(separator: ", ")
-          await scenario.note("\(name) has shown \(shown) pictures of the others")
+          await scenario.note("\(name) has shown \(shown) frames of the others")
           #expect(calls.count { $0.videoFramesShown > 30 } == 2, "\(name) sees the other browser and the player")
           let sent = try #require(Self.betweenBrowsers(others)).framesSent
           let seen = try #require(Self.betweenBrowsers(calls)).videoFramesShown
@@ -55,12 +55,12 @@ extension EndToEnd {
       }
     }
 
-    /// The recorder sends no picture, and the player twice as many as a browser.
+    /// The recorder sends no frame, and the player twice as many as a browser.
     private static func betweenBrowsers(_ calls: [CallReport]) -> CallReport? {
       calls.filter { $0.videoFramesShown > 0 }.min { $0.videoFramesShown < $1.videoFramesShown }
     }
 
-    /// The recorder sends nothing, so it is the call without a picture.
+    /// The recorder sends nothing, so it is the call without a frame.
     private func judge(
       _ take: RecordingFolder.Take, _ name: String, by calls: [CallReport], in scenario: Scenario
     ) async throws {
@@ -78,10 +78,10 @@ extension EndToEnd {
       let original = try Recording(BuiltProgram.sample).videoFrameDigests()
       let recorded = try take.webm.videoFrameDigests()
       let start = try #require(
-        original.firstIndex(of: recorded.first ?? ""), "the first picture is one of the sample's")
+        original.firstIndex(of: recorded.first ?? ""), "the first frame is one of the sample's")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }
       let same = zip(recorded, expected).count { $0 == $1 }
-      await scenario.note("the player: \(same) of \(recorded.count) recorded pictures are the sample's, in order")
+      await scenario.note("the player: \(same) of \(recorded.count) recorded frames are the sample's, in order")
       #expect(same == recorded.count)
     }
   }

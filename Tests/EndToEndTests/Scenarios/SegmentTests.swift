@@ -62,7 +62,7 @@ extension EndToEnd {
       _ webms: [Recording], _ oggs: [Recording], _ manifest: JSON, _ name: String, _ scenario: Scenario
     ) async throws {
       let lengths = webms.map { String(format: "%.2f", $0.duration) }.joined(separator: " ")
-      await scenario.note("measured: \(name): segments of \(lengths) s; \(oggs.count) files of sound")
+      await scenario.note("measured: \(name): segments of \(lengths) s; \(oggs.count) files of audio")
       #expect(webms.count >= 3 && oggs.count >= 3, .onQuietMachine("16 s make three segments"))
       for (index, webm) in webms.enumerated() {
         let video = try #require(webm.video)
@@ -83,29 +83,29 @@ extension EndToEnd {
       let frames = webms.compactMap { $0.video?.times.count }.reduce(0, +)
       let tracks = manifest["tracks"].list
       #expect(tracks.first { $0["kind"] == "video" }?["frames"].int == frames, "the manifest counts the same")
-      // From the end of one to the beginning of the next, on the manifest's clock, there is what a busy browser leaves between two pictures.
-      // A player that is asked for a keyframe sends one at once, a tick of the media clock after its last picture.
+      // From the end of one to the beginning of the next, on the manifest's clock, there is what a busy browser leaves between two frames.
+      // A player that is requested a keyframe sends one at once, a tick of the media clock after its last frame.
       let starts = manifest["files"].list.filter { $0["kind"] == "webm" }.compactMap { $0["start"].double }.sorted()
       for (index, start) in starts.enumerated().dropFirst() {
         let last = starts[index - 1] + (webms[index - 1].video?.times.last ?? .nan)
         let next = start + (webms[index].video?.first ?? .nan)
-        #expect(next >= last && next - last < 1, "\(next - last) s between two segments' pictures")
+        #expect(next >= last && next - last < 1, "\(next - last) s between two segments' frames")
       }
     }
 
-    /// Checks that all segments together hold the sample's pictures and sounds in order.
+    /// Checks that all segments together hold the sample's frames and sounds in order.
     ///
-    /// A recorder asks for a keyframe at a border, and a player answers with all pictures since its last one.
+    /// A recorder requests a keyframe at a border, and a player answers with all frames since its last one.
     private func expectSample(_ webms: [Recording]) throws {
       for kind in ["v", "a"] {
         let original = try Recording.payloadDigests(of: BuiltProgram.sample, kind)
         let recorded = try webms.flatMap { try Recording.payloadDigests(of: $0.file, kind) }
-        var next = try #require(Self.place(of: recorded, in: original), "what is recorded is the sample")
+        var next = try #require(Self.position(of: recorded, in: original), "what is recorded is the sample")
         var answers = 0
         var strangers = 0
         for digest in recorded {
           if digest != original[next] {
-            // That of the picture before, which may have been the last of its thirty.
+            // That of the frame before, which may have been the last of its thirty.
             let keyframe = (next + original.count - 1) % original.count / 30 * 30
             if kind == "v", digest == original[keyframe] { answers += 1 } else { strangers += 1 }
             next = keyframe
@@ -113,12 +113,12 @@ extension EndToEnd {
           next = (next + 1) % original.count
         }
         #expect(strangers == 0, "\(kind): all \(recorded.count) packets are the sample's, in order")
-        #expect(answers < webms.count, "at most one keyframe is asked for at each border")
+        #expect(answers < webms.count, "at most one keyframe is requested at each border")
       }
     }
 
     /// Where the first packets stand in the original: silence repeats itself, so several are looked at.
-    private static func place(of recorded: [String], in original: [String]) -> Int? {
+    private static func position(of recorded: [String], in original: [String]) -> Int? {
       let count = min(60, recorded.count)
       return original.indices.first { start in
         (0..<count).allSatisfy { recorded[$0] == original[(start + $0) % original.count] }

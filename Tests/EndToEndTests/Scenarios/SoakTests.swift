@@ -46,19 +46,19 @@ extension EndToEnd {
       }
     }
 
-    /// Lets people come and go, and tells of it each minute.
+    /// Lets people come and go, and reports it each minute.
     private static func mill(
       _ crowd: SoakCrowd, until end: ContinuousClock.Instant, _ judge: SoakJudge, _ recorder: Bot, _ relay: LossyRelay
     ) async throws {
-      var told = ContinuousClock.now
+      var reported = ContinuousClock.now
       while ContinuousClock.now < end {
         try await crowd.step()
         try await sleepOnEventLoop(for: .seconds(1))
         guard recorder.isRunning else {
           throw NotStarted(name: "the recorder that should still run", output: recorder.output)
         }
-        guard ContinuousClock.now - told >= .seconds(60) else { continue }
-        told += .seconds(60)
+        guard ContinuousClock.now - reported >= .seconds(60) else { continue }
+        reported += .seconds(60)
         try await judge.look()
         let figures = ProcessFigures(of: recorder.process.id).map { "\($0)" } ?? "gone"
         let (people, recordings) = (await crowd.count, await judge.verdict.recordings)

@@ -6,7 +6,7 @@ import Testing
 /// Everything that one scenario starts, ended in any case, and the folder where its files stay for a look afterwards.
 actor Scenario {
   let name: String
-  /// Recordings, logs and pictures of this attempt; emptied by the next run.
+  /// Recordings, logs and frames of this attempt; emptied by the next run.
   let folder: URL
   let network: Network
   private var browsers: [any Browser] = []
@@ -26,7 +26,7 @@ actor Scenario {
   /// - Parameters:
   ///   - name: for people and for the folder `end-to-end/<name>` beside the built program.
   ///   - isolated: in a network of its own, as Firefox needs it.
-  ///   - limit: the time after which it is given up.
+  ///   - limit: the time after which it is abandoned.
   static func run(
     _ name: String, isolated: Bool = false, limit: Duration = .seconds(90),
     _ body: @escaping @Sendable (Scenario) async throws -> Void

@@ -7,7 +7,7 @@ import Testing
 @testable import FileSource
 
 @Suite("a file as a live source")
-struct FileSourceTests {
+struct MediaFileSourceTests {
   let folder: ScratchFolder
   let owner = ParticipantID("me")
 
@@ -42,7 +42,7 @@ struct FileSourceTests {
     #expect(await source.failure == nil)
   }
 
-  @Test("in a loop it goes on with growing times until nobody listens")
+  @Test("in a loop it continues with growing times until nobody listens")
   func loop() async throws {
     let source = try MediaFileSource(opening: shortFile(), owner: owner)
     let round = try source.file.frames(.audio).map(\.payload)
@@ -73,7 +73,7 @@ struct FileSourceTests {
     #expect(await source.failure?.description == "\(path) cannot be played: it has changed since it was opened.")
   }
 
-  @Test("a file that is replaced while it plays goes on being played")
+  @Test("a file that is replaced while it plays continues being played")
   func replaced() async throws {
     let path = try shortFile()
     let source = try MediaFileSource(opening: path, loops: false, owner: owner)
@@ -83,7 +83,7 @@ struct FileSourceTests {
     #expect(count == source.file.tracks.map(\.frames).reduce(0, +))
   }
 
-  @Test("a consumer that is too slow loses groups of pictures, never a picture out of the middle")
+  @Test("a consumer that is too slow loses groups of frames, never a frame out of the middle")
   func slowConsumer() async {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(3))

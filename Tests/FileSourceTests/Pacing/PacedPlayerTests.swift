@@ -65,7 +65,7 @@ private func apart(_ one: Duration, _ other: Duration) -> Duration {
 
 @Suite("playing in real time")
 struct PacedPlayerTests {
-  @Test("each frame comes at its time, sound and pictures on one clock")
+  @Test("each frame comes at its time, audio and video on one clock")
   func inTime() throws {
     var bench = Bench()
     bench.fill()
@@ -88,7 +88,7 @@ struct PacedPlayerTests {
     #expect(bench.player.deadline == nil)
   }
 
-  @Test("a thousand rounds make no drift, no gap and no burst, and the times go on growing")
+  @Test("a thousand rounds make no drift, no gap and no burst, and the times continue growing")
   func thousandLoops() throws {
     var bench = Bench()
     let frames = bench.play(for: .seconds(1000))
@@ -103,7 +103,7 @@ struct PacedPlayerTests {
     #expect(frames.allSatisfy { apart($0.arrival - bench.start, $0.time.duration) <= .nanoseconds(1) })
   }
 
-  @Test("the longer track sets the pace, and both begin anew together, a thousand times")
+  @Test("the longer track sets the pace, and both start again together, a thousand times")
   func unequalTracks() throws {
     var bench = Bench(videoSeconds: 0.5, audioSeconds: 0.64)
     let frames = bench.play(for: .milliseconds(640 * 1000))
@@ -136,7 +136,7 @@ struct PacedPlayerTests {
     #expect(bench.player.deadline == bench.start + .milliseconds(520))
   }
 
-  @Test("after a sleep of the machine playing goes on where it was, with the pause in the times of both tracks")
+  @Test("after a sleep of the machine playing continues where it was, with the pause in the times of both tracks")
   func longPause() throws {
     var bench = Bench()
     bench.fill()
@@ -151,7 +151,7 @@ struct PacedPlayerTests {
       #expect(frame.time.duration > .seconds(3599))
       #expect(apart(frame.arrival - bench.start, frame.time.duration) <= .microseconds(11))
     }
-    // The distance between sound and picture is the file's: 960 ticks of 48 kHz and 3000 of 90 kHz from the start.
+    // The distance between audio and video is the file's: 960 ticks of 48 kHz and 3000 of 90 kHz from the start.
     let audio = try #require(first.first).time.ticks - 960
     let videoFrame = try #require(after.first { $0.codec == .vp8 }).time.ticks - 3000
     #expect(audio * 15 == videoFrame * 8)
@@ -167,7 +167,7 @@ struct PacedPlayerTests {
     #expect(bench.player.poll(now: bench.start + .milliseconds(100)).map(\.time.ticks) == [0, 3000, 6000, 9000])
   }
 
-  @Test("a track wants two seconds of frames, and no more than 8 MiB of them but one")
+  @Test("a track wants two seconds of frames, and at most 8 MiB of them but one")
   func bounded() {
     var bench = Bench()
     bench.fill()

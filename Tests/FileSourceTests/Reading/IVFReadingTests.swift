@@ -32,7 +32,7 @@ struct IVFReadingTests {
 
   func open(_ bytes: [UInt8]) throws -> MediaFile { try MediaFile(opening: folder.write(bytes, as: "a.ivf")) }
 
-  func refusal(_ bytes: [UInt8]) throws -> String? { MediaFile.refusal(try folder.write(bytes, as: "a.ivf")) }
+  func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.ivf")) }
 
   @Test("a file of ffmpeg's is played frame by frame, byte for byte, evenly")
   func ffmpeg() throws {
@@ -86,7 +86,7 @@ struct IVFReadingTests {
         count < 3 && file.remarks == (length == 32 + 24 * count ? [] : ["It is cut off; what is whole is played."]))
     }
     #expect(
-      try refusal(Array(whole.prefix(20)))
+      try rejection(Array(whole.prefix(20)))
         == "cannot be played: at byte 0 its IVF header is cut off: it needs 32 bytes, and 20 are there.")
   }
 
@@ -94,15 +94,15 @@ struct IVFReadingTests {
   func refused() throws {
     let good = Self.frame(0, WebMBuilder.keyframe())
     func sentence(_ bytes: [UInt8]) throws -> String? {
-      try refusal(bytes)?.replacing("cannot be played: ", with: "")
+      try rejection(bytes)?.replacing("cannot be played: ", with: "")
     }
-    #expect(try sentence(Self.header("VP90") + good) == "its picture is VP9, and only VP8 is played.")
-    #expect(try sentence(Self.header("AV01") + good) == "its picture is AV1, and only VP8 is played.")
+    #expect(try sentence(Self.header("VP90") + good) == "its frame is VP9, and only VP8 is played.")
+    #expect(try sentence(Self.header("AV01") + good) == "its frame is AV1, and only VP8 is played.")
     #expect(try sentence(Self.header("XXXX") + good) == "its IVF header names neither VP8 nor VP9.")
     #expect(
-      try sentence(Self.header(rate: 0) + good) == "its IVF header tells a rate of 0/1 pictures a second.")
+      try sentence(Self.header(rate: 0) + good) == "its IVF header tells a rate of 0/1 frames a second.")
     #expect(
-      try sentence(Self.header(scale: 0) + good) == "its IVF header tells a rate of 30/0 pictures a second.")
+      try sentence(Self.header(scale: 0) + good) == "its IVF header tells a rate of 30/0 frames a second.")
     #expect(try sentence(Self.header(size: 8) + good) == "at byte 6 its IVF header says that it is 8 bytes long.")
     #expect(try sentence(Self.header()) == "no frame of its tracks can be played.")
     #expect(
@@ -115,7 +115,7 @@ struct IVFReadingTests {
     }
     #expect(
       try sentence(Self.header() + good + Self.frame(-9, WebMBuilder.interframe))
-        == "at byte 56 a picture's time is before that of the one before it.")
+        == "at byte 56 a frame's time is before that of the one before it.")
   }
 
   @Test("a thousand files with wrong bytes are played or refused, and never crash")

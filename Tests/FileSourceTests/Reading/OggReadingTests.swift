@@ -16,7 +16,7 @@ struct OggReadingTests {
 
   func open(_ bytes: [UInt8]) throws -> MediaFile { try MediaFile(opening: folder.write(bytes, as: "a.ogg")) }
 
-  func refusal(_ bytes: [UInt8]) throws -> String? { MediaFile.refusal(try folder.write(bytes, as: "a.ogg")) }
+  func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.ogg")) }
 
   @Test("a file of opusenc's is played packet by packet, each where the one before it ends")
   func opusenc() throws {
@@ -90,7 +90,7 @@ struct OggReadingTests {
     var two = OggBuilder(serial: 2)
     let first = one.headers() + one.page([packet], granule: 960, flags: OggBuilder.ends)
     #expect(
-      try refusal(first + two.headers())
+      try rejection(first + two.headers())
         == "cannot be played: at byte \(first.count) a second Ogg stream begins (chained), and one is played.")
 
     let path = folder.path("two.ogg")
@@ -98,14 +98,14 @@ struct OggReadingTests {
       path, "-f", "lavfi", "-i", "sine=d=1:r=48000", "-f", "lavfi", "-i", "sine=d=1:r=48000", "-map", "0", "-map", "1",
       "-c:a", "libopus")
     #expect(
-      MediaFile.refusal(path)
+      MediaFile.rejection(path)
         == "cannot be played: several Ogg streams lie side by side in it, and one Opus stream is played.")
 
     var three = OggBuilder(serial: 1)
     let stray = three.headers() + three.page([packet], granule: 960)
     var other = OggBuilder(serial: 9)
     #expect(
-      try refusal(stray + other.page([packet], granule: 960))
+      try rejection(stray + other.page([packet], granule: 960))
         == "cannot be played: at byte \(stray.count) an Ogg page belongs to another stream.")
   }
 
@@ -117,39 +117,39 @@ struct OggReadingTests {
     let next = ogg.page([packet], granule: 1920)
     page[page.count - 1] ^= 1
     #expect(
-      try refusal(headers + page + next)?.hasSuffix("are not a whole Ogg page, or its checksum is wrong.") == true)
+      try rejection(headers + page + next)?.hasSuffix("are not a whole Ogg page, or its checksum is wrong.") == true)
 
     var lossy = OggBuilder()
     let before = lossy.headers() + lossy.page([packet], granule: 960)
     lossy.losePage()
     #expect(
-      try refusal(before + lossy.page([packet], granule: 2880))
+      try rejection(before + lossy.page([packet], granule: 2880))
         == "cannot be played: at byte \(before.count) an Ogg page is missing.")
 
     for granule in [Int64(-1), -5, .max] {
       var ogg = OggBuilder()
       #expect(
-        try refusal(ogg.headers() + ogg.page([packet], granule: granule))?.hasSuffix("an Ogg page tells no time.")
+        try rejection(ogg.headers() + ogg.page([packet], granule: granule))?.hasSuffix("an Ogg page tells no time.")
           == true)
     }
   }
 
-  @Test("a stream without sound, without comments, or with something else in it is refused")
+  @Test("a stream without audio, without comments, or with something else in it is refused")
   func incomplete() throws {
     var ogg = OggBuilder()
-    #expect(try refusal(ogg.headers()) == "cannot be played: no frame of its tracks can be played.")
+    #expect(try rejection(ogg.headers()) == "cannot be played: no frame of its tracks can be played.")
     var bare = OggBuilder()
     #expect(
-      try refusal(bare.page([WebMBuilder.opusHead()], granule: 0, flags: OggBuilder.begins))
+      try rejection(bare.page([WebMBuilder.opusHead()], granule: 0, flags: OggBuilder.begins))
         == "cannot be played: no frame of its tracks can be played.")
     var noTags = OggBuilder()
     #expect(
-      try refusal(
+      try rejection(
         noTags.page([WebMBuilder.opusHead()], granule: 0, flags: OggBuilder.begins)
           + noTags.page([packet], granule: 960))?.hasSuffix("the second Ogg packet is not OpusTags.") == true)
     var wrong = OggBuilder()
     #expect(
-      try refusal(wrong.headers() + wrong.page([[0xff, 0]], granule: 960))?
+      try rejection(wrong.headers() + wrong.page([[0xff, 0]], granule: 960))?
         .hasSuffix("a packet of 2 bytes is not Opus.") == true)
   }
 
@@ -162,6 +162,6 @@ struct OggReadingTests {
       bytes += ogg.page(
         segments: [UInt8](repeating: 255, count: 255), body: body, granule: -1, flags: OggBuilder.continues)
     }
-    #expect(try refusal(bytes)?.hasSuffix("a packet is larger than 65536 bytes.") == true)
+    #expect(try rejection(bytes)?.hasSuffix("a packet is larger than 65536 bytes.") == true)
   }
 }

@@ -17,27 +17,27 @@ struct OpeningTests {
     #expect(throws: MediaFile.OpeningError(path: "nowhere/x.webm", reason: .unreadable(errno: ENOENT))) {
       try MediaFile(opening: "nowhere/x.webm")
     }
-    #expect(MediaFile.refusal("nowhere/x.webm") == "cannot be played: no such file or directory.")
+    #expect(MediaFile.rejection("nowhere/x.webm") == "cannot be played: no such file or directory.")
   }
 
   @Test("a folder, and a pipe that nobody writes to, without waiting for it")
   func notFiles() throws {
     let sentence = "cannot be played: it is a folder, a pipe or a device, not a file."
-    #expect(MediaFile.refusal(folder.url.path) == sentence)
+    #expect(MediaFile.rejection(folder.url.path) == sentence)
     let pipe = folder.path("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
-    #expect(MediaFile.refusal(pipe) == sentence)
+    #expect(MediaFile.rejection(pipe) == sentence)
   }
 
   @Test("an empty file, a text, a script")
   func otherThings() throws {
-    #expect(MediaFile.refusal(try folder.write([], as: "empty.webm")) == "cannot be played: it is empty.")
+    #expect(MediaFile.rejection(try folder.write([], as: "empty.webm")) == "cannot be played: it is empty.")
     #expect(
-      MediaFile.refusal(try folder.write(Array("hello, world".utf8), as: "a.webm"))
+      MediaFile.rejection(try folder.write(Array("hello, world".utf8), as: "a.webm"))
         == "cannot be played: it is neither WebM nor IVF nor Ogg.")
     #expect(
-      MediaFile.refusal(try folder.write(Array("#!/bin/sh".utf8), as: "a.sh"))
-        == "cannot be played: it is a script, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie."
+      MediaFile.rejection(try folder.write(Array("#!/bin/sh".utf8), as: "a.sh"))
+        == "cannot be played: it is a script, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored."
     )
   }
 
@@ -47,8 +47,8 @@ struct OpeningTests {
     let file =
       WebMBuilder.header() + WebMBuilder.segment(WebMBuilder.info(), WebMBuilder.tracks(WebMBuilder.video(codec: name)))
     #expect(
-      MediaFile.refusal(try folder.write(file, as: "marks.webm"))
-        == "cannot be played: its picture is of a codec that the file does not name, and only VP8 is played.")
+      MediaFile.rejection(try folder.write(file, as: "marks.webm"))
+        == "cannot be played: its frame is of a codec that the file does not name, and only VP8 is played.")
   }
 
   @Test("more than a thousand frames a second, also when they are few")
@@ -61,8 +61,8 @@ struct OpeningTests {
       + WebMBuilder.segment(
         WebMBuilder.info(timecodeScale: 200_000), WebMBuilder.tracks(WebMBuilder.video(interval: 1)),
         WebMBuilder.cluster(at: 0, blocks))
-    let refusal = try #require(MediaFile.refusal(try folder.write(file, as: "fast.webm")))
-    #expect(refusal.hasSuffix("has more than 1000 frames a second."))
+    let rejection = try #require(MediaFile.rejection(try folder.write(file, as: "fast.webm")))
+    #expect(rejection.hasSuffix("has more than 1000 frames a second."))
   }
 
   @Test(
@@ -70,31 +70,31 @@ struct OpeningTests {
     arguments: [
       (
         "a.mp4", "libx264", "aac",
-        "it is an MP4 or QuickTime file, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie"
+        "it is an MP4 or QuickTime file, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
       ),
-      ("a.webm", "libvpx-vp9", "libopus", "its picture is VP9, and only VP8 is played"),
-      ("b.webm", "libvpx", "libvorbis", "its sound is Vorbis, and only Opus is played"),
-      ("a.mkv", "libx264", "libopus", "its picture is H.264, and only VP8 is played"),
-      ("b.mkv", "libvpx", "aac", "its sound is AAC, and only Opus is played"),
+      ("a.webm", "libvpx-vp9", "libopus", "its frame is VP9, and only VP8 is played"),
+      ("b.webm", "libvpx", "libvorbis", "its audio is Vorbis, and only Opus is played"),
+      ("a.mkv", "libx264", "libopus", "its frame is H.264, and only VP8 is played"),
+      ("b.mkv", "libvpx", "aac", "its audio is AAC, and only Opus is played"),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ reason: String) throws {
     let path = folder.path(name)
     try Sample.make(
       path, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-f", "lavfi", "-i", "sine=d=0.3:r=48000",
       "-c:v", video, "-c:a", audio, "-strict", "-2")
-    #expect(MediaFile.refusal(path) == "cannot be played: \(reason).")
+    #expect(MediaFile.rejection(path) == "cannot be played: \(reason).")
   }
 
   @Test(
     "Ogg files with another codec, by its name",
     arguments: [
-      ("libvorbis", "its sound is Vorbis, and only Opus is played"),
-      ("flac", "its sound is FLAC, and only Opus is played"),
+      ("libvorbis", "its audio is Vorbis, and only Opus is played"),
+      ("flac", "its audio is FLAC, and only Opus is played"),
     ])
   func oggCodecs(_ codec: String, _ reason: String) throws {
     let path = folder.path("a.ogg")
     try Sample.make(path, "-f", "lavfi", "-i", "sine=d=0.3:r=48000", "-c:a", codec)
-    #expect(MediaFile.refusal(path) == "cannot be played: \(reason).")
+    #expect(MediaFile.rejection(path) == "cannot be played: \(reason).")
   }
 
   @Test("six channels")
@@ -105,7 +105,7 @@ struct OpeningTests {
         path, "-f", "lavfi", "-i", "anullsrc=channel_layout=5.1:sample_rate=48000:d=0.2", "-c:a", "libopus",
         "-mapping_family", "1")
       #expect(
-        MediaFile.refusal(path) == "cannot be played: its sound has 6 channels, and a call carries one or two.")
+        MediaFile.rejection(path) == "cannot be played: its audio has 6 channels, and a call carries one or two.")
     }
   }
 }

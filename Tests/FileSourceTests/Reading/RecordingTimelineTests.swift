@@ -11,26 +11,26 @@ struct RecordingTimelineTests {
   func roundedAudio() {
     var timeline = AudioTimeline()
     let milliseconds: [Int64] = [0, 21, 40, 61, 80, 99, 120]
-    #expect(milliseconds.map { timeline.place($0 * 48, length: 960) } == (0..<7).map { $0 * 960 })
+    #expect(milliseconds.map { timeline.position($0 * 48, length: 960) } == (0..<7).map { $0 * 960 })
   }
 
   @Test("a gap of 10 ms or more stays, as a multiple of 2.5 ms")
   func audioGap() {
     var timeline = AudioTimeline()
-    _ = timeline.place(0, length: 960)
-    #expect(timeline.place(960 + 479, length: 960) == 960)
-    #expect(timeline.place(1920 + 960 + 20, length: 960) == 2880)
-    #expect(timeline.place(3840 + 480, length: 960) == 4320)
+    _ = timeline.position(0, length: 960)
+    #expect(timeline.position(960 + 479, length: 960) == 960)
+    #expect(timeline.position(1920 + 960 + 20, length: 960) == 2880)
+    #expect(timeline.position(3840 + 480, length: 960) == 4320)
   }
 
-  @Test("a packet whose time is taken is left out, and after it the sound is in time again")
+  @Test("a packet whose time is taken is skipped, and after it the audio is in time again")
   func audioOverlap() {
     var timeline = AudioTimeline()
-    _ = timeline.place(0, length: 2880)
-    #expect(timeline.place(960, length: 2880) == 2880)
-    #expect(timeline.place(1920, length: 2880) == nil)
-    #expect(timeline.place(2880, length: 2880) == 5760)
-    #expect(timeline.place(8640, length: 2880) == 8640)
+    _ = timeline.position(0, length: 2880)
+    #expect(timeline.position(960, length: 2880) == 2880)
+    #expect(timeline.position(1920, length: 2880) == nil)
+    #expect(timeline.position(2880, length: 2880) == 5760)
+    #expect(timeline.position(8640, length: 2880) == 8640)
   }
 
   @Test("a sender whose clock runs fast or slow stays within 60 ms of its times for an hour")
@@ -38,10 +38,10 @@ struct RecordingTimelineTests {
     for rate in [0.9998, 1.0002] {
       var timeline = AudioTimeline()
       for packet in 0..<180_000 {
-        let told = Int64(Double(packet) * 960 * rate)
-        guard let placed = timeline.place(told, length: 960) else { continue }
-        guard abs(placed - told) <= 2880 else {
-          Issue.record("packet \(packet) is \(placed - told) ticks off")
+        let reported = Int64(Double(packet) * 960 * rate)
+        guard let placed = timeline.position(reported, length: 960) else { continue }
+        guard abs(placed - reported) <= 2880 else {
+          Issue.record("packet \(packet) is \(placed - reported) ticks off")
           return
         }
       }
@@ -52,19 +52,19 @@ struct RecordingTimelineTests {
   func evenVideoFrames() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720, interval: 24_000))
     let milliseconds = (0..<100).map { Int64((Double($0) * 1000 / 30).rounded()) }
-    #expect(milliseconds.map { timeline.place($0 * 720) } == (0..<100).map { $0 * 24_000 })
+    #expect(milliseconds.map { timeline.position($0 * 720) } == (0..<100).map { $0 * 24_000 })
   }
 
   @Test("frames that are not as even as the file says keep their own times")
   func unevenVideoFrames() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720, interval: 24_000))
-    #expect([0, 100, 101, 500].map { timeline.place($0 * 720) } == [0, 72_000, 72_720, 360_000])
+    #expect([0, 100, 101, 500].map { timeline.position($0 * 720) } == [0, 72_000, 72_720, 360_000])
   }
 
   @Test("two frames never have the same tick, and none goes back")
   func sameVideoFrameTime() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720))
-    #expect([50, 50, 50, 49].map { timeline.place($0 * 720) } == [36_000, 36_008, 36_016, nil])
+    #expect([50, 50, 50, 49].map { timeline.position($0 * 720) } == [36_000, 36_008, 36_016, nil])
   }
 
   @Test("nanoseconds become units to the nearest, and nothing overflows")
@@ -80,7 +80,7 @@ struct RecordingTimelineTests {
     #expect(FileTime.units(.seconds(Int64.max)) == .max)
   }
 
-  @Test("a file begins anew when its longer track ends")
+  @Test("a file starts again when its longer track ends")
   func period() {
     #expect(StoredFile.period(of: [0..<7_200_000, 0..<7_000_000]) == 7_200_000)
     // The 6.5 ms that an Opus encoder puts in front do not become a hole.
@@ -92,7 +92,7 @@ struct RecordingTimelineTests {
   }
 
   @Test(
-    "the length of a packet of sound is read from its first bytes",
+    "the length of an audio packet is read from its first bytes",
     arguments: [
       ([0x00], 480), ([0x18], 2880), ([0x60], 480), ([0x80], 120), ([0xf8], 960), ([0xf9], 1920), ([0xfa], 1920),
       ([0xfb, 0x06], 5760), ([0x1b, 0x02], 5760),
@@ -102,7 +102,7 @@ struct RecordingTimelineTests {
   }
 
   @Test(
-    "what is no packet of sound has no length",
+    "what is no audio packet has no length",
     arguments: [[], [0xfb], [0xfb, 0], [0xfb, 0x07], [0x1b, 0x03]] as [[UInt8]])
   func noOpus(_ bytes: [UInt8]) {
     #expect(throws: ParseError.self) { try OpusTableOfContents(parsing: ByteBuffer(bytes: bytes)) }

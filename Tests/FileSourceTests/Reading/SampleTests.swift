@@ -34,7 +34,7 @@ struct SampleTests {
   }
 
   @Test(
-    "although the file rounds to milliseconds, its frames are even to the tick, the sound 6.5 ms before the picture")
+    "although the file rounds to milliseconds, its frames are even to the tick, the audio 6.5 ms before the frame")
   func times() throws {
     #expect(try file.ticks(.video) == (0..<300).map { 585 + $0 * 3000 })
     #expect(try file.ticks(.audio) == (0..<500).map { $0 * 960 })

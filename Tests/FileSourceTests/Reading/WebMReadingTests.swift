@@ -17,7 +17,7 @@ struct WebMReadingTests {
 
   func open(_ bytes: [UInt8]) throws -> MediaFile { try MediaFile(opening: folder.write(bytes, as: "a.webm")) }
 
-  func refusal(_ bytes: [UInt8]) throws -> String? { MediaFile.refusal(try folder.write(bytes, as: "a.webm")) }
+  func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.webm")) }
 
   /// A file with one cluster.
   func file(tracks: [UInt8] = W.tracks(W.video(), W.audio()), _ blocks: [UInt8]...) -> [UInt8] {
@@ -56,7 +56,7 @@ struct WebMReadingTests {
     }
   }
 
-  @Test("only pictures, and only sound, are played too")
+  @Test("only frames, and only audio, are played too")
   func oneTrack() throws {
     let video = try open(file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe())))
     #expect(video.tracks.map(\.codec) == [.vp8])
@@ -65,7 +65,7 @@ struct WebMReadingTests {
     #expect(audio.duration == .milliseconds(20))
   }
 
-  @Test("what the encoder's delay is taken off the sound's times, so sound and picture keep their true distance")
+  @Test("what the encoder's delay is taken off the audio's times, so audio and video keep their true distance")
   func codecDelay() throws {
     let file = try open(
       file(
@@ -75,7 +75,7 @@ struct WebMReadingTests {
     #expect(try file.ticks(.video) == [585])
   }
 
-  @Test("block groups are played, with their durations; alpha planes are left out")
+  @Test("block groups are played, with their durations; alpha planes are skipped")
   func blockGroups() throws {
     let path = folder.path("alpha.webm")
     try Sample.make(
@@ -88,7 +88,7 @@ struct WebMReadingTests {
     #expect(try open(file(tracks: W.tracks(W.video()), group)).duration == .milliseconds(250))
   }
 
-  @Test("laced sound, as mkvmerge writes it, is played packet by packet")
+  @Test("laced audio, as mkvmerge writes it, is played packet by packet")
   func laces() throws {
     let path = folder.path("laced.webm")
     let result = try ExternalTool.run("mkvmerge", ["-q", "--webm", "-o", path, Sample.path])
@@ -117,7 +117,7 @@ struct WebMReadingTests {
       [0x82, 0, 0, 0x06, 1, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
       [0x82, 0, 0, 0x06, 1, 0xff, 1], [0x82, 0, 0, 0x04, 255, 1],
     ] {
-      #expect(try refusal(file(tracks: W.tracks(W.audio()), W.element(0xA3, laces))) != nil)
+      #expect(try rejection(file(tracks: W.tracks(W.audio()), W.element(0xA3, laces))) != nil)
     }
   }
 
@@ -130,14 +130,14 @@ struct WebMReadingTests {
     #expect(try file.ticks(.audio) == (0..<50).map { $0 * 960 })
   }
 
-  @Test("pictures before the first keyframe, and empty packets of sound, are left out, and a remark says so")
+  @Test("frames before the first keyframe, and empty audio packets, are skipped, and a remark says so")
   func beforeKeyframe() throws {
     let file = try open(
       file(
         tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.interframe), W.block(track: 1, at: 40, W.keyframe()),
         W.block(track: 1, at: 80, W.interframe)))
     #expect(try file.ticks(.video) == [0, 3600])
-    #expect(file.remarks == ["1 of 3 picture frames are left out."])
+    #expect(file.remarks == ["1 of 3 video frames are skipped."])
   }
 
   @Test("of several tracks of a kind the first that can be played is")
@@ -147,7 +147,7 @@ struct WebMReadingTests {
         tracks: W.tracks(W.video(number: 1, codec: "V_VP9"), W.video(number: 2), W.video(number: 3)),
         W.block(track: 1, at: 0, [1, 2, 3]), W.block(track: 2, at: 0, W.keyframe())))
     #expect(file.track(.video)?.stored.number == 2)
-    #expect(file.remarks == ["2 more tracks are left out."])
+    #expect(file.remarks == ["2 more tracks are skipped."])
   }
 
   @Test("a file cut off anywhere is played as far as it is whole, or refused, and never crashes")
@@ -164,64 +164,64 @@ struct WebMReadingTests {
 
   // MARK: What is refused
 
-  @Test("laced pictures, compressed and encrypted tracks, a second file behind the first")
+  @Test("laced frames, compressed and encrypted tracks, a second file behind the first")
   func unsupported() throws {
     let laced = W.element(0xA3, [0x81, 0, 0, 0x04, 1] + W.keyframe() + W.keyframe())
     #expect(
-      try refusal(file(tracks: W.tracks(W.video()), laced))?.hasSuffix("several pictures lie in one block (lacing).")
+      try rejection(file(tracks: W.tracks(W.video()), laced))?.hasSuffix("several frames lie in one block (lacing).")
         == true)
 
     let encryption = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 1)))
     #expect(
-      try refusal(file(tracks: W.tracks(W.video(extra: encryption)), W.block(track: 1, at: 0, W.keyframe())))
+      try rejection(file(tracks: W.tracks(W.video(extra: encryption)), W.block(track: 1, at: 0, W.keyframe())))
         == "cannot be played: its VP8 track is encrypted.")
     let compression = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 0)))
     #expect(
-      try refusal(file(tracks: W.tracks(W.audio(extra: compression)), W.block(track: 2, at: 0, W.opus20ms)))
+      try rejection(file(tracks: W.tracks(W.audio(extra: compression)), W.block(track: 2, at: 0, W.opus20ms)))
         == "cannot be played: its Opus track is compressed once more (ContentEncodings).")
 
     let whole = file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe()))
-    #expect(try refusal(whole + whole) == "cannot be played: at byte \(whole.count) a second WebM file begins.")
+    #expect(try rejection(whole + whole) == "cannot be played: at byte \(whole.count) a second WebM file begins.")
   }
 
-  @Test("a header that leaves out what is needed")
+  @Test("a header that skips what is needed")
   func missingInformation() throws {
     let videoFrame = W.block(track: 1, at: 0, W.keyframe())
     #expect(
-      try refusal(file(tracks: W.tracks(W.video(number: nil)), videoFrame))
+      try rejection(file(tracks: W.tracks(W.video(number: nil)), videoFrame))
         == "cannot be played: its VP8 track has no number.")
     #expect(
-      try refusal(file(tracks: W.tracks(W.video(codec: "")), videoFrame))
-        == "cannot be played: its picture is of a codec that the file does not name, and only VP8 is played.")
-    #expect(try refusal(file(tracks: [], videoFrame)) == "cannot be played: it has no picture and no sound.")
+      try rejection(file(tracks: W.tracks(W.video(codec: "")), videoFrame))
+        == "cannot be played: its frame is of a codec that the file does not name, and only VP8 is played.")
+    #expect(try rejection(file(tracks: [], videoFrame)) == "cannot be played: it has no frame and no audio.")
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.cluster(at: 0, videoFrame), W.tracks(W.video())))
-        == "cannot be played: it has no picture and no sound.")
+      try rejection(W.header() + W.segment(W.info(), W.cluster(at: 0, videoFrame), W.tracks(W.video())))
+        == "cannot be played: it has no frame and no audio.")
     let subtitles = W.element(0xAE, W.number(0xD7, 1) + W.number(0x83, 0x11) + W.text(0x86, "D_WEBVTT/SUBTITLES"))
     #expect(
-      try refusal(file(tracks: W.tracks(subtitles), videoFrame))
-        == "cannot be played: it has no picture and no sound, only D_WEBVTT/SUBTITLES.")
+      try rejection(file(tracks: W.tracks(subtitles), videoFrame))
+        == "cannot be played: it has no frame and no audio, only D_WEBVTT/SUBTITLES.")
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, videoFrame)))?
+      try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, videoFrame)))?
         .hasSuffix("a cluster has no time, or an absurd one.") == true)
     #expect(
-      try refusal(W.header(type: "other") + W.segment())
-        == "cannot be played: it is an EBML file of another kind, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as they lie."
+      try rejection(W.header(type: "other") + W.segment())
+        == "cannot be played: it is an EBML file of another kind, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored."
     )
   }
 
   @Test("no frame at all, or none that can be decoded")
   func nothingInside() throws {
-    #expect(try refusal(file()) == "cannot be played: no frame of its tracks can be played.")
-    #expect(try refusal(W.header()) == "cannot be played: it has no picture and no sound.")
+    #expect(try rejection(file()) == "cannot be played: no frame of its tracks can be played.")
+    #expect(try rejection(W.header()) == "cannot be played: it has no frame and no audio.")
     #expect(
-      try refusal(file(W.block(track: 1, at: 0, W.interframe)))
+      try rejection(file(W.block(track: 1, at: 0, W.interframe)))
         == "cannot be played: no frame of its tracks can be played.")
     #expect(
-      try refusal(file(W.block(track: 1, at: 0, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7])))?
+      try rejection(file(W.block(track: 1, at: 0, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7])))?
         .hasSuffix("a frame of 10 bytes is not VP8.") == true)
     #expect(
-      try refusal(file(W.block(track: 2, at: 0, [0xff, 0])))?.hasSuffix("a packet of 2 bytes is not Opus.") == true)
+      try rejection(file(W.block(track: 2, at: 0, [0xff, 0])))?.hasSuffix("a packet of 2 bytes is not Opus.") == true)
   }
 
   @Test("sizes that nobody can mean, without taking the memory")
@@ -230,18 +230,19 @@ struct WebMReadingTests {
     let cluster = W.unsized(0x1F43_B675, W.number(0xE7, 0) + block)
     let body = W.unsized(0x1853_8067, W.info() + W.tracks(W.video()) + cluster)
     #expect(
-      try refusal(W.header() + body)?.hasSuffix("a frame claims 1099511627772 bytes, and 4194304 are the most.") == true
+      try rejection(W.header() + body)?.hasSuffix("a frame claims 1099511627772 bytes, and 4194304 are the most.")
+        == true
     )
 
     let title = W.element(0x1549_A966, W.element(0x7BA9, [1], claiming: 1 << 30))
-    #expect(try refusal(W.header() + W.unsized(0x1853_8067, title)) != nil)
+    #expect(try rejection(W.header() + W.unsized(0x1853_8067, title)) != nil)
     let info = W.element(0x1549_A966, [1], claiming: 1 << 30)
     #expect(
-      try refusal(W.header() + W.unsized(0x1853_8067, info))?.hasSuffix(
+      try rejection(W.header() + W.unsized(0x1853_8067, info))?.hasSuffix(
         "an element claims 1073741824 bytes, and 1048576 are the most.") == true)
     let tracks = W.unsized(0x1654_AE6B, W.video())
     #expect(
-      try refusal(W.header() + W.segment(W.info(), tracks))?.hasSuffix("an element does not say how long it is.")
+      try rejection(W.header() + W.segment(W.info(), tracks))?.hasSuffix("an element does not say how long it is.")
         == true)
   }
 
@@ -249,32 +250,32 @@ struct WebMReadingTests {
   func times() throws {
     let back = file(
       tracks: W.tracks(W.video()), W.block(track: 1, at: 100, W.keyframe()), W.block(track: 1, at: 50, W.interframe))
-    #expect(try refusal(back)?.hasSuffix("a picture's time is before that of the one before it.") == true)
+    #expect(try rejection(back)?.hasSuffix("a frame's time is before that of the one before it.") == true)
 
     let dense = (0..<2000).flatMap { W.block(track: 1, at: Int16($0 / 2), W.keyframe()) }
     #expect(
-      try refusal(file(tracks: W.tracks(W.video()), dense))
+      try rejection(file(tracks: W.tracks(W.video()), dense))
         == "cannot be played: its video has more than 1000 frames a second.")
 
     let audio = (0..<100).flatMap { _ in W.block(track: 2, at: 0, W.opus20ms) }
     #expect(
-      try refusal(file(tracks: W.tracks(W.audio()), audio))
-        == "cannot be played: 96 of its 100 sound frames cannot be played.")
+      try rejection(file(tracks: W.tracks(W.audio()), audio))
+        == "cannot be played: 96 of its 100 audio frames cannot be played.")
 
     let far = W.cluster(at: 2 * 3600 * 1000, W.block(track: 1, at: 0, W.keyframe()))
     let near = W.cluster(at: 0, W.block(track: 1, at: 0, W.keyframe()))
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), near, far))
+      try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), near, far))
         == "cannot be played: nothing is played for 7200.00 s in its middle, and an hour is the most.")
 
     for scale in [UInt64(0), 1 << 50, .max] {
       let block = W.block(track: 1, at: 9, W.keyframe())
       let bytes = W.header() + W.segment(W.info(timecodeScale: scale), W.tracks(W.video()), W.cluster(at: 9, block))
-      #expect(try refusal(bytes)?.hasSuffix("a frame's time is beyond 100 h.") == true)
+      #expect(try rejection(bytes)?.hasSuffix("a frame's time is beyond 100 h.") == true)
     }
     let late = W.cluster(at: 1 << 54, W.block(track: 1, at: 0, W.keyframe()))
     #expect(
-      try refusal(W.header() + W.segment(W.info(), W.tracks(W.video()), late))?
+      try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), late))?
         .hasSuffix("a cluster has no time, or an absurd one.") == true)
   }
 
@@ -289,7 +290,7 @@ struct WebMReadingTests {
         let limit = Bool.random(using: &random) ? 800 : bytes.count
         bytes[Int.random(in: 0..<limit, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
-      if try refusal(bytes) != nil { refused += 1 }
+      if try rejection(bytes) != nil { refused += 1 }
     }
     #expect(refused > 100 && refused < 1000)
   }

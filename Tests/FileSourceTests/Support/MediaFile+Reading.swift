@@ -19,7 +19,7 @@ extension MediaFile {
   }
 
   /// Why a file is refused; nil when it is not.
-  static func refusal(_ path: String) -> String? {
+  static func rejection(_ path: String) -> String? {
     do {
       _ = try MediaFile(opening: path)
       return nil

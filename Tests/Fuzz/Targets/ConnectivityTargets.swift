@@ -63,7 +63,7 @@ enum ConnectivityTargets {
     return (agent, question)
   }
 
-  /// A text is taken for an address, for a server's URL, and for a candidate.
+  /// A text is treated as an address, for a server's URL, and for a candidate.
   static func candidate(_ input: [UInt8]) throws(BrokenPromise) {
     let text = String(decoding: input, as: UTF8.self)
     if let ip = IPAddress(text) {

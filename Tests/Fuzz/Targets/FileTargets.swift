@@ -6,10 +6,10 @@ import Media
 
 /// Files that can be played.
 enum FileTargets {
-  /// The most pictures and ticks of sound that are read of one input: the first show whether reading works.
+  /// The most frames and ticks of audio that are read of one input: the first show whether reading works.
   private static let maximumVideoFrames = 3
   private static let maximumTicks = 48_000
-  /// Pictures with more pixels are not decoded: that costs what their size says, whatever the bytes are.
+  /// Frames with more pixels are not decoded: that costs what their size says, whatever the bytes are.
   private static let maximumPixels = 320 * 240
 
   /// WebM, Ogg and IVF. What was found when the file was opened is found again when it is played.
@@ -63,7 +63,7 @@ enum FileTargets {
     try plain(input)
   }
 
-  /// Checks a file as a live camera does, and reads its first pictures and its first sound.
+  /// Checks a file as a live camera does, and reads its first frames and its first audio.
   private static func decode(_ path: String) throws(BrokenPromise) {
     let found: InputFile.Found
     do {
@@ -74,11 +74,11 @@ enum FileTargets {
     }
     let clock = CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0))
     if let videoFrames = found.videoFrames, let input = try? videoFrames.open(clock) {
-      try promise(videoFrames.interval > 0, "From picture to picture is no time.")
+      try promise(videoFrames.interval > 0, "From frame to frame is no time.")
       for _ in 0..<2 {
         for _ in 0..<maximumVideoFrames {
           guard let time = try? input.peek() else { break }
-          try promise(time >= 0, "A picture's time is \(time).")
+          try promise(time >= 0, "A frame's time is \(time).")
           try? input.advance()
           _ = try? input.videoFrame()
         }

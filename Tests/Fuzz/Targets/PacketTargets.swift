@@ -35,9 +35,9 @@ enum PacketTargets {
     for packet in packets {
       switch packet {
       case .genericNACK(let nack):
-        try promise(nack.sequenceNumbers.count <= 17 * nack.entries.count, "A NACK asks for more than it can.")
+        try promise(nack.sequenceNumbers.count <= 17 * nack.entries.count, "A NACK requests more than it can.")
       case .transportFeedback(let feedback):
-        try promise(feedback.arrivals.count == feedback.deltas.count, "Feedback tells of more packets than it has.")
+        try promise(feedback.arrivals.count == feedback.deltas.count, "Feedback reports more packets than it has.")
       case .maximumBitrateEstimate(let estimate):
         _ = estimate.bitrate
       case .senderReport(let report):

@@ -9,7 +9,7 @@ import RTP
 
 /// What RTP carries: VP8 in pieces, and Opus.
 enum PayloadTargets {
-  /// The input is taken for one payload, and then for packets: a byte of flags, a length, the payload.
+  /// The input is treated as one payload, and then for packets: a byte of flags, a length, the payload.
   static func vp8(_ input: [UInt8]) throws(BrokenPromise) {
     let whole = ByteBuffer(bytes: input)
     try descriptor(whole)
@@ -44,12 +44,12 @@ enum PayloadTargets {
     var joined = ByteBuffer()
     let pieces = VP8Packetizer(maximumPayloadSize: 100).packetize(
       frame: frame, descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .init(7)))
-    for (place, piece) in pieces.enumerated() {
+    for (position, piece) in pieces.enumerated() {
       var piece = piece
       guard piece.readableBytes <= 100, let descriptor = try? VP8PayloadDescriptor(parsing: &piece) else {
         throw BrokenPromise("A piece of a frame is too large or cannot be read.")
       }
-      try promise(descriptor.startsFrame == (place == 0), "Another piece than the first begins a frame.")
+      try promise(descriptor.startsFrame == (position == 0), "Another piece than the first begins a frame.")
       joined.writeImmutableBuffer(piece)
     }
     try promise(joined == frame, "A frame that was cut into packets comes back otherwise.")
@@ -67,10 +67,10 @@ enum PayloadTargets {
     try promise((try? VP8PayloadDescriptor(parsing: &again)) == descriptor, "A descriptor comes back otherwise.")
   }
 
-  /// The most packets that one input is taken for: decoding one takes up to a millisecond.
+  /// The most packets that one input is treated as: decoding one takes up to a millisecond.
   private static let maximumPackets = 6
 
-  /// The input is taken for packets behind their lengths. All who read one must agree on how long it plays.
+  /// The input is treated as packets behind their lengths. All who read one must agree on how long it plays.
   static func opus(_ input: [UInt8]) throws(BrokenPromise) {
     var cursor = InputCursor(input)
     guard let decoder = try? OpusDecoder(channels: cursor.byte() & 1 == 0 ? 1 : 2) else { return }

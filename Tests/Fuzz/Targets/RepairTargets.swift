@@ -89,8 +89,8 @@ enum RepairTargets {
   private static let audio: [UInt8] = {
     guard var writer = try? OggOpusWriter(serial: 7, channels: 1) else { return [] }
     var writes = writer.start()
-    for place in 0..<10 {
-      writes += writer.add(ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), duration: 960, position: Int64(place * 960))
+    for offset in 0..<10 {
+      writes += writer.add(ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), duration: 960, position: Int64(offset * 960))
     }
     return joined(writes + writer.finish())
   }()

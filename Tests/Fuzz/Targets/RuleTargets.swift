@@ -2,7 +2,7 @@ import CallCheck
 
 /// What a check is given to judge by: rules, files of rules, and an earlier report.
 enum RuleTargets {
-  /// The input is taken for a rule and for a file of rules.
+  /// The input is treated as a rule and for a file of rules.
   static func rules(_ input: [UInt8]) throws(BrokenPromise) {
     guard let text = String(validating: input, as: UTF8.self) else { return }
     if let rule = try? Rule(text) { try readAgain(rule) }

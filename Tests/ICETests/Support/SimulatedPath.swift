@@ -29,7 +29,7 @@ enum Side: Sendable {
   var other: Side { self == .left ? .right : .left }
 }
 
-/// An agent on the left and something on the right, joined by a line that delays, loses, reorders and translates
+/// An agent on the left and something on the right, joined by a path that delays, loses, reorders and translates
 /// addresses, all by a seed and in manual time.
 struct SimulatedPath<Right: Node> {
   struct Event {

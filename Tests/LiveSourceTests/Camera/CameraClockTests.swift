@@ -18,7 +18,7 @@ struct CameraClockTests {
     #expect(clock.unixTicks(at: 960) == (1_700_000_000_028) * 48)
   }
 
-  @Test("tells pictures and sound the same time after a pause")
+  @Test("tells video and audio the same time after a pause")
   func pause() {
     let clock = CameraClock(wallClock: made)
     clock.begin(now: made.moment.instant)
@@ -26,8 +26,8 @@ struct CameraClockTests {
     // The machine sleeps for ten minutes.
     let second = Int64(FileTime.rate)
     _ = clock.look(now: made.moment.instant + .seconds(601), awaited: second)
-    let told = clock.unixMilliseconds(at: second)
-    #expect(told > 1_700_000_000_000 + 590_000 && told <= 1_700_000_000_000 + 601_000)
-    #expect(Int64(told) == clock.unixTicks(at: 48_000) / 48)
+    let reported = clock.unixMilliseconds(at: second)
+    #expect(reported > 1_700_000_000_000 + 590_000 && reported <= 1_700_000_000_000 + 601_000)
+    #expect(Int64(reported) == clock.unixTicks(at: 48_000) / 48)
   }
 }

@@ -47,7 +47,7 @@ extension RealTime {
       #expect(camera.isLive && camera.kinds == [.audio, .video])
       #expect(
         camera.summary
-          == "\(video) with \(audio): Y4M 160x120, 25 pictures at 25 a second; WAV, 44100 Hz, mono, 16 bit, encoded live"
+          == "\(video) with \(audio): Y4M 160x120, 25 frames at 25 a second; WAV, 44100 Hz, mono, 16 bit, encoded live"
       )
       let began = ContinuousClock.now
       let taken = await take(camera)
@@ -79,12 +79,12 @@ extension RealTime {
       #expect(worst > 24, "measured: \(worst) dB")
     }
 
-    @Test("the test pattern's pictures are read back in order, each with the sender's time at which it was due")
+    @Test("the test pattern's frames are read back in order, each with the sender's time at which it was due")
     func pattern() async throws {
       let camera = try LiveCamera(opening: .init(input: .pattern, maximumBitrate: 3_000_000, owner: someone))
       #expect(
         camera.summary
-          == "The test pattern: test pattern 640x480, 30 pictures a second; marks each second, encoded live")
+          == "The test pattern: test pattern 640x480, 30 frames a second; marks each second, encoded live")
       let start = Date().timeIntervalSince1970 * 1_000
       let taken = await take(camera) { $0.of(.vp8).count == 30 }
       let decoder = try VP8Decoder()
@@ -103,12 +103,12 @@ extension RealTime {
       #expect(grow)
       let late = taken.lateness.sorted()
       print(
-        "measured: live camera, pattern 640x480 at 30 fps with sound: 99 % of the frames at most "
+        "measured: live camera, pattern 640x480 at 30 fps with audio: 99 % of the frames at most "
           + "\(late[late.count * 99 / 100]) late, \(late[late.count / 2]) in the middle")
       #expect(late[late.count / 2] < .seconds(10))
     }
 
-    @Test("a keyframe asked for between two slow pictures does not wait for the next")
+    @Test("a keyframe requested between two slow frames does not wait for the next")
     func keyframe() async throws {
       let still = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", "1")
       let camera = try LiveCamera(opening: .init(input: .file(still), fps: 0.1, owner: someone))
@@ -130,11 +130,11 @@ extension RealTime {
       }
       #expect(count == 2)
       let time = try #require(waited)
-      print("measured: keyframe of a still picture \(time) after the request")
+      print("measured: keyframe of a still image \(time) after the request")
       #expect(time < .seconds(5))
     }
 
-    @Test("in a loop it goes on, and a bitrate is followed")
+    @Test("in a loop it continues, and a bitrate is followed")
     func following() async throws {
       let video = try scratch.make(
         "v.webm", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30:d=0.5", "-c:v", "libvpx-vp9", "-b:v", "1M")
@@ -142,7 +142,7 @@ extension RealTime {
       var bytes = 0
       var late = 0
       for await frame in await camera.frames() {
-        if frame.time.seconds < 0.1 { camera.follow(bitrate: 120_000, fractionLost: 0.1) }
+        if frame.time.seconds < 0.1 { camera.adapt(toBitrate: 120_000, fractionLost: 0.1) }
         if frame.time.seconds > 1 { late += frame.payload.readableBytes }
         bytes += frame.payload.readableBytes
         if frame.time.seconds > 2 { break }
@@ -160,7 +160,7 @@ extension RealTime {
       #expect(failure == "\(video) cannot be played on: it has changed since it was opened.")
     }
 
-    @Test("a file that a call carries as it lies is not encoded unless somebody asks for what needs it")
+    @Test("a file that a call carries as stored is not encoded unless somebody requests what needs it")
     func choosing() throws {
       let file = try scratch.make(
         "v.webm", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-c:v",

@@ -8,7 +8,7 @@ import Testing
 @testable import LiveSource
 
 extension RealTime {
-  @Suite("pictures from a pipe")
+  @Suite("frames from a pipe")
   @OwnThread
   struct PipeTests {
     nonisolated static let size = VideoSize(width: 32, height: 32)
@@ -40,7 +40,7 @@ extension RealTime {
     }
 
     @Test(
-      "each is shown for a beat; a writer that is slow makes a camera that stands still; the end of the pipe is the end"
+      "each is shown for a beat; a writer that is slow makes a camera that stops; the end of the pipe is the end"
     )
     func slowWriter() async throws {
       let pipe = Pipe()
@@ -65,7 +65,7 @@ extension RealTime {
       #expect(failure == nil)
     }
 
-    @Test("a writer that is too fast waits, and no picture is lost to it")
+    @Test("a writer that is too fast waits, and no frame is lost to it")
     func fastWriter() async throws {
       let pipe = Pipe()
       let writer = Task.detached {
@@ -87,7 +87,7 @@ extension RealTime {
     }
 
     @Test(
-      "joined with sound that ends sooner, the pictures go on; when the pipe ends all is over",
+      "joined with audio that ends sooner, the frames continue; when the pipe ends all is over",
       arguments: [true, false])
     func withAudio(_ loops: Bool) async throws {
       let scratch = try Scratch()
@@ -135,7 +135,7 @@ extension RealTime {
       // White is 235 in what is encoded, wherever it was in the file.
       #expect(brightness.allSatisfy { abs($0 - 235) < 4 })
       #expect(last > 0.3 && last < 0.45)
-      #expect(book.lines == ["Standard input ended in the middle of a picture: 700 of 1536 bytes came."])
+      #expect(book.lines == ["Standard input ended in the middle of a frame: 700 of 1536 bytes came."])
       let failure = await camera.failure
       #expect(failure == nil)
     }
@@ -154,18 +154,18 @@ extension RealTime {
         let camera = try LiveCamera(opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading)
         for await _ in await camera.frames() {}
         let failure = await camera.failure
-        #expect(failure == "Standard input cannot be played on: at byte 1566 no picture begins.")
+        #expect(failure == "Standard input cannot be played on: at byte 1566 no frame begins.")
       } catch {
         // The reader was as fast as that.
-        #expect("\(error)" == "Standard input cannot be played: at byte 1566 no picture begins.")
+        #expect("\(error)" == "Standard input cannot be played: at byte 1566 no frame begins.")
       }
     }
 
-    @Test("with nothing in the pipe yet a black picture is shown, and a remark says so")
+    @Test("with nothing in the pipe yet a black frame is shown, and a remark says so")
     func lateWriter() async throws {
       let pipe = Pipe()
       let camera = try LiveCamera(opening: options(fps: 10), standardInput: pipe.reading)
-      #expect(camera.remarks == ["No picture has come from it yet; a black one is shown until one does."])
+      #expect(camera.remarks == ["No frame has come from it yet; a black one is shown until one does."])
       let decoder = try VP8Decoder()
       for await frame in await camera.frames() {
         #expect(try decoder.decode(frame.payload, \.brightness).map { $0 < 20 } == true)

@@ -10,7 +10,7 @@ import Testing
 struct TrackTests {
   let start = ContinuousClock.now
 
-  /// Both tracks of a camera: 30 pictures a second, and sound.
+  /// Both tracks of a camera: 30 frames a second, and audio.
   struct Bench {
     var time = CameraTime()
     var videoFrames: VideoTrack
@@ -61,7 +61,7 @@ struct TrackTests {
     }
   }
 
-  @Test("every picture and every piece of sound comes at its time, and none before it")
+  @Test("every frame and every piece of audio comes at its time, and none before it")
   func inTime() throws {
     var bench = try Bench()
     var generator = SeededGenerator(seed: 7)
@@ -75,7 +75,7 @@ struct TrackTests {
     #expect(late[late.count * 99 / 100] <= .milliseconds(1))
   }
 
-  @Test("after a late wake-up the sound that is due comes at once, but of the pictures only the newest")
+  @Test("after a late wake-up the audio that is due comes at once, but of the frames only the newest")
   func lateWake() throws {
     var bench = try Bench()
     try bench.play(from: start, until: start + .milliseconds(95)) { .zero }
@@ -91,7 +91,7 @@ struct TrackTests {
     #expect(next == start + .milliseconds(520))
   }
 
-  @Test("after a sleep of the machine it goes on where it was, both tracks with the same pause in their times")
+  @Test("after a sleep of the machine it continues where it was, both tracks with the same pause in their times")
   func longSleep() throws {
     var bench = try Bench()
     try bench.play(from: start, until: start + .milliseconds(95)) { .zero }
@@ -104,13 +104,13 @@ struct TrackTests {
       let late = (entry.at - start) - FileTime.duration(entry.time)
       #expect(late >= .zero && late < .milliseconds(1))
     }
-    // The distance of both tracks is what it was: picture 3 is 20 ms behind sound piece 4.
+    // The distance of both tracks is what it was: frame 3 is 20 ms behind audio piece 4.
     let videoFrame = try #require(bench.shown.dropFirst(shown).first).time - 3 * 24_000
     let audio = try #require(bench.heard.dropFirst(heard).first).time - 5 * 14_400
     #expect(videoFrame == audio)
   }
 
-  @Test("a camera whose pictures come far apart does not take that for a sleep")
+  @Test("a camera whose frames come far apart does not take that for a sleep")
   func slowVideoFrames() throws {
     var time = CameraTime()
     time.begin(now: start)
@@ -120,11 +120,11 @@ struct TrackTests {
     }
   }
 
-  @Test("sound that a disk kept for longer than is caught up is left out, and the rest is in its place")
+  @Test("audio that a disk kept for longer than is caught up is skipped, and the rest is in its place")
   func starvedAudio() throws {
     var bench = try Bench()
     try bench.wake(start)
-    // The pictures' thread goes on looking, so the clock goes on.
+    // The frames' thread continues looking, so the clock continues.
     for tick in 1...150 { _ = bench.time.look(now: start + .milliseconds(tick * 33), awaited: Int64(tick) * 23_760) }
     let now = bench.time.look(now: start + .seconds(5), awaited: bench.audio.deadline)
     #expect(now == 3_600_000)

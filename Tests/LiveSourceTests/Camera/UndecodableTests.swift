@@ -15,7 +15,7 @@ struct UndecodableTests {
     scratch = try Scratch()
   }
 
-  /// An IVF file of 20 pictures, 10 a second, of which some tell more of themselves than there is.
+  /// An IVF file of 20 frames, 10 a second, of which some tell more of themselves than there is.
   private func film(damaged: Set<Int>) throws -> String {
     let path = try scratch.make(
       "good.ivf", "-f", "lavfi", "-i", "testsrc=s=64x64:d=2:r=10", "-c:v", "libvpx", "-g", "1", "-auto-alt-ref", "0")
@@ -33,7 +33,7 @@ struct UndecodableTests {
     return try scratch.write(bytes, as: "damaged.ivf")
   }
 
-  @Test("are counted with the time of the first, round after round, and the picture before stands still")
+  @Test("are counted with the time of the first, round after round, and the frame before stops")
   func counted() throws {
     let path = try film(damaged: [4, 5, 9])
     let checked = try #require(try InputFile.check(path, rate: nil).videoFrames)
@@ -54,14 +54,14 @@ struct UndecodableTests {
     #expect(input.undecodable.first?.time == Int64(288_000))
   }
 
-  @Test("of sound are counted as well, and silence takes their place")
+  @Test("of audio are counted as well, and silence takes their place")
   func audio() throws {
-    // Sound in WebM has no check sum, so a packet can be made wrong.
+    // Audio in WebM has no check sum, so a packet can be made wrong.
     let path = try scratch.make("good.webm", "-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "libvorbis", "-ac", "1")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let packets = packets(of: bytes)
     #expect(packets.count > 20)
-    // A packet of Vorbis that holds sound begins with a bit that is 0 (Vorbis I, 4.3.1).
+    // A packet of Vorbis that holds audio begins with a bit that is 0 (Vorbis I, 4.3.1).
     for packet in packets[10..<13] { bytes[packet] |= 1 }
     let damaged = try scratch.write(bytes, as: "damaged.webm")
     let checked = try #require(try InputFile.check(damaged, rate: nil).audio)
@@ -104,9 +104,9 @@ struct UndecodableTests {
     notice.end(with: leftOut)
     #expect(
       book.lines == [
-        "A picture cannot be decoded and is left out; the one before it stands still. "
+        "A frame cannot be decoded and is skipped; the one before it stops. "
           + "file=a.ivf reason=decoding failed: a bad bit time=83.007 s",
-        "3 pictures could not be decoded and were left out. file=a.ivf",
+        "3 frames could not be decoded and were skipped. file=a.ivf",
       ])
   }
 
@@ -122,6 +122,6 @@ struct UndecodableTests {
     #expect(book.lines.count == 2)
     #expect(book.lines.first?.contains("file=\(path)") == true)
     #expect(book.lines.first?.hasSuffix("time=0.200 s") == true)
-    #expect(book.lines.last == "2 pictures could not be decoded and were left out. file=\(path)")
+    #expect(book.lines.last == "2 frames could not be decoded and were skipped. file=\(path)")
   }
 }

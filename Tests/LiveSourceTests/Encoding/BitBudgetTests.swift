@@ -39,7 +39,7 @@ struct BitBudgetTests {
     #expect(bits <= 11_000)
   }
 
-  @Test("behind a keyframe of a tenth of a second's bits pictures go on, but not behind another such picture")
+  @Test("behind a keyframe of a tenth of a second's bits frames continue, but not behind another such frame")
   func keyframe() {
     var budget = BitBudget(bitrate: 600_000)
     budget.spend(bits: 0, now: at(0))
@@ -49,11 +49,11 @@ struct BitBudgetTests {
     #expect(!budget.allows(now: at(76)))
   }
 
-  @Test("when the line falls, pictures pause for 0.3 s at most for what was sent before")
+  @Test("when the line falls, frames pause for 0.3 s at most for what was sent before")
   func fall() {
     var budget = BitBudget(bitrate: 5_000_000)
     budget.spend(bits: 400_000, now: at(0))
-    budget.follow(bitrate: 100_000, now: at(0))
+    budget.adapt(toBitrate: 100_000, now: at(0))
     #expect(!budget.allows(now: at(290)))
     #expect(budget.allows(now: at(310)))
   }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Sharing the line")
 struct BitrateAllocationTests {
   @Test(
-    "sound goes first and becomes cheaper where the line is narrow",
+    "audio goes first and becomes cheaper where the line is narrow",
     arguments: [
       (2_000_000, 48_000), (150_000, 32_000), (100_000, 24_000), (50_000, 16_000), (20_000, 10_400), (0, 8_000),
     ])
@@ -20,7 +20,7 @@ struct BitrateAllocationTests {
     arguments: [60_000, 99_999, 110_000, 199_999, 200_000, 300_000, 1_000_001, 5_000_000])
   func fits(total: Int) {
     let split = BitrateAllocation(total: total, hasAudio: true, hasVideo: true)
-    // 50 packets of sound, and pictures in packets of 1,100 bytes of which fifteen a second are short.
+    // 50 audio packets, and frames in packets of 1,100 bytes of which fifteen a second are short.
     let headers = 24 * 8 * (50 + 15 + split.video / 8_800)
     #expect(split.audio + split.video + headers <= total)
     #expect(split.audio + split.video + headers >= total - 1_000)

@@ -8,7 +8,7 @@ struct KeyframeRequestsTests {
 
   private func at(_ milliseconds: Int) -> ContinuousClock.Instant { origin + .milliseconds(milliseconds) }
 
-  @Test("the first frame is a keyframe without being asked for")
+  @Test("the first frame is a keyframe without being requested")
   func first() {
     var requests = KeyframeRequests()
     #expect(requests.isDue(now: at(0)))

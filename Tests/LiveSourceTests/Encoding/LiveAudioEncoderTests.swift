@@ -8,11 +8,11 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("The live sound encoder")
+@Suite("The live audio encoder")
 struct LiveAudioEncoderTests {
   private let origin = ContinuousClock.now
 
-  /// Encodes the pattern's sound from a full second on.
+  /// Encodes the pattern's audio from a full second on.
   private func frames(
     _ encoder: LiveAudioEncoder, from start: Int64 = 0, count: Int64, pieces: () -> Int = { 960 }
   ) throws -> [EncodedFrame] {
@@ -41,7 +41,7 @@ struct LiveAudioEncoderTests {
     #expect(frames.allSatisfy { $0.isKeyframe && $0.codec == .opus && $0.owner == ParticipantID("me") })
   }
 
-  @Test("decoded sound lies at the frames' own times, the codec's delay taken off")
+  @Test("decoded audio lies at the frames' own times, the codec's delay taken off")
   func times() throws {
     let encoder = try LiveAudioEncoder(channels: 1)
     let decoder = try OpusDecoder(channels: 1)
@@ -59,9 +59,9 @@ struct LiveAudioEncoderTests {
   func bitrate(target: Int) throws {
     let encoder = try LiveAudioEncoder(channels: 2)
     _ = try frames(encoder, count: 24_000)
-    try encoder.follow(bitrate: target, fractionLost: 0, now: origin)
+    try encoder.adapt(toBitrate: target, fractionLost: 0, now: origin)
     let bytes = try frames(encoder, from: 24_000, count: 240_000).map(\.payload.readableBytes).reduce(0, +)
-    print("measured: live sound at \(target / 1_000) kb/s: \(bytes * 8 / 5_000) kb/s came out")
+    print("measured: live audio at \(target / 1_000) kb/s: \(bytes * 8 / 5_000) kb/s came out")
     #expect(bytes * 8 / 5 <= target * 110 / 100)
     #expect(bytes * 8 / 5 >= target * 60 / 100)
   }
@@ -73,17 +73,17 @@ struct LiveAudioEncoderTests {
       try frames.filter { try OpusPacket(parsing: $0.payload).carriesCopy }.count
     }
     #expect(try withCopy(frames(encoder, count: 48_000)) == 0)
-    try encoder.follow(bitrate: 24_000, fractionLost: 0.1, now: origin)
+    try encoder.adapt(toBitrate: 24_000, fractionLost: 0.1, now: origin)
     _ = try frames(encoder, from: 48_000, count: 9_600)
     // Only what is loud enough is worth a copy: the marks, a fifth of the time.
     let copies = try withCopy(frames(encoder, from: 57_600, count: 96_000))
     #expect(copies >= 16)
-    for second in 1...60 { try encoder.follow(bitrate: 24_000, fractionLost: 0, now: origin + .seconds(second)) }
+    for second in 1...60 { try encoder.adapt(toBitrate: 24_000, fractionLost: 0, now: origin + .seconds(second)) }
     _ = try frames(encoder, from: 153_600, count: 9_600)
     #expect(try withCopy(frames(encoder, from: 163_200, count: 48_000)) == 0)
   }
 
-  @Test("holes are filled, jumps are taken, repeated sound is left out")
+  @Test("holes are filled, jumps are taken, repeated audio is skipped")
   func discontinuities() throws {
     let encoder = try LiveAudioEncoder(channels: 1)
     func audio(_ count: Int) -> AudioSamples {

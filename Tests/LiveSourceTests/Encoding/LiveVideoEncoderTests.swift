@@ -30,7 +30,7 @@ struct LiveVideoEncoderTests {
     }
   }
 
-  /// Plays at 30 pictures a second and decodes everything again.
+  /// Plays at 30 frames a second and decodes everything again.
   private func play(
     _ encoder: LiveVideoEncoder, videoFrames: Int, target: (_ milliseconds: Int) -> Int,
     request: (_ videoFrame: Int) -> Bool,
@@ -42,7 +42,7 @@ struct LiveVideoEncoderTests {
     for number in 0..<videoFrames {
       let milliseconds = number * 100 / 3
       let now = origin + .nanoseconds(number * 1_000_000_000 / 30)
-      encoder.follow(bitrate: target(milliseconds), now: now)
+      encoder.adapt(toBitrate: target(milliseconds), now: now)
       if request(number) { encoder.requestKeyframe(now: now) }
       guard let frame = try encoder.encode(videoFrame(number), time: Int64(number) * 3_000, now: now) else { continue }
       if try decoder.decode(frame.payload) == encoder.qualityLevel.size { decoded += 1 }
@@ -66,7 +66,7 @@ struct LiveVideoEncoderTests {
     sent.filter { range.contains($0.time) }.map(\.bits).reduce(0, +) * 1_000 / range.count
   }
 
-  @Test("a size that is to change by itself does so every 2 s, with a keyframe, and every picture decodes")
+  @Test("a size that is to change by itself does so every 2 s, with a keyframe, and every frame decodes")
   func changesSize() throws {
     let painter = PatternPainter(size: Self.vga)
     var settings = LiveVideoEncoder.Settings(size: Self.vga, framesPerSecond: 30)
@@ -96,11 +96,11 @@ struct LiveVideoEncoderTests {
       painter.videoFrame(frame: UInt32($0), time: UInt64($0) * 100 / 3)
     }
     for (index, target) in targets.enumerated() {
-      let stretch = index * 8_000 + 1_000..<(index + 1) * 8_000
-      let worst = worstSecond(sent, stretch)
-      let average = bitrate(sent, stretch)
+      let interval = index * 8_000 + 1_000..<(index + 1) * 8_000
+      let worst = worstSecond(sent, interval)
+      let average = bitrate(sent, interval)
       let pauses = zip(sent, sent.dropFirst()).filter {
-        (stretch.lowerBound - 1_000..<stretch.upperBound).contains($0.1.time)
+        (interval.lowerBound - 1_000..<interval.upperBound).contains($0.1.time)
       }
       let longest = pauses.map { $0.1.time - $0.0.time }.max() ?? 0
       print(
@@ -116,7 +116,7 @@ struct LiveVideoEncoderTests {
     #expect(last.divisor == 1)
   }
 
-  @Test("pictures full of detail become fewer and smaller, hold the line, and grow again slowly")
+  @Test("frames full of detail become fewer and smaller, hold the line, and grow again slowly")
   func noiseFollows() throws {
     let size = VideoSize(width: 320, height: 240)
     let noise = Self.noise(size, depth: 64)
@@ -128,11 +128,11 @@ struct LiveVideoEncoderTests {
       noise[$0 % noise.count]
     }
     for (index, target) in targets.enumerated() {
-      let stretch = index * 12_000 + 4_000..<(index + 1) * 12_000
-      let worst = worstSecond(sent, stretch)
-      let there = try #require(sent.last { $0.time < stretch.upperBound })
+      let interval = index * 12_000 + 4_000..<(index + 1) * 12_000
+      let worst = worstSecond(sent, interval)
+      let there = try #require(sent.last { $0.time < interval.upperBound })
       print(
-        "measured: live encoder, noise, line of \(target / 1_000) kb/s: \(bitrate(sent, stretch) / 1_000) kb/s, worst second \(worst * 100 / target) %, at the end \(there.size), one of \(there.divisor) pictures"
+        "measured: live encoder, noise, line of \(target / 1_000) kb/s: \(bitrate(sent, interval) / 1_000) kb/s, worst second \(worst * 100 / target) %, at the end \(there.size), one of \(there.divisor) frames"
       )
       #expect(worst * 100 <= target * 115)
     }
@@ -142,7 +142,7 @@ struct LiveVideoEncoderTests {
     #expect(last.size.width > smallest ?? .max)
   }
 
-  @Test("what a viewer on a bad line has brought about is over when nobody watches any more")
+  @Test("what a viewer on a bad network has brought about is over when nobody watches any more")
   func startsOver() throws {
     let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
     let noise = Self.noise(Self.vga, depth: 140)
@@ -185,14 +185,14 @@ struct LiveVideoEncoderTests {
       longest = max(longest, answer - max(time, before + 500))
     }
     print(
-      "measured: keyframe at most \(longest) ms after it was asked for or allowed; \(asked.count) requests, \(keyframes.count) keyframes"
+      "measured: keyframe at most \(longest) ms after it was requested or allowed; \(asked.count) requests, \(keyframes.count) keyframes"
     )
     #expect(longest <= 34)
     #expect(keyframes.filter { $0 > 27_000 }.count == 26)
     #expect(keyframes.filter { $0 < 3_300 } == [0])
   }
 
-  @Test("of a source with one picture in two seconds, the standing picture is encoded again")
+  @Test("of a source with one frame in two seconds, the standing frame is encoded again")
   func slowSource() throws {
     let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
@@ -231,7 +231,7 @@ struct LiveVideoEncoderTests {
     #expect(sent.count > 9_000)
   }
 
-  @Test("a still picture costs next to nothing, and odd sizes and figures do no harm")
+  @Test("a still image costs next to nothing, and odd sizes and figures do no harm")
   func stillAndOdd() throws {
     let still = VideoFrame(size: VideoSize(width: 161, height: 91), luma: 90)
     let encoder = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: 30))
@@ -240,10 +240,10 @@ struct LiveVideoEncoderTests {
     #expect(bitrate(sent, 1_000..<10_000) < 10_000)
     for framesPerSecond in [-1.0, 0, 1e9] {
       let odd = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: framesPerSecond))
-      odd.follow(bitrate: .min, now: origin)
-      odd.follow(bitrate: .max, now: origin)
+      odd.adapt(toBitrate: .min, now: origin)
+      odd.adapt(toBitrate: .max, now: origin)
       #expect(try odd.encode(still, time: .min, now: origin) != nil)
-      odd.follow(bitrate: 0, now: origin)
+      odd.adapt(toBitrate: 0, now: origin)
       _ = try odd.encode(still, time: .max, now: origin + .seconds(1))
     }
     #expect(throws: CodecError.self) {

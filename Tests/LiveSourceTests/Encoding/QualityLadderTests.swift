@@ -9,7 +9,7 @@ struct QualityLadderTests {
   private let origin = ContinuousClock.now
   private static let vga = VideoSize(width: 640, height: 480)
 
-  /// Lets pictures be encoded for some seconds at a quantizer.
+  /// Lets frames be encoded for some seconds at a quantizer.
   private func run(
     _ ladder: inout QualityLadder, from start: Int, seconds: Int, bitrate: Int = 1_000_000, omitted: Int = 0,
     quantizer: (QualityLadder.QualityLevel) -> Int
@@ -24,7 +24,7 @@ struct QualityLadderTests {
     }
   }
 
-  @Test("the rungs lead from half the pictures to a quarter of the size")
+  @Test("the rungs lead from half the frames to a quarter of the size")
   func qualityLevels() {
     let qualityLevels = QualityLadder(size: Self.vga, framesPerSecond: 30).qualityLevels
     #expect(qualityLevels.map(\.divisor) == [1, 2, 2, 2, 2, 2])
@@ -32,7 +32,7 @@ struct QualityLadderTests {
       qualityLevels.map(\.size.description) == ["640x480", "640x480", "480x360", "320x240", "240x180", "160x120"])
   }
 
-  @Test("few or small pictures are not made fewer or smaller")
+  @Test("few or small frames are not made fewer or smaller")
   func shortLadders() {
     let slow = QualityLadder(size: Self.vga, framesPerSecond: 10).qualityLevels
     #expect(slow.allSatisfy { $0.divisor == 1 })
@@ -54,7 +54,7 @@ struct QualityLadderTests {
     #expect(ladder.index == 5)
   }
 
-  @Test("pictures that have to be left out lead down faster")
+  @Test("frames that have to be skipped lead down faster")
   func leftOut() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     run(&ladder, from: 0, seconds: 2, omitted: 6) { _ in 40 }
@@ -102,7 +102,7 @@ struct QualityLadderTests {
   @Test("a hopeless bitrate leads down at once, and not up again")
   func hopeless() {
     var ladder = QualityLadder(size: VideoSize(width: 1_920, height: 1_080), framesPerSecond: 30)
-    ladder.follow(bitrate: 50_000, now: origin)
+    ladder.adapt(toBitrate: 50_000, now: origin)
     #expect(ladder.index >= 3)
     let index = ladder.index
     run(&ladder, from: 0, seconds: 60, bitrate: 50_000) { _ in 10 }

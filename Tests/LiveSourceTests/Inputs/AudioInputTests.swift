@@ -7,7 +7,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("sound of files is what ffmpeg hears")
+@Suite("audio of files is what ffmpeg hears")
 struct AudioInputTests {
   let scratch: Scratch
 
@@ -44,7 +44,7 @@ struct AudioInputTests {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=f=1000:r=\(rate):d=0.8", "-c:a", "pcm_s24le")
     let mine = try audio(path).all()
     #expect(mine.count == 38_400)
-    // Compared with the sine itself; the edges, where any filter rings, left out. ffmpeg's sine has an amplitude of 1/8.
+    // Compared with the sine itself; the edges, where any filter rings, skipped. ffmpeg's sine has an amplitude of 1/8.
     let wanted = (0..<38_400).map { (tick: Int) -> Float in
       let angle = 1_000 * 2 * Double.pi * Double(tick) / 48_000
       return Float(0.125 * sin(angle))

@@ -21,72 +21,72 @@ struct BadInputTests {
   }
 
   func refused(_ bytes: [UInt8], as name: String = "a.y4m") throws -> String? {
-    refusal(try scratch.write(bytes, as: name))
+    rejection(try scratch.write(bytes, as: name))
   }
 
   @Test("what is no file, or none that is known")
   func notFiles() throws {
-    #expect(refusal("nowhere/a.y4m") == "no such file or directory.")
-    #expect(refusal(scratch.url.path) == "it is a folder, a pipe or a device, not a file.")
+    #expect(rejection("nowhere/a.y4m") == "no such file or directory.")
+    #expect(rejection(scratch.url.path) == "it is a folder, a pipe or a device, not a file.")
     #expect(try refused([]) == "it is empty.")
     let played = "WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played."
     #expect(try refused(Array("hello".utf8)) == "its format is unknown; \(played)")
-    #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF picture, and \(played)")
+    #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF frame, and \(played)")
     #expect(try refused(Array("....ftypisom....".utf8)) == "it is an MP4 or QuickTime file, and \(played)")
-    // The same sentence when nothing asks for encoding.
+    // The same sentence when nothing requests encoding.
     #expect(
-      refusal(try scratch.write(Array("#!/bin/sh".utf8), as: "a.sh"), live: false) == "it is a script, and \(played)")
+      rejection(try scratch.write(Array("#!/bin/sh".utf8), as: "a.sh"), live: false) == "it is a script, and \(played)")
   }
 
   @Test(
     "a Y4M file that is not right",
     arguments: [
-      ("W64 H48 F0:1", "its frame rate is 0:1, and one picture a minute to 1000 a second is played."),
-      ("W64 H48 F30:0", "its frame rate is 30:0, and one picture a minute to 1000 a second is played."),
-      ("W64 H48 F9999999:1", "its frame rate is 9999999:1, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 F0:1", "its frame rate is 0:1, and one frame a minute to 1000 a second is played."),
+      ("W64 H48 F30:0", "its frame rate is 30:0, and one frame a minute to 1000 a second is played."),
+      ("W64 H48 F9999999:1", "its frame rate is 9999999:1, and one frame a minute to 1000 a second is played."),
       ("W64 H48 F0:0", "its frame rate is 0; a rate can be given (--fps)."),
       ("W64 H48", "its frame rate is 0; a rate can be given (--fps)."),
-      ("W64 H48 F-30:1", "its frame rate is -30:1, and one picture a minute to 1000 a second is played."),
+      ("W64 H48 F-30:1", "its frame rate is -30:1, and one frame a minute to 1000 a second is played."),
       ("W64 H48 Fxy", "its frame rate xy is not a fraction."),
-      ("W7680 H4320 F30:1", "its pictures are 7680x4320, and a side must be 16 to 4096 pixels."),
-      ("W999999999999 H2 F30:1", "its pictures are 999999999999x2, and a side must be 16 to 4096 pixels."),
+      ("W7680 H4320 F30:1", "its frames are 7680x4320, and a side must be 16 to 4096 pixels."),
+      ("W999999999999 H2 F30:1", "its frames are 999999999999x2, and a side must be 16 to 4096 pixels."),
       ("W99999999999999999999 H2 F30:1", "its Y4M header tells no size."),
       ("W0 H48 F30:1", "its Y4M header tells no size."),
-      ("W2 H2 F30:1", "its pictures are 2x2, and a side must be 16 to 4096 pixels."),
+      ("W2 H2 F30:1", "its frames are 2x2, and a side must be 16 to 4096 pixels."),
       ("H48 F30:1", "its Y4M header tells no size."),
-      ("W64 H48 F30:1 It", "its pictures are interlaced, and only whole pictures are played."),
-      ("W64 H48 F30:1 C420p10", "its pictures have more than 8 bits a value (420p10), and 8 are played."),
-      ("W64 H48 F30:1 Cmono16", "its pictures have more than 8 bits a value (mono16), and 8 are played."),
+      ("W64 H48 F30:1 It", "its frames are interlaced, and only whole frames are played."),
+      ("W64 H48 F30:1 C420p10", "its frames have more than 8 bits a value (420p10), and 8 are played."),
+      ("W64 H48 F30:1 Cmono16", "its frames have more than 8 bits a value (mono16), and 8 are played."),
       ("W64 H48 F30:1 C411", "its colours are 411, and only 420, 422, 444 and mono with 8 bits are played."),
     ])
   func y4mHeaders(_ header: String, _ sentence: String) throws {
     #expect(try refused(y4m(header)) == sentence)
   }
 
-  @Test("a Y4M file that is cut off is played as far as it is whole, or refused when no picture is")
+  @Test("a Y4M file that is cut off is played as far as it is whole, or refused when no frame is")
   func truncatedY4M() throws {
     let whole = y4m("W64 H48 F30:1", videoFrames: 3)
     let camera = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(whole.dropLast(10)), as: "b.y4m")), owner: someone))
     #expect(camera.remarks == ["It is cut off; what is whole is played."])
-    #expect(camera.summary.contains("Y4M 64x48, 2 pictures at 30 a second"))
+    #expect(camera.summary.contains("Y4M 64x48, 2 frames at 30 a second"))
     #expect(
-      try refused(Array(whole.prefix(2_000))) == "it holds no whole picture: one of 64x48 has 4608 bytes.")
+      try refused(Array(whole.prefix(2_000))) == "it holds no whole frame: one of 64x48 has 4608 bytes.")
     #expect(try refused(Array(whole.prefix(14))) == "its Y4M header has no end within 1024 bytes.")
     #expect(
       try refused(Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 65, count: 5_000))
         == "its Y4M header has no end within 1024 bytes.")
     var bad = whole
     bad[24] = 88
-    #expect(try refused(bad) == "at byte 24 no picture begins.")
+    #expect(try refused(bad) == "at byte 24 no frame begins.")
   }
 
   @Test(
     "codecs that nothing here decodes, by their names",
     arguments: [
-      ("a.mkv", "libx264", "libopus", "its picture is H.264, and VP8 and VP9 are played."),
-      ("b.mkv", "libvpx", "aac", "its sound is AAC, and Opus and Vorbis are played."),
-      ("a.ivf", "libsvtav1", "none", "its picture is AV1, and VP8 and VP9 are played."),
+      ("a.mkv", "libx264", "libopus", "its frame is H.264, and VP8 and VP9 are played."),
+      ("b.mkv", "libvpx", "aac", "its audio is AAC, and Opus and Vorbis are played."),
+      ("a.ivf", "libsvtav1", "none", "its frame is AV1, and VP8 and VP9 are played."),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ sentence: String) throws {
     let path =
@@ -96,32 +96,32 @@ struct BadInputTests {
         name, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-f", "lavfi", "-i", "sine=d=0.3:r=48000", "-c:v",
         video,
         "-c:a", audio)
-    #expect(refusal(path, live: false) == sentence)
-    #expect(refusal(path, live: true) == sentence)
+    #expect(rejection(path, live: false) == sentence)
+    #expect(rejection(path, live: true) == sentence)
   }
 
   @Test("sizes and rates that cannot be")
   func options() throws {
     let path = try scratch.write(y4m("W64 H48 F30:1"), as: "a.y4m")
     func sentence(_ width: Int, _ height: Int) -> String? {
-      refusal(path, size: VideoSize(width: width, height: height))
+      rejection(path, size: VideoSize(width: width, height: height))
     }
     #expect(sentence(641, 480) == "The size 641x480 is not possible: both sides must be even.")
     #expect(sentence(0, 480) == "The size 0x480 is not possible: a side must be 16 to 4096 pixels.")
     #expect(sentence(7_680, 4_320) == "The size 7680x4320 is not possible: a side must be 16 to 4096 pixels.")
     #expect(sentence(-2, .max) != nil)
     for fps in [0, -1, 1_000, .nan, .infinity, 0.01] {
-      #expect(refusal(path, fps: fps)?.hasSuffix("pictures a second are not possible: 0.1 to 120 are.") == true)
+      #expect(rejection(path, fps: fps)?.hasSuffix("frames a second are not possible: 0.1 to 120 are.") == true)
     }
-    #expect(refusal(path, fps: 0)?.hasPrefix("0 pictures") == true)
-    #expect(refusal(path, fps: 25) == nil)
+    #expect(rejection(path, fps: 0)?.hasPrefix("0 frames") == true)
+    #expect(rejection(path, fps: 25) == nil)
     let audio = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=d=0.2")
-    #expect(refusal(path, audio: audio) == nil)
-    #expect(refusal(path, audio: path) == "it has no sound.")
-    #expect(refusal(path, audio: "nowhere.wav") == "nowhere.wav cannot be played: no such file or directory.")
+    #expect(rejection(path, audio: audio) == nil)
+    #expect(rejection(path, audio: path) == "it has no audio.")
+    #expect(rejection(path, audio: "nowhere.wav") == "nowhere.wav cannot be played: no such file or directory.")
     #expect(
-      refusal(audio, audio: audio)
-        == "\(audio) cannot be joined: what it is to be joined with has no pictures.")
+      rejection(audio, audio: audio)
+        == "\(audio) cannot be joined: what it is to be joined with has no frames.")
   }
 
   @Test("a WAV file with an absurd header")
@@ -154,7 +154,7 @@ struct BadInputTests {
     var bomb = good
     bomb.replaceSubrange(16..<24, with: [0, 0, 0xc3, 0x50, 0, 0, 0xc3, 0x50])
     #expect(
-      try refused(bomb, as: "b.png") == "its pictures are 50000x50000, and a side must be 16 to 4096 pixels.")
+      try refused(bomb, as: "b.png") == "its frames are 50000x50000, and a side must be 16 to 4096 pixels.")
     for bad in [Array(good.prefix(20)), Array(good.prefix(60)), Array(good.dropLast(200)), bomb] {
       #expect(try refused(bad, as: "b.png") != nil)
     }
@@ -163,7 +163,7 @@ struct BadInputTests {
     #expect(try refused(damaged, as: "b.png")?.hasPrefix("libpng refuses it: ") == true)
   }
 
-  @Test("raw pictures without a size, from a pipe that ends, from a folder's worth of nothing")
+  @Test("raw frames without a size, from a pipe that ends, from a folder's worth of nothing")
   func rawVideoFrames() throws {
     func sentence(_ bytes: [UInt8], size: VideoSize?) throws -> String? {
       let path = try scratch.write(bytes, as: "raw")
@@ -181,17 +181,17 @@ struct BadInputTests {
     let size = VideoSize(width: 64, height: 48)
     #expect(
       try sentence([], size: nil)
-        == "Standard input cannot be played: raw pictures come from it, and their size must be given (--size).")
+        == "Standard input cannot be played: raw frames come from it, and their size must be given (--size).")
     #expect(
       try sentence([], size: size)
-        == "Standard input cannot be played: it ended after 0 bytes, and a picture of 64x48 has 4608.")
+        == "Standard input cannot be played: it ended after 0 bytes, and a frame of 64x48 has 4608.")
     #expect(
       try sentence([UInt8](repeating: 1, count: 4_607), size: size)
-        == "Standard input cannot be played: it ended after 4607 bytes, and a picture of 64x48 has 4608.")
+        == "Standard input cannot be played: it ended after 4607 bytes, and a frame of 64x48 has 4608.")
     #expect(try sentence([UInt8](repeating: 1, count: 4_608), size: size) == nil)
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8) + [UInt8](repeating: 1, count: 9_000), size: size)
-        == "Standard input cannot be played: at byte 24 no picture begins.")
+        == "Standard input cannot be played: at byte 24 no frame begins.")
   }
 
   @Test("a Y4M file from a pipe, whatever is wrong with it")
@@ -211,21 +211,21 @@ struct BadInputTests {
     #expect(try sentence(y4m("W64 H48 F0:0"), fps: 10) == nil)
     #expect(try sentence(y4m("H48 F30:1")) == "its Y4M header tells no size.")
     #expect(
-      try sentence(y4m("W8192 H48 F30:1")) == "its pictures are 8192x48, and a side must be 16 to 4096 pixels.")
+      try sentence(y4m("W8192 H48 F30:1")) == "its frames are 8192x48, and a side must be 16 to 4096 pixels.")
     #expect(try sentence(Array("YUV4MPEG2 W64 H48".utf8)) == "it ended within its Y4M header.")
     #expect(
       try sentence(Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 65, count: 100_000))
         == "its Y4M header has no end within 1024 bytes.")
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\nFRAME".utf8) + [UInt8](repeating: 32, count: 100_000))
-        == "at byte 24 a picture's line has no end.")
+        == "at byte 24 a frame's line has no end.")
     #expect(
       try sentence(Array(y4m("W64 H48 F30:1").dropLast(8)))
-        == "it ended after 4600 bytes, and a picture of 64x48 has 4608.")
+        == "it ended after 4600 bytes, and a frame of 64x48 has 4608.")
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8))
-        == "it ended after 0 bytes, and a picture of 64x48 has 4608.")
-    #expect(try sentence(Array("YUV4".utf8)) == "raw pictures come from it, and their size must be given (--size).")
+        == "it ended after 0 bytes, and a frame of 64x48 has 4608.")
+    #expect(try sentence(Array("YUV4".utf8)) == "raw frames come from it, and their size must be given (--size).")
   }
 
   @Test(

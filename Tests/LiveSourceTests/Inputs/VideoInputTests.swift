@@ -6,7 +6,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("pictures of files are those that ffmpeg sees")
+@Suite("frames of files are those that ffmpeg sees")
 struct VideoInputTests {
   let scratch: Scratch
 
@@ -19,7 +19,7 @@ struct VideoInputTests {
   }
 
   @Test(
-    "a Y4M file with 420 colours, byte for byte, each picture at its time", arguments: ["left", "topleft", "center"])
+    "a Y4M file with 420 colours, byte for byte, each frame at its time", arguments: ["left", "topleft", "center"])
   func y4m420(_ location: String) throws {
     let path = try scratch.make(
       "a.y4m", "-f", "lavfi", "-i", "testsrc2=s=66x50:r=30000/1001:d=0.2", "-pix_fmt", "yuv420p",
@@ -70,13 +70,13 @@ struct VideoInputTests {
     let wanted = try scratch.judge(path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode", "passthrough")
     let shown = all.flatMap(\.videoFrame.bytes)
     let isEqual = shown == wanted
-    #expect(isEqual, "\(all.count) pictures, ffmpeg \(wanted.count / 28_800)")
+    #expect(isEqual, "\(all.count) frames, ffmpeg \(wanted.count / 28_800)")
     let timesGrow = zip(all, all.dropFirst()).allSatisfy { $1.time > $0.time }
     #expect(timesGrow)
   }
 
   @Test(
-    "PNG pictures of every kind",
+    "PNG frames of every kind",
     arguments: ["rgb24", "rgba", "pal8", "gray", "ya8", "rgb48be", "rgba64be", "gray16be", "monob"])
   func png(_ format: String) throws {
     let path = try scratch.make(
@@ -100,7 +100,7 @@ struct VideoInputTests {
     #expect(abs(middle - 126) <= 2)
   }
 
-  @Test("an odd row and column are cut off, and nothing else of the picture is touched")
+  @Test("an odd row and column are cut off, and nothing else of the frame is touched")
   func odd() throws {
     var videoFrame = VideoFrame(size: VideoSize(width: 67, height: 51))
     for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(index % 67) }
@@ -111,10 +111,10 @@ struct VideoInputTests {
     let lumaIsKept = even.luma == (0..<50).flatMap { _ in (0..<66).map { UInt8($0) } }
     let blueIsKept = even.blue == (0..<25).flatMap { _ in (0..<33).map { UInt8($0) } }
     #expect(lumaIsKept && blueIsKept)
-    #expect(fit.remark == "Its pictures of 67x51 are shown as 66x50: sides are even.")
+    #expect(fit.remark == "Its frames of 67x51 are shown as 66x50: sides are even.")
   }
 
-  @Test("what is larger than a camera's picture is made smaller, in its own shape")
+  @Test("what is larger than a camera's frame is made smaller, in its own shape")
   func large() {
     func target(_ width: Int, _ height: Int) -> String {
       VideoScaling(VideoSize(width: width, height: height), wanted: nil).target.description

@@ -5,7 +5,7 @@ import Media
 @testable import LiveSource
 
 extension CheckedVideo {
-  /// All pictures of one round, with their times.
+  /// All frames of one round, with their times.
   func all(limit: Int = 10_000) throws -> [(time: Int64, videoFrame: VideoFrame)] {
     let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var videoFrames: [(Int64, VideoFrame)] = []

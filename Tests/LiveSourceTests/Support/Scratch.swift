@@ -51,7 +51,7 @@ final class Scratch: Sendable {
 let someone = ParticipantID("me")
 
 /// Why something is not opened; nil when it is.
-func refusal(
+func rejection(
   _ path: String, size: VideoSize? = nil, fps: Double? = nil, audio: String? = nil, live: Bool = true
 ) -> String? {
   do {

@@ -3,7 +3,7 @@ import Media
 
 @testable import LiveSource
 
-/// Pictures made up by a test: each one's number in its brightness.
+/// Frames made up by a test: each one's number in its brightness.
 final class SyntheticVideo: VideoInput {
   let times: [Int64]
   private var next = 0
@@ -16,7 +16,7 @@ final class SyntheticVideo: VideoInput {
     self.times = times
   }
 
-  /// So many pictures, evenly.
+  /// So many frames, evenly.
   convenience init(_ count: Int, interval: Int64) {
     self.init(times: (0..<Int64(count)).map { $0 * interval })
   }
@@ -39,7 +39,7 @@ final class SyntheticVideo: VideoInput {
   }
 }
 
-/// Sound made up by a test: each sample's number since the round's start.
+/// Audio made up by a test: each sample's number since the round's start.
 final class SyntheticAudio: AudioInput {
   let length: Int
   private var position = 0

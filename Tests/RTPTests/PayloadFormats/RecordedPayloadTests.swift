@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Payloads of recorded packets")
 struct RecordedPayloadTests {
-  @Test("Chromium's first packet of a picture has a keyframe's header, with its size")
+  @Test("Chromium's first packet of a frame has a keyframe's header, with its size")
   func keyframe() throws {
     var packet = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-keyframe-start.bin", in: .module))
     _ = try VP8PayloadDescriptor(parsing: &packet.payload)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("VP8 payload descriptor")
 struct VP8PayloadDescriptorTests {
-  /// Reads a descriptor in front of one byte of picture, and checks that it is written back.
+  /// Reads a descriptor in front of one byte of frame, and checks that it is written back.
   private func parse(_ hex: String) throws -> VP8PayloadDescriptor {
     let header = bytes(hex)
     var payload = header
@@ -29,7 +29,7 @@ struct VP8PayloadDescriptorTests {
     #expect(try parse("30").isNonReference)
   }
 
-  @Test("the picture id has 7 or 15 bits")
+  @Test("the frame ID has 7 or 15 bits")
   func pictureID() throws {
     #expect(try parse("90 80 11").pictureID == .init(0x11, isLong: false))
     #expect(try parse("90 80 92A7").pictureID == .init(0x12A7))
@@ -55,7 +55,7 @@ struct VP8PayloadDescriptorTests {
     #expect(try parse("90 00").pictureID == nil)
   }
 
-  @Test("Chromium's frames begin, go on and end")
+  @Test("Chromium's frames begin, continue and end")
   func chromium() throws {
     func read(_ name: String) throws -> (VP8PayloadDescriptor, ByteBuffer) {
       var packet = try RTPPacket(parsing: Fixture.bytes("rtp/\(name).bin", in: .module))
@@ -68,14 +68,14 @@ struct VP8PayloadDescriptorTests {
     let (middle, _) = try read("vp8-keyframe-middle")
     #expect(!middle.startsPartition)
     #expect(middle.pictureID == start.pictureID)
-    // With simulcast and a dependency descriptor there is no picture id.
+    // With simulcast and a dependency descriptor there is no frame ID.
     let (simulcast, small) = try read("vp8-two-byte-extensions")
     #expect(simulcast == VP8PayloadDescriptor(startsPartition: true))
     #expect(try VP8FrameHeader(parsing: small).size?.width == 160)
   }
 
   @Test(
-    "a descriptor that is cut off, or has no picture behind it, is refused",
+    "a descriptor that is cut off, or has no frame behind it, is refused",
     arguments: [
       ("", 0), ("80", 1), ("90 80", 2), ("90 80 92", 3), ("90 F0 8234 56", 5), ("90 F0 8234 56 74", 6), ("10", 1),
     ])

@@ -26,13 +26,13 @@ struct FeedbackTests {
     #expect(nack.sequenceNumbers == [65_534, 65_535, 0, 14])
   }
 
-  @Test("a number asked for twice in a row is in the list once")
+  @Test("a number requested twice in a row is in the list once")
   func nackDuplicates() {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [7, 7, 8, 8])
     #expect(nack.sequenceNumbers == [7, 8])
   }
 
-  @Test("a full bit mask asks for 17 packets")
+  @Test("a full bit mask requests 17 packets")
   func nackFull() throws {
     guard case .genericNACK(let nack) = try onlyPacket(bytes("81CD0003 00000001 00000002 FFF8FFFF")) else {
       return #expect(Bool(false))
@@ -54,7 +54,7 @@ struct FeedbackTests {
     }
   }
 
-  @Test("a picture loss indication is two sources and nothing else")
+  @Test("a frame loss indication is two sources and nothing else")
   func pictureLoss() throws {
     #expect(
       try RTCPPacket.parse(compound: Fixture.bytes("rtcp/picture-loss.bin", in: .module))

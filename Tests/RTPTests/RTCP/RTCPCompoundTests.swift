@@ -76,7 +76,7 @@ struct RTCPCompoundTests {
     #expect(failure("81C90001 00000001") == "A receiver report of 1 blocks needs 24 bytes, but none arrived.")
     #expect(failure("80C80001 00000001") == "A sender report's body needs 24 bytes, but only 4 arrived.")
     #expect(failure("81CD0001 00000001") == "A NACK's body needs 8 bytes, but only 4 arrived.")
-    #expect(failure("81CE0001 00000001") == "A picture loss indication's body needs 8 bytes, but only 4 arrived.")
+    #expect(failure("81CE0001 00000001") == "A frame loss indication's body needs 8 bytes, but only 4 arrived.")
     #expect(failure("84CE0001 00000001") == "A full intra request's body needs 8 bytes, but only 4 arrived.")
     #expect(failure("80CF0000") == "An extended report's body needs 4 bytes, but none arrived.")
     #expect(
@@ -99,7 +99,7 @@ struct RTCPCompoundTests {
     #expect(try RTCPPacket.parse(compound: datagram) == packets)
   }
 
-  @Test("a packet too long for its length field is left out, and the others are written")
+  @Test("a packet too long for its length field is skipped, and the others are written")
   func tooLong() throws {
     let fitting = RTCPPacket.unknown(type: 204, count: 0, body: ByteBuffer(repeating: 1, count: 4 * 65_535))
     let tooLong = RTCPPacket.unknown(type: 204, count: 0, body: ByteBuffer(repeating: 1, count: 4 * 65_535 + 1))

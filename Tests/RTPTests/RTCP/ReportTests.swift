@@ -83,7 +83,7 @@ struct ReportTests {
     #expect(report.reports.first?.fractionLost == 255)
   }
 
-  @Test("reports on more than 31 sources go on in further receiver reports")
+  @Test("reports on more than 31 sources continue in further receiver reports")
   func manyReports() throws {
     let blocks = (0..<70).map { ReportBlock(ssrc: $0, extendedHighestSequenceNumber: $0) }
     let sender = SenderReport(

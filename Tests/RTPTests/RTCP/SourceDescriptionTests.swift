@@ -67,7 +67,7 @@ struct SourceDescriptionTests {
     #expect(packet == .sourceDescription(SourceDescription(ssrc: 1, cname: String(repeating: "x", count: 255))))
   }
 
-  @Test("more than 31 chunks go on in another packet")
+  @Test("more than 31 chunks continue in another packet")
   func manyChunks() throws {
     let chunks = (0..<40).map { SourceDescription.Chunk(ssrc: $0, items: []) }
     let packets = try RTCPPacket.parse(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Continuing numbers beyond their wrap")
 struct UnwrapperTests {
-  @Test("a sequence number goes on after 65535")
+  @Test("a sequence number continues after 65535")
   func sequenceNumberWraps() {
     var unwrapper = SequenceNumberUnwrapper()
     #expect(unwrapper.unwrap(65_534) == 65_534)
@@ -27,16 +27,16 @@ struct UnwrapperTests {
   func halfWay() {
     var unwrapper = SequenceNumberUnwrapper()
     _ = unwrapper.unwrap(0)
-    #expect(unwrapper.place(of: 32_767) == 32_767)
-    #expect(unwrapper.place(of: 32_768) == -32_768)
+    #expect(unwrapper.position(of: 32_767) == 32_767)
+    #expect(unwrapper.position(of: 32_768) == -32_768)
   }
 
-  @Test("asking for a place does not move the point of reference")
+  @Test("requesting a place does not move the point of reference")
   func placeDoesNotMove() {
     var unwrapper = SequenceNumberUnwrapper()
     _ = unwrapper.unwrap(10)
-    #expect(unwrapper.place(of: 30_000) == 30_000)
-    #expect(unwrapper.place(of: 40_000) == -25_536)
+    #expect(unwrapper.position(of: 30_000) == 30_000)
+    #expect(unwrapper.position(of: 40_000) == -25_536)
     #expect(unwrapper.unwrap(11) == 11)
   }
 

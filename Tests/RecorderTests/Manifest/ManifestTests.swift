@@ -118,7 +118,7 @@ struct ManifestTests {
     #expect(folder.names.isEmpty)
   }
 
-  @Test("pictures before the first keyframe are refused and counted")
+  @Test("frames before the first keyframe are refused and counted")
   func firstKeyframe() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -144,7 +144,7 @@ struct ManifestTests {
     #expect((summary.track(.video)?.firstDecoded != nil) == verifies)
   }
 
-  @Test("a picture of 16383x16383 and Opus of no bytes are refused, and the rest goes on")
+  @Test("a frame of 16383x16383 and Opus of no bytes are refused, and the rest continues")
   func absurdFrames() async throws {
     let folder = TestFolder()
     var videoFrames = try TestMedia.videoFrames(4)
@@ -179,7 +179,7 @@ struct ManifestTests {
     #expect(try folder.bytes("anna.ogg").count < 60_000)
   }
 
-  @Test("a disk error stops one file and is told; the others go on")
+  @Test("a disk error stops one file and is told; the others continue")
   func diskError() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder()
@@ -188,7 +188,7 @@ struct ManifestTests {
       recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     }
     await folder.play(scripts, to: recorder)
-    // The first frames are still held, so the sound's file does not exist yet.
+    // The first frames are still held, so the audio's file does not exist yet.
     try FileManager.default.createDirectory(atPath: "\(folder.path)/anna.ogg", withIntermediateDirectories: true)
     let summaries = await recorder.finish(now: Script.beginning + .seconds(2))
     #expect(summaries.map { $0.manifest.files.map(\.name) } == [["anna.webm"], ["bert.ogg"]])
@@ -199,7 +199,7 @@ struct ManifestTests {
     #expect(try Reader(path: "\(folder.path)/anna.webm").complaints() == "")
   }
 
-  @Test("the status tells what is on the disk")
+  @Test("the status says what is on the disk")
   func status() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder(hold: .zero)

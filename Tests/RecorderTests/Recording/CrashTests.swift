@@ -8,7 +8,7 @@ import Testing
 /// A call recorded onto a disk that remembers each write, cut off at random moments, as `kill -9` does it.
 @Suite("What a killed program leaves")
 struct CrashTests {
-  /// Pictures and sound from the first moment on, with sender reports after half a second; then the camera is off for 2 s, and
+  /// Video and audio from the first moment on, with sender reports after half a second; then the camera is off for 2 s, and
   /// comes back larger.
   private static func call() throws -> Script {
     var script = Script()
@@ -156,7 +156,7 @@ struct CrashTests {
     for (name, codec, kind) in [
       ("anna.webm", Codec.vp8, "video"), ("anna.webm", .opus, "audio"), ("anna.ogg", .opus, "audio"),
     ] {
-      // All frames are 10 ms on their way; ffprobe shows sound 6.5 ms earlier.
+      // All frames are 10 ms on their way; ffprobe shows audio 6.5 ms earlier.
       let last = (opinions.lastPacket[name + kind] ?? -1) + 0.01 + 0.0065 + 0.001
       let firstMissing = script.inOrder.first { entry in
         guard case .frame(let frame) = entry.event, frame.codec == codec else { return false }

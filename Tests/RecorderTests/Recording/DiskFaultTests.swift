@@ -47,7 +47,7 @@ struct DiskFaultTests {
     #expect(disks[0].files["anna.ogg"]?.count == disks[1].files["anna.ogg"]?.count)
   }
 
-  @Test("a folder that becomes read-only in mid-call holds up the next segment, and costs nothing")
+  @Test("a folder that becomes read-only during the call holds up the next segment, and costs nothing")
   func readOnly() async throws {
     let script = try SmallCall.script(8)
     let disk = ScriptedDisk()

@@ -8,7 +8,7 @@ import Testing
 /// What becomes of a recording when all the memory for what waits is full.
 @Suite("A disk that is full for too long")
 struct FullMemoryTests {
-  @Test("a full disk costs pictures up to a keyframe when the memory is full, and no sound")
+  @Test("a full disk costs frames up to a keyframe when the memory is full, and no audio")
   func fullMemory() async throws {
     let limit = 256 << 10
     let call = FaultyCall(
@@ -37,13 +37,13 @@ struct FullMemoryTests {
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .lost, .resumed], "\(problems)")
     let full = problems.first { $0.kind == .lost }?.sentence ?? ""
-    #expect(full.contains("pictures, and then sound, are left out until there is room again"))
+    #expect(full.contains("frames, and then audio, are skipped until there is room again"))
     let requests = await recorder.allKeyframeRequests()
     #expect(requests >= 1)
     let gaps = manifest.tracks.first { $0.kind == "video" }?.gapTotals["diskStalled"]?.frames
     #expect(gaps == UInt64(dropped))
     print(
-      "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) pictures left out"
+      "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) frames skipped"
     )
   }
 
@@ -63,13 +63,13 @@ struct FullMemoryTests {
     let track = try #require(manifest.tracks.first { $0.kind == "video" })
     let stalled = try #require(track.gapTotals["diskStalled"])
     #expect(stalled.packets > 5 && stalled.packets < track.lost)
-    // One picture more is told of with each two packets that were lost.
+    // One frame more is told of with each two packets that were lost.
     #expect(stalled.frames == UInt64(dropped) + stalled.packets / 2)
     #expect(track.gapTotals.values.reduce(0) { $0 + $1.packets } == track.lost)
     #expect(track.gapTotals.values.reduce(0) { $0 + $1.frames } == track.dropped + UInt64(dropped))
   }
 
-  @Test("sound is left out only when even the part that is kept for it is full")
+  @Test("audio is skipped only when even the part that is kept for it is full")
   func fullOfAudio() async throws {
     let limit = 96 << 10
     let call = FaultyCall(

@@ -152,7 +152,7 @@ struct FullToTheEndTests {
     #expect(stalled > 1 && stalled <= 2.001)
   }
 
-  @Test("what was left out until the end, because the memory was full, is a gap up to the last frame of it")
+  @Test("what was skipped until the end, because the memory was full, is a gap up to the last frame of it")
   func fullMemory() async throws {
     let script = try SmallCall.script(16)
     let (disk, folder) = (ScriptedDisk(), TestFolder())
@@ -222,7 +222,7 @@ struct Written {
     audioEnd = try Reader(path: "\(folder.path)/\(base).ogg").packets("audio").last.map { $0.time + 0.02 } ?? 0
   }
 
-  /// Expects a track's entry to tell of these files.
+  /// Expects a track's entry to report these files.
   func expectToBe(_ track: RecordingManifest.Track, sourceLocation: SourceLocation = #_sourceLocation) {
     if track.kind == "video" {
       #expect(track.frames == UInt64(videoFrames), sourceLocation: sourceLocation)

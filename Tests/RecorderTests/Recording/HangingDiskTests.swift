@@ -60,9 +60,9 @@ struct HangingDiskTests {
     #expect(each < .milliseconds(5))
   }
 
-  @Test("while the disk hangs the memory is bounded, and pictures go first, up to a keyframe that is asked for")
+  @Test("while the disk hangs the memory is bounded, and frames go first, up to a keyframe that is requested")
   func hangingForLong() async throws {
-    // A keyframe every 10 s; and 1.5 s of sound fit into the quarter of the memory that is kept for it.
+    // A keyframe every 10 s; and 1.5 s of audio fit into the quarter of the memory that is kept for it.
     let script = try SmallCall.script(14, keyframeEvery: 300)
     let limit = 128 << 10
     let hang = try await catchIt(script, at: 1, memoryLimit: limit)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Recorder
 
-/// What participants cost the others who send much and never tell by sender reports how sound and pictures belong together.
+/// What participants cost the others who send much and never tell by sender reports how audio and video belong together.
 @Suite("Frames that wait for sender reports")
 struct HeldMemoryTests {
-  /// Pictures of noise at so many bits a second.
+  /// Frames of noise at so many bits a second.
   private func flood(_ owner: String, bitrate: Int, seconds: Double) throws -> Script {
     let frames = Int(seconds * 30)
     var keyframe = try #require(try TestMedia.videoFrames(0.1).first?.payload)

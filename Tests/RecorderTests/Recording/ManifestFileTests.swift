@@ -12,7 +12,7 @@ struct ManifestFileTests {
     ByteBuffer(string: "{\"text\": \"\(String(repeating: "x", count: length))\"}\n")
   }
 
-  /// What is in the file, the blanks behind it left out.
+  /// What is in the file, the blanks behind it skipped.
   private var content: String {
     String(decoding: disk.files["anna.json"] ?? [], as: UTF8.self).replacingOccurrences(
       of: " *$", with: "", options: .regularExpression)

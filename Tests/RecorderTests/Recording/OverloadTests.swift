@@ -34,7 +34,7 @@ struct OverloadTests {
     let problems = await recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .overloaded, .resumed], "\(problems)")
-    #expect(problems.last?.sentence == "This machine has time to record again after 5 s; recording goes on.")
+    #expect(problems.last?.sentence == "This machine has time to record again after 5 s; recording continues.")
     let isDiskNamed = problems.contains { $0.sentence.contains("disk") }
     #expect(!isDiskNamed, "\(problems)")
   }

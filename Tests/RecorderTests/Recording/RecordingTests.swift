@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A recording, read by other programs")
 struct RecordingTests {
-  /// Sound, and pictures of 160x120, with sender reports.
+  /// Audio, and frames of 160x120, with sender reports.
   static func call(_ seconds: Double) throws -> Script {
     var script = Script("anna")
     script.add(try TestMedia.tone(seconds), codec: .opus)
@@ -96,12 +96,12 @@ struct RecordingTests {
       ["-v", "error", "-i", "\(folder.path)/anna.webm", "-map", "v", "-c", "copy", "-f", "ivf", "\(folder.path)/v.ivf"])
     #expect(result.errors == "")
     let ivf = try folder.bytes("v.ivf")
-    var place = 32
+    var position = 32
     var payloads: [[UInt8]] = []
-    while place + 12 <= ivf.count {
-      let size = Int(ivf[place]) | Int(ivf[place + 1]) << 8 | Int(ivf[place + 2]) << 16
-      payloads.append(Array(ivf[(place + 12)..<(place + 12 + size)]))
-      place += 12 + size
+    while position + 12 <= ivf.count {
+      let size = Int(ivf[position]) | Int(ivf[position + 1]) << 8 | Int(ivf[position + 2]) << 16
+      payloads.append(Array(ivf[(position + 12)..<(position + 12 + size)]))
+      position += 12 + size
     }
     let sent = script.inOrder.compactMap { entry -> [UInt8]? in
       guard case .frame(let frame) = entry.event, frame.codec == .vp8 else { return nil }
@@ -124,13 +124,13 @@ struct RecordingTests {
     let reader = Reader(path: "\(folder.path)/anna.webm")
     let audio = try #require(try reader.packets("audio").first?.time)
     let video = try #require(try reader.packets("video").first?.time)
-    // ffprobe shows sound earlier by the codec's delay of 6.5 ms.
+    // ffprobe shows audio earlier by the codec's delay of 6.5 ms.
     #expect(abs(video - audio - 0.0065 - seconds) < 0.002)
     #expect(summary.manifest.alignment.source == "senderReports")
     #expect(summary.manifest.alignment.error < 0.005)
   }
 
-  @Test("sound alone leaves an Ogg and no WebM")
+  @Test("audio alone leaves an Ogg and no WebM")
   func audioOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -142,7 +142,7 @@ struct RecordingTests {
     #expect(try Reader(path: "\(folder.path)/anna.ogg").probe().streams.first?.channels == 2)
   }
 
-  @Test("a picture alone leaves a WebM and no Ogg")
+  @Test("a frame alone leaves a WebM and no Ogg")
   func videoOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -155,7 +155,7 @@ struct RecordingTests {
     #expect(abs(try reader.probe().format.seconds - 4) < 0.04)
   }
 
-  @Test("a camera that comes later begins a WebM of its own time, with the sound from there on")
+  @Test("a camera that comes later begins a WebM of its own time, with the audio from there on")
   func lateCamera() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -174,7 +174,7 @@ struct RecordingTests {
     #expect(try reader.packets("video").count == 120)
   }
 
-  @Test("sound that comes later is a second track of the same WebM")
+  @Test("audio that comes later is a second track of the same WebM")
   func lateMicrophone() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -191,7 +191,7 @@ struct RecordingTests {
     #expect(abs((audio.first?.time ?? 0) - (5 - 0.0065)) < 0.002)
   }
 
-  @Test("a picture that grows is described by the largest size, and listed")
+  @Test("a frame that grows is described by the largest size, and listed")
   func growingVideoFrame() async throws {
     let folder = TestFolder()
     var script = Script()

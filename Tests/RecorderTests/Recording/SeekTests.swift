@@ -27,7 +27,7 @@ struct SeekTests {
     }
   }
 
-  @Test("seek to every keyframe and end where the last frame ends, also when the picture's size changed in mid-call")
+  @Test("seek to every keyframe and end where the last frame ends, also when the frame's size changed during the call")
   func everyKeyframe() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -54,7 +54,7 @@ struct SeekTests {
     #expect(listed == sizes)
   }
 
-  /// A call whose pictures of 2 s to 3 s arrive all at once, so long after 3 s.
+  /// A call whose frames of 2 s to 3 s arrive all at once, so long after 3 s.
   private func recovered(after seconds: Double, isReported: Bool) throws -> Script {
     var script = Script()
     script.add(try TestMedia.tone(9), codec: .opus)
@@ -93,7 +93,7 @@ struct SeekTests {
   }
 
   @Test(
-    "pictures that come later than anybody waited for keep their times, and no cluster goes back",
+    "frames that come later than anybody waited for keep their times, and no cluster goes back",
     arguments: [0.8, 1.8])
   func tooLate(seconds: Double) async throws {
     let folder = TestFolder()

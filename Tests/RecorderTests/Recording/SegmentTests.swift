@@ -35,7 +35,7 @@ struct SegmentTests {
     return (manifest, line)
   }
 
-  /// Expects every frame of the call once, in order, and picture by picture at its place on the one line of time.
+  /// Expects every frame of the call once, in order, and frame by frame at its place on the one line of time.
   private func expectNoSeam(_ line: Line, of script: Script) {
     for codec in Codec.allCases {
       let written = line.blocks.flatMap { $0.payloads(codec) }
@@ -71,18 +71,18 @@ struct SegmentTests {
     #expect(begins.allSatisfy { $0?.isKeyframe == true && $0?.time ?? .max <= 10 })
     expectNoSeam(line, of: script)
     expectEndToEnd(line.files, length: 13, tolerance: 0.04)
-    // Each Ogg lacks the codec's lookahead of 6.5 ms at its end, whose sound is in the next packet.
+    // Each Ogg lacks the codec's lookahead of 6.5 ms at its end, whose audio is in the next packet.
     let oggs = manifest.files.filter { $0.kind == "ogg" }
     expectEndToEnd(oggs, length: 13, tolerance: 0.03)
     let packets = try oggs.reduce(0) { try $0 + OggCount(folder.bytes($1.name)).packets }
     #expect(packets == script.payloads(.opus).count)
     print(
-      "measured: 13 s in 5 segments: \(script.payloads(.vp8).count) pictures and \(packets) packets, none lost or doubled"
+      "measured: 13 s in 5 segments: \(script.payloads(.vp8).count) frames and \(packets) packets, none lost or doubled"
     )
   }
 
   @Test(
-    "sound that comes long after the keyframe beside it goes to the files that it belongs to",
+    "audio that comes long after the keyframe beside it goes to the files that it belongs to",
     arguments: [(3, 3, 2.6), (1, 7, 1.9)])
   func lateAudio(segment: Int, files: Int, from begin: Double) async throws {
     let folder = TestFolder()
@@ -150,7 +150,7 @@ struct SegmentTests {
     #expect(packets == 500)
   }
 
-  @Test("video only: picture by picture")
+  @Test("video only: frame by frame")
   func videoOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -163,7 +163,7 @@ struct SegmentTests {
   }
 
   @Test(
-    "while the camera is off, the next files begin with sound, and pictures that depend on earlier ones stay with them")
+    "while the camera is off, the next files begin with audio, and frames that depend on earlier ones stay with them")
   func cameraOff() async throws {
     let folder = TestFolder()
     let size = VideoSize(width: 64, height: 48)
@@ -188,7 +188,7 @@ struct SegmentTests {
     payloads.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  @Test("a sender who sends no keyframe is asked for one every 500 ms, and the files go on until then")
+  @Test("a sender who sends no keyframe is requested one every 500 ms, and the files continue until then")
   func asks() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(8, keyframeEvery: 180)
@@ -203,14 +203,14 @@ struct SegmentTests {
   }
 
   @Test(
-    "a camera that comes back after a segment was ended without it is asked for a keyframe at once, and then every 500 ms",
+    "a camera that comes back after a segment was ended without it is requested a keyframe at once, and then every 500 ms",
     arguments: [SegmentLimit(duration: .seconds(6)), SegmentLimit(bytes: 40_000)])
   func cameraBack(limit: SegmentLimit) async throws {
     let folder = TestFolder()
     let videoFrames = try TestMedia.videoFrames(11.4, size: VideoSize(width: 64, height: 48), keyframeEvery: 330)
     var script = Script()
     script.add(try TestMedia.tone(11.4), codec: .opus)
-    // A still picture from 3 s to 9.5 s; the keyframe comes at 11 s.
+    // A still image from 3 s to 9.5 s; the keyframe comes at 11 s.
     script.add(videoFrames.filter { $0.ticks < 270_000 || $0.ticks >= 855_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
@@ -223,7 +223,7 @@ struct SegmentTests {
     #expect((3...5).contains(requests), "\(requests)")
     let webMs = manifest.files.filter { $0.kind == "webm" }
     let blocks = try webMs.map { BlockReader(try folder.bytes($0.name)) }
-    // What depends on the first pictures is with them, and from the keyframe on all goes into the newest file.
+    // What depends on the first frames is with them, and from the keyframe on all goes into the newest file.
     #expect(webMs.count == manifest.files.count { $0.kind == "ogg" } && webMs.count >= 2)
     #expect(blocks.first?.payloads(.vp8).count == 90 + 45)
     #expect(blocks.last?.payloads(.vp8).count == 12)

@@ -60,6 +60,6 @@ struct SmallDiskTests {
     }
     for codec in Codec.allCases { expectSame(written[codec] == script.payloads(codec)) }
     #expect(await recorder.allProblems().map(\.kind) == [.stalled, .resumed])
-    print("measured: tmpfs of 2 MiB full for 4 s: no frame of \(script.payloads(.vp8).count) pictures missing")
+    print("measured: tmpfs of 2 MiB full for 4 s: no frame of \(script.payloads(.vp8).count) frames missing")
   }
 }

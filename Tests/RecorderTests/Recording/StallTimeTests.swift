@@ -19,7 +19,7 @@ struct StallTimeTests {
     #expect(time.total(since: nil, now: at(20)) == .seconds(6))
   }
 
-  @Test("what goes on counts up to now, and nothing counts behind the end of the call")
+  @Test("what continues counts up to now, and nothing counts behind the end of the call")
   func end() {
     var time = StallTime()
     time.add(from: at(1), until: at(2))

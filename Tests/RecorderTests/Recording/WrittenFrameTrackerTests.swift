@@ -7,8 +7,8 @@ import Testing
 
 @Suite("What is known to be on the disk")
 struct WrittenFrameTrackerTests {
-  /// A frame of any content; 20 ms of sound.
-  private func placed(_ codec: Codec, _ index: Int, bytes: Int, gap: Bool = false) -> TimestampedFrame {
+  /// A frame of any content; 20 ms of audio.
+  private func timestamped(_ codec: Codec, _ index: Int, bytes: Int, gap: Bool = false) -> TimestampedFrame {
     let interval = codec == .opus ? 0.02 : 1 / 30.0
     let position = Duration.seconds(Double(index) * interval + (gap ? 1 : 0))
     let payload = ByteBuffer(bytes: [codec == .opus ? 0xF8 : 0x10] + [UInt8](repeating: 7, count: bytes))
@@ -20,7 +20,7 @@ struct WrittenFrameTrackerTests {
     return TimestampedFrame(frame: frame, position: position)
   }
 
-  @Test("of sound, are the packets in whole pages, whether pages are full or due", arguments: [20, 160, 400, 1_200])
+  @Test("of audio, are the packets in whole pages, whether pages are full or due", arguments: [20, 160, 400, 1_200])
   func audio(bytes: Int) throws {
     let disk = ScriptedDisk()
     let growing = AppendFile(name: "anna.ogg", in: try RecordingDirectory(path: "out", disk: disk))
@@ -28,7 +28,7 @@ struct WrittenFrameTrackerTests {
       file: growing, writer: try OggOpusWriter(serial: 7, channels: 1), segment: nil, start: .zero)
     var seen: Set<UInt64> = []
     for index in 0..<200 {
-      file.add(placed(.opus, index, bytes: bytes, gap: index > 150))
+      file.add(timestamped(.opus, index, bytes: bytes, gap: index > 150))
       if index % 40 == 39 { file.flush(now: Script.beginning + .seconds(Double(index) * 0.02 + 0.7)) }
       if growing.isWaiting { try growing.store() }
       let content = disk.files["anna.ogg"] ?? []
@@ -46,13 +46,13 @@ struct WrittenFrameTrackerTests {
     #expect(file.stored.frames == 200 && file.unstoredFrames == 0)
   }
 
-  @Test("of pictures, are those in whole clusters, with their keyframes and their end")
+  @Test("of frames, are those in whole clusters, with their keyframes and their end")
   func videoFrames() throws {
     let disk = ScriptedDisk()
     let growing = AppendFile(name: "anna.webm", in: try RecordingDirectory(path: "out", disk: disk))
     let file = WebMFile(file: growing, segment: nil, start: .zero, date: 0)
     for index in 0..<100 {
-      file.add(placed(.vp8, index, bytes: 300))
+      file.add(timestamped(.vp8, index, bytes: 300))
       if growing.isWaiting { try growing.store() }
       let blocks = BlockReader(disk.files["anna.webm"] ?? []).blocks
       #expect(file.stored.frames == UInt64(blocks.count))

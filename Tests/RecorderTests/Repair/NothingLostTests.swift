@@ -10,7 +10,7 @@ import Testing
 /// Whatever has become of a recording that was cut off: what a reader found in it before the repair, it finds afterwards.
 @Suite("A repair loses nothing that could be read", .timeLimit(.minutes(10)))
 struct NothingLostTests {
-  /// How many damaged files are tried; `CHATBOT_REPAIR_MUTATIONS` asks for more.
+  /// How many damaged files are tried; `CHATBOT_REPAIR_MUTATIONS` requests more.
   private static let count = ProcessInfo.processInfo.environment["CHATBOT_REPAIR_MUTATIONS"].flatMap(Int.init) ?? 4_000
 
   /// The places of all frames that libwebm reads.
@@ -21,12 +21,12 @@ struct NothingLostTests {
     defer { cwebm_close(reader) }
     cwebm_select(reader, UInt64(WebMHeader.videoNumber))
     cwebm_select(reader, UInt64(WebMHeader.audioNumber))
-    var places: Set<UInt64> = []
+    var positions: Set<UInt64> = []
     while true {
       switch cwebm_next(reader) {
       case CWEBM_EVENT_HEADER: continue
-      case CWEBM_EVENT_FRAME: places.insert(cwebm_frame_read(reader).position)
-      default: return places
+      case CWEBM_EVENT_FRAME: positions.insert(cwebm_frame_read(reader).position)
+      default: return positions
       }
     }
   }
@@ -41,22 +41,22 @@ struct NothingLostTests {
   private static func blocks(of bytes: [UInt8]) throws -> [Int] {
     let cluster = try lastCluster(of: bytes)
     let all = ByteBuffer(bytes: bytes)
-    var places: [Int] = []
-    var place = cluster
+    var positions: [Int] = []
+    var offset = cluster
     guard
-      let head = EBMLElementHeader(parsing: try #require(all.getSlice(at: place, length: all.readableBytes - place)))
+      let head = EBMLElementHeader(parsing: try #require(all.getSlice(at: offset, length: all.readableBytes - offset)))
     else {
       return []
     }
-    place += head.length
-    while let rest = all.getSlice(at: place, length: all.readableBytes - place),
+    offset += head.length
+    while let rest = all.getSlice(at: offset, length: all.readableBytes - offset),
       let head = EBMLElementHeader(parsing: rest),
-      let size = head.size, place + head.length + Int(size) <= bytes.count
+      let size = head.size, offset + head.length + Int(size) <= bytes.count
     {
-      if head.is(.simpleBlock) { places.append(place) }
-      place += head.length + Int(size)
+      if head.is(.simpleBlock) { positions.append(offset) }
+      offset += head.length + Int(size)
     }
-    return places
+    return positions
   }
 
   @Test(
@@ -127,18 +127,18 @@ struct NothingLostTests {
   @Test("elements that nobody knows are not walked over again for each place that looks like a cluster")
   func unknownElements() async throws {
     let whole = try #require(try await Unfinished.files(after: 2)["anna.webm"])
-    let places = 300
+    let positions = 300
     let tail: [UInt8] = (0..<3_000).flatMap { _ in [0x82, 0x80] as [UInt8] }
     var bytes = whole
     let length = 19
-    for index in 0..<places {
-      let distance = UInt64((places - 1 - index) * length)
+    for index in 0..<positions {
+      let distance = UInt64((positions - 1 - index) * length)
       let size = withUnsafeBytes(of: (distance | 1 << 56).bigEndian) { Array($0) }
       bytes += [0x1F, 0x43, 0xB6, 0x75, 0xFF, 0xE7, 0x81, 0x00, 0xEC, 0x80, 0x82] + size
     }
     let target = MemoryFile(bytes + tail)
     _ = try target.examine()
-    print("measured: \(target.reads) reads of a file with \(places) false clusters")
+    print("measured: \(target.reads) reads of a file with \(positions) false clusters")
     #expect(target.reads < 150_000)
   }
 
@@ -155,13 +155,13 @@ struct NothingLostTests {
     for round in 0..<Self.count {
       var bytes = Array(whole.prefix(Int.random(in: min(cluster + 40, whole.count)...whole.count, using: &generator)))
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let place = Int.random(in: cluster..<bytes.count, using: &generator)
+        let offset = Int.random(in: cluster..<bytes.count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
-        case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-        case 1: bytes[place] = .random(in: 0...255, using: &generator)
-        case 2: bytes.insert(contentsOf: [0xEC, 0x82, 0, 0], at: place)
-        case 3: bytes.insert(.random(in: 0...255, using: &generator), at: place)
-        case 4: bytes.remove(at: place)
+        case 0: bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 1: bytes[offset] = .random(in: 0...255, using: &generator)
+        case 2: bytes.insert(contentsOf: [0xEC, 0x82, 0, 0], at: offset)
+        case 3: bytes.insert(.random(in: 0...255, using: &generator), at: offset)
+        case 4: bytes.remove(at: offset)
         default:
           // At the head of a block, where it does most.
           guard let block = try Self.blocks(of: bytes).randomElement(using: &generator) else { break }

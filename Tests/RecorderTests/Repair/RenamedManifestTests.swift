@@ -64,7 +64,7 @@ struct RenamedManifestTests {
     let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(
       reports.map(\.description) == [
-        "“\(folder.path)/Alice.json” lists no file, and has been renamed, so that nobody can tell which are its files. "
+        "“\(folder.path)/Alice.json” lists no file, and has been renamed, so that nobody can say which are its files. "
           + "It was left alone."
       ])
     let isSame = try folder.bytes("Alice.json") == bytes

@@ -67,7 +67,7 @@ struct RepairCutTests {
     after.count <= before.count && (try? frames(before).count) == (try? frames(after).count)
   }
 
-  @Test("what cannot be read is not taken for the end of the file")
+  @Test("what cannot be read is not treated as the end of the file")
   func unreadable() async throws {
     for name in ["anna.webm", "anna.ogg"] {
       let bytes = try #require(try await Unfinished.files()[name])

@@ -15,7 +15,7 @@ struct RepairFuzzTests {
     let isWhole = try file.repair()
     #expect(file.reads <= 4 * bytes.count + 50_000, what)
     let grown = file.bytes.count - bytes.count
-    // Cues take no more than the blocks that they lead to.
+    // Cues take at most the blocks that they lead to.
     #expect(grown <= 64 + 2 * bytes.count, what)
     guard isWhole else {
       let isSame = file.bytes == bytes
@@ -72,9 +72,9 @@ struct RepairFuzzTests {
     var generator = SeededGenerator(seed: 12)
     for round in 0..<120 {
       var flipped = bytes
-      let place = Int.random(in: 700..<(bytes.count / 2), using: &generator)
-      flipped[place] ^= UInt8.random(in: 1...255, using: &generator)
-      let what: Comment = "\(name), byte \(place) is \(flipped[place])"
+      let position = Int.random(in: 700..<(bytes.count / 2), using: &generator)
+      flipped[position] ^= UInt8.random(in: 1...255, using: &generator)
+      let what: Comment = "\(name), byte \(position) is \(flipped[position])"
       let file = try expectAudio(flipped, what)
       #expect(file.bytes.count >= bytes.count, what)
       if round.isMultiple(of: 30) { try expectReadable(flipped, file.bytes, in: folder, what) }

@@ -144,7 +144,7 @@ struct RepairTests {
   }
 
   @Test("says in one sentence what it cannot do, and changes nothing")
-  func refusals() async throws {
+  func rejections() async throws {
     let folder = TestFolder()
     try folder.store(["empty.webm": [], "text.webm": Array("Hello, this is text.".utf8), "a.json": Array("{}".utf8)])
     for name in ["foreign.webm", "foreign.ogg"] {

@@ -87,7 +87,7 @@ final class MemoryFile: RepairTarget {
 
 /// Recordings that were never closed.
 enum Unfinished {
-  /// The files of a small call as they lie on the disk after so long, by name.
+  /// The files of a small call as stored on the disk after so long, by name.
   static func files(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> [String: [UInt8]] {
     let script = try SmallCall.script(seconds)
     let disk = ScriptedDisk()

@@ -14,7 +14,7 @@ struct OggCount {
       let segments = Int(page.bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
       let lacing = page.bytes.getBytes(at: OggPage.headerLength, length: segments) ?? []
       packets += lacing.count { $0 < 255 }
-      // After a value of 255 a packet goes on.
+      // After a value of 255 a packet continues.
       let isFresh = [true] + lacing.dropLast().map { $0 < 255 }
       fillers += zip(lacing, isFresh).count { (1...2).contains($0) && $1 }
       rest.moveReaderIndex(forwardBy: page.length)

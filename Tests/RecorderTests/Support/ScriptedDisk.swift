@@ -112,7 +112,7 @@ final class ScriptedDisk: FileSystem {
     get { state.withLock { $0.capacity } }
     set { state.withLock { $0.capacity = newValue } }
   }
-  /// From now on all files together can have no more than they have, with what is reserved, and so many bytes.
+  /// From now on all files together can have at most they have, with what is reserved, and so many bytes.
   func fill(leaving room: Int) {
     state.withLock { state in
       state.capacity = state.image.inodes.keys.reduce(room) { $0 + state.space(of: $1) }
@@ -133,7 +133,7 @@ final class ScriptedDisk: FileSystem {
     get { state.withLock { $0.mostAtOnce } }
     set { state.withLock { $0.mostAtOnce = newValue } }
   }
-  /// While true, whoever writes does not come back.
+  /// While true, anyone who writes does not come back.
   var isHanging: Bool {
     get { state.withLock { $0.isHanging } }
     set { state.withLock { $0.isHanging = newValue } }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Recorder
 
-/// A call of small pictures, cheap enough for tests that need many of them, and what is on a disk of it.
+/// A call of small frames, cheap enough for tests that need many of them, and what is on a disk of it.
 enum SmallCall {
-  /// Pictures and sound for so long, with sender reports after half a second, so that nothing is held for longer.
+  /// Video and audio for so long, with sender reports after half a second, so that nothing is held for longer.
   static func script(_ seconds: Double, owner: String = "anna", keyframeEvery distance: Int = 30) throws -> Script {
     var script = Script(owner)
     script.add(try TestMedia.tone(seconds), codec: .opus)

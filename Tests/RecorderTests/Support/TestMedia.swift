@@ -4,7 +4,7 @@ import Media
 import NIOCore
 import TestSupport
 
-/// Real bitstreams for a recorder: a moving picture and a tone, with the times that a test wants.
+/// Real bitstreams for a recorder: a moving frame and a tone, with the times that a test wants.
 enum TestMedia {
   /// One encoded piece and when it begins, in ticks of its clock since the start of the stream.
   struct Piece: Sendable {

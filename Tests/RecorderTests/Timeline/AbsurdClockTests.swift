@@ -64,15 +64,15 @@ struct AbsurdClockTests {
     sender.jitter = jitter
     var minute = Minute()
     var last: Double?
-    let timeline = sender.run(60) { _, placed in
+    let timeline = sender.run(60) { _, timestamped in
       if let last {
-        minute.largestStep = max(minute.largestStep, placed.position - last)
-        if placed.position < last { minute.isMonotone = false }
+        minute.largestStep = max(minute.largestStep, timestamped.position - last)
+        if timestamped.position < last { minute.isMonotone = false }
       }
-      last = placed.position
-      minute.worst = max(minute.worst, abs(placed.position - placed.captured))
-      minute.length = placed.position
-      minute.lastCaptured = placed.captured
+      last = timestamped.position
+      minute.worst = max(minute.worst, abs(timestamped.position - timestamped.captured))
+      minute.length = timestamped.position
+      minute.lastCaptured = timestamped.captured
       minute.frames += 1
     }
     minute.breaks = timeline.breaks(of: kind)
@@ -84,7 +84,7 @@ struct AbsurdClockTests {
     arguments: AbsurdClock.allCases, MediaKind.allCases)
   func fromTheStart(clock: AbsurdClock, kind: MediaKind) {
     let minute = minute(kind, clock)
-    // 90 kHz is a picture's right clock.
+    // 90 kHz is a frame's right clock.
     if clock != .ninetyKilohertz || kind == .audio { #expect(minute.breaks > 0) }
     #expect(minute.isMonotone)
     #expect(minute.frames == (kind == .audio ? 3_000 : 1_800))
@@ -94,7 +94,7 @@ struct AbsurdClockTests {
   }
 
   @Test(
-    "a clock that becomes absurd in mid-call is found out within seconds", arguments: AbsurdClock.allCases,
+    "a clock that becomes absurd during the call is found out within seconds", arguments: AbsurdClock.allCases,
     MediaKind.allCases)
   func later(clock: AbsurdClock, kind: MediaKind) {
     let minute = minute(kind, clock, from: 20)
@@ -106,7 +106,7 @@ struct AbsurdClockTests {
 
   /// What the network may do to a good clock.
   enum Trouble: String, CaseIterable, Sendable {
-    /// 3 s of frames are late and come in one burst, as lost packets that were asked for again do.
+    /// 3 s of frames are late and come in one burst, as lost packets that were requested again do.
     case burst
     /// The same at the very beginning.
     case burstAtStart
@@ -132,7 +132,7 @@ struct AbsurdClockTests {
     }
   }
 
-  @Test("what a bad network does is never taken for a bad clock", arguments: Trouble.allCases, MediaKind.allCases)
+  @Test("what a bad network does is never treated as a bad clock", arguments: Trouble.allCases, MediaKind.allCases)
   func innocent(trouble: Trouble, kind: MediaKind) {
     var track = kind == .audio ? SimulatedSender.Track.audio(reports: nil) : .videoFrame(reports: nil)
     track.delay = trouble.delay
@@ -144,7 +144,9 @@ struct AbsurdClockTests {
     var sender = SimulatedSender(tracks: [track])
     sender.jitter = trouble == .jitter ? 0.5 : 0.02
     var worst = 0.0
-    let timeline = sender.run(60) { _, placed in worst = max(worst, abs(placed.position - placed.captured)) }
+    let timeline = sender.run(60) { _, timestamped in
+      worst = max(worst, abs(timestamped.position - timestamped.captured))
+    }
     #expect(worst < 0.000_1)
     #expect(timeline.breaks(of: kind) == 0)
   }
@@ -171,7 +173,7 @@ struct AbsurdClockTests {
   private func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1_000).rounded()) }
 
   @Test(
-    "sound whose clock stands still in a pause lies behind the pause, and takes no picture with it",
+    "audio whose clock stops in a pause lies behind the pause, and takes no frame with it",
     arguments: [0.8, 3, 4.5, 20], [true, false])
   func stopped(pause: Double, reports: Bool) {
     var audio = SimulatedSender.Track.audio(reports: reports ? 5 : nil)
@@ -181,27 +183,29 @@ struct AbsurdClockTests {
     var sender = SimulatedSender(tracks: [audio, .videoFrame(reports: reports ? 1 : nil)])
     sender.jitter = 0.02
     var worst = [Codec.opus: 0.0, .vp8: 0.0]
-    _ = sender.run(60) { codec, placed in
-      worst[codec] = max(worst[codec] ?? 0, abs(placed.position - placed.captured))
+    _ = sender.run(60) { codec, timestamped in
+      worst[codec] = max(worst[codec] ?? 0, abs(timestamped.position - timestamped.captured))
     }
     let (first, second) = (worst[.opus] ?? 1, worst[.vp8] ?? 1)
     print(
-      "measured: a sound clock that stands still for \(pause) s: sound at most \(Int(first * 1_000)) ms off, picture \(Int(second * 1_000)) ms"
+      "measured: audio clock that stops for \(pause) s: audio at most \(Int(first * 1_000)) ms off, frame \(Int(second * 1_000)) ms"
     )
     #expect(first < 0.04 && second < 0.04)
   }
 
-  @Test("a clock that counts past the end of 32 or 64 bits goes on", arguments: [Int64(UInt32.max), .max])
+  @Test("a clock that counts past the end of 32 or 64 bits continues", arguments: [Int64(UInt32.max), .max])
   func wrap(end: Int64) {
     var track = SimulatedSender.Track.videoFrame(reports: nil)
     track.clock = { captured, _ in end &- 90_000 * 30 &+ Int64((captured * 90_000).rounded()) }
     var sender = SimulatedSender(tracks: [track])
     var worst = 0.0
-    let timeline = sender.run(60) { _, placed in worst = max(worst, abs(placed.position - placed.captured)) }
+    let timeline = sender.run(60) { _, timestamped in
+      worst = max(worst, abs(timestamped.position - timestamped.captured))
+    }
     #expect(worst < 0.000_1 && timeline.breaks(of: .video) == 0)
   }
 
-  @Test("a clock that is good again is believed again, and reports count again")
+  @Test("a clock that is good again is trusted again, and reports count again")
   func believedAgain() {
     var track = SimulatedSender.Track.videoFrame()
     let right = track.clock
@@ -210,9 +214,9 @@ struct AbsurdClockTests {
     sender.jitter = 0.02
     var last: [Codec: Double] = [:]
     var worst = 0.0
-    let timeline = sender.run(60) { codec, placed in
-      last[codec] = placed.position - placed.captured
-      guard placed.captured > 35, let first = last[.opus], let second = last[.vp8] else { return }
+    let timeline = sender.run(60) { codec, timestamped in
+      last[codec] = timestamped.position - timestamped.captured
+      guard timestamped.captured > 35, let first = last[.opus], let second = last[.vp8] else { return }
       worst = max(worst, abs(first - second))
     }
     #expect(worst < 0.001)
@@ -220,7 +224,7 @@ struct AbsurdClockTests {
     #expect(timeline.alignment.source == .senderReports)
   }
 
-  @Test("a sound clock of 90 kHz beside a good picture leaves them in step")
+  @Test("audio clock of 90 kHz beside a good frame leaves them in sync")
   func wrongAudioGoodVideoFrame() {
     var audio = SimulatedSender.Track.audio()
     audio.clock = AbsurdClock.ninetyKilohertz.clock(rate: 48_000, from: 0)
@@ -228,11 +232,11 @@ struct AbsurdClockTests {
     sender.jitter = 0.02
     var last: [Codec: Double] = [:]
     var worst = 0.0
-    _ = sender.run(60) { codec, placed in
-      last[codec] = placed.position - placed.captured
+    _ = sender.run(60) { codec, timestamped in
+      last[codec] = timestamped.position - timestamped.captured
       if let first = last[.opus], let second = last[.vp8] { worst = max(worst, abs(first - second)) }
     }
-    print("measured: sound by a 90 kHz clock: at most \(Int(worst * 1_000)) ms from the picture")
+    print("measured: audio by a 90 kHz clock: at most \(Int(worst * 1_000)) ms from the frame")
     #expect(worst < 0.04)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 struct DriftTests {
   /// What one hour showed.
   struct Hour {
-    /// The largest distance between sound and picture that were captured together, in milliseconds, and that at the end.
+    /// The largest distance between audio and video that were captured together, in milliseconds, and that at the end.
     var worst = 0.0
     var atEnd = 0.0
     /// Seconds from the first frame to the last.
@@ -17,7 +17,7 @@ struct DriftTests {
   }
 
   /// - Parameters:
-  ///   - sound: the speed of the sound's clock; the recording's time goes by it.
+  ///   - audio: the speed of the audio's clock; the recording's time goes by it.
   ///   - wallClock: the speed of the clock in the reports.
   ///   - reports: whether there are any, each off by up to 5 ms.
   private func hour(audio: Double, videoFrame: Double, wallClock: Double, reports: Bool, jitter: Double = 0.04) -> Hour
@@ -31,9 +31,9 @@ struct DriftTests {
     sender.reportError = 0.005
     var hour = Hour()
     var apart: [Codec: Double] = [:]
-    let timeline = sender.run(3_600) { codec, placed in
-      apart[codec] = placed.position - placed.captured * audio
-      hour.length = max(hour.length, placed.position)
+    let timeline = sender.run(3_600) { codec, timestamped in
+      apart[codec] = timestamped.position - timestamped.captured * audio
+      hour.length = max(hour.length, timestamped.position)
       guard let first = apart[.opus], let second = apart[.vp8] else { return }
       hour.atEnd = abs(first - second) * 1_000
       hour.worst = max(hour.worst, hour.atEnd)
@@ -43,7 +43,7 @@ struct DriftTests {
     return hour
   }
 
-  @Test("a sender whose clocks all run 200 ppm fast or slow stays in step", arguments: [1.000_2, 0.999_8])
+  @Test("a sender whose clocks all run 200 ppm fast or slow stays in sync", arguments: [1.000_2, 0.999_8])
   func allClocks(speed: Double) {
     let hour = hour(audio: speed, videoFrame: speed, wallClock: speed, reports: true)
     print("measured: all clocks \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
@@ -52,20 +52,20 @@ struct DriftTests {
     #expect(hour.alignment.source == .senderReports)
   }
 
-  @Test("sound whose clock runs 200 ppm against the picture's stays in step", arguments: [1.000_2, 0.999_8])
+  @Test("audio whose clock runs 200 ppm against the frame's stays in sync", arguments: [1.000_2, 0.999_8])
   func audioOnly(speed: Double) {
     let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: true)
-    print("measured: sound \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
+    print("measured: audio \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
     #expect(hour.worst < 40 && hour.breaks == 0)
     #expect(abs(hour.length - 3_600) < 3.6)
   }
 
-  @Test("without reports the arrivals keep them in step, with the error stated", arguments: [1.000_2, 0.999_8])
+  @Test("without reports the arrivals keep them in sync, with the error stated", arguments: [1.000_2, 0.999_8])
   func withoutReports(speed: Double) {
     let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: false)
     let stated = hour.alignment.error / .milliseconds(1)
     print(
-      "measured: sound \(ppm(speed)), no reports: worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart, \(round(stated)) ms stated"
+      "measured: audio \(ppm(speed)), no reports: worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart, \(round(stated)) ms stated"
     )
     #expect(hour.worst < 40 && hour.breaks == 0)
     #expect(hour.alignment.source == .arrivals)

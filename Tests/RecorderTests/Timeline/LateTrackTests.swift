@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A track that begins late")
 struct LateTrackTests {
-  /// What a run showed: how far the picture was from the sound captured with it, by the time of capture, in milliseconds.
+  /// What a run showed: how far the frame was from the audio captured with it, by the time of capture, in milliseconds.
   private func apart(_ tracks: [SimulatedSender.Track], seconds: Double = 30, jitter: Double = 0)
     -> (errors: [(captured: Double, error: Double)], timeline: RecordingTimeline)
   {
@@ -15,9 +15,9 @@ struct LateTrackTests {
     sender.jitter = jitter
     var audio = 0.0
     var errors: [(captured: Double, error: Double)] = []
-    let timeline = sender.run(seconds) { codec, placed in
-      let error = (placed.position - placed.captured) * 1_000
-      if codec == .opus { audio = error } else { errors.append((placed.captured, error - audio)) }
+    let timeline = sender.run(seconds) { codec, timestamped in
+      let error = (timestamped.position - timestamped.captured) * 1_000
+      if codec == .opus { audio = error } else { errors.append((timestamped.captured, error - audio)) }
     }
     return (errors, timeline)
   }
@@ -32,16 +32,16 @@ struct LateTrackTests {
       let captured = at
       if index.isMultiple(of: 2) { timeline.add(frame(.opus, captured), length: .milliseconds(20), now: moment(at)) }
       if index >= 600, index % 3 == 0 { timeline.add(frame(.vp8, captured), now: moment(at)) }
-      for placed in timeline.release(now: moment(at)) {
-        let codec = placed.frame.codec
-        #expect((placed.position / .seconds(1)) >= released[codec] ?? 0)
-        released[codec] = placed.position / .seconds(1)
+      for timestamped in timeline.release(now: moment(at)) {
+        let codec = timestamped.frame.codec
+        #expect((timestamped.position / .seconds(1)) >= released[codec] ?? 0)
+        released[codec] = timestamped.position / .seconds(1)
         guard at > 3.1 else { continue }
-        let waited = moment(at) - placed.frame.arrived
+        let waited = moment(at) - timestamped.frame.arrived
         longest[codec] = max(longest[codec] ?? 0, waited / .milliseconds(1))
       }
     }
-    print("measured: sound waited \(longest[.opus] ?? -1) ms at most, the late picture \(longest[.vp8] ?? -1) ms")
+    print("measured: audio waited \(longest[.opus] ?? -1) ms at most, the late frame \(longest[.vp8] ?? -1) ms")
     #expect((longest[.opus] ?? 1_000) <= 401)
     #expect((longest[.vp8] ?? 1_000) <= 401)
     #expect(released[.vp8] ?? 0 > 9.7)
@@ -83,13 +83,13 @@ struct LateTrackTests {
   }
 
   @Test(
-    "what arrivals placed wrongly is put right within seconds of the first report",
+    "what arrivals placed wrongly is corrected within seconds of the first report",
     arguments: [0.08, 0.15, 0.3, 0.6, 2.0])
   func correction(delay: Double) throws {
     let audio = SimulatedSender.Track.audio()
     var videoFrame = SimulatedSender.Track.videoFrame(reports: nil)
     videoFrame.begin = 10
-    // Arrivals cannot know that the picture takes longer.
+    // Arrivals cannot know that the frame takes longer.
     videoFrame.delay = { _ in 0.02 + delay }
     videoFrame.reports = 1
     var sender = SimulatedSender(tracks: [audio, videoFrame])
@@ -97,23 +97,23 @@ struct LateTrackTests {
     var last = 0.0
     var errors: [(captured: Double, error: Double)] = []
     var previous = -1.0
-    let timeline = sender.run(40) { codec, placed in
-      let error = (placed.position - placed.captured) * 1_000
+    let timeline = sender.run(40) { codec, timestamped in
+      let error = (timestamped.position - timestamped.captured) * 1_000
       if codec == .opus {
         last = error
       } else {
-        errors.append((placed.captured, error - last))
-        #expect(placed.position >= previous)
-        previous = placed.position
+        errors.append((timestamped.captured, error - last))
+        #expect(timestamped.position >= previous)
+        previous = timestamped.position
       }
     }
     let wrong = errors.filter { abs($0.error) > 40 }
     let first = try #require(wrong.first).captured
     let end = try #require(wrong.last).captured
     print(
-      "measured: a late picture that is \(Int(delay * 1_000)) ms off is within 40 ms of the sound after \(((end - first) * 10).rounded() / 10) s"
+      "measured: a late frame that is \(Int(delay * 1_000)) ms off is within 40 ms of the audio after \(((end - first) * 10).rounded() / 10) s"
     )
-    // The first report comes 1.5 s after the first picture; what is far too late is made good at half speed.
+    // The first report comes 1.5 s after the first frame; what is far too late is made good at half speed.
     #expect(end - first < 1.6 + 3.6 + 2 * max(0, delay - 0.5))
     #expect(abs(try #require(errors.last).error) < 1)
     #expect(timeline.alignment.error / .milliseconds(1) > delay * 900)
@@ -128,8 +128,8 @@ struct LateTrackTests {
     sender.generator = SeededGenerator(seed: seed)
     var audio = 0.0
     var worst = 0.0
-    let timeline = sender.run(30) { codec, placed in
-      let error = (placed.position - placed.captured) * 1_000
+    let timeline = sender.run(30) { codec, timestamped in
+      let error = (timestamped.position - timestamped.captured) * 1_000
       if codec == .opus { audio = error } else { worst = max(worst, abs(error - audio)) }
     }
     #expect(worst < 40)

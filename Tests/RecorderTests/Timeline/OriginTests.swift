@@ -10,12 +10,12 @@ struct OriginTests {
   /// How a participant came to be recorded.
   enum Arrival: String, CaseIterable, Sendable {
     case audioFirst, videoFrameFirst, together, audioOnly, videoOnly
-    /// The first pictures are those since the last keyframe, and come all at once.
+    /// The first frames are those since the last keyframe, and come all at once.
     case oldVideoFrames
     /// The first frame of either track is late by 200 ms.
     case lateFirst
     case withoutReports
-    /// The picture begins 6 s after the sound.
+    /// The frame begins 6 s after the audio.
     case lateCamera
 
     func tracks(joined: Double) -> [SimulatedSender.Track] {
@@ -48,11 +48,13 @@ struct OriginTests {
     var sender = SimulatedSender(tracks: arrival.tracks(joined: joined))
     sender.jitter = 0.008
     sender.generator = SeededGenerator(seed: seed)
-    var places: [(captured: Double, position: Double)] = []
-    let timeline = sender.run(joined + 20) { _, placed in places.append((placed.captured, placed.position)) }
+    var positions: [(captured: Double, position: Double)] = []
+    let timeline = sender.run(joined + 20) { _, timestamped in
+      positions.append((timestamped.captured, timestamped.position))
+    }
     let origin = try #require(timeline.origin)
     let start = wallClock.seconds(at: origin) - wallClock.seconds(at: SimulatedSender.beginning)
-    let all = places.filter { $0.captured > joined }.map { (start + $0.position - $0.captured) * 1_000 }
+    let all = positions.filter { $0.captured > joined }.map { (start + $0.position - $0.captured) * 1_000 }
     return try #require(all.min())...(try #require(all.max()))
   }
 
@@ -74,11 +76,11 @@ struct OriginTests {
     #expect(most - least < 10)
   }
 
-  @Test("a wall clock that is set in mid-call changes nothing but what begins afterwards")
+  @Test("a wall clock that is set during the call changes nothing but what begins afterwards")
   func wallClockJump() {
     let before = WallClock(moment: SimulatedSender.moment(0), secondsSince1970: TestFolder.wallClock)
     let after = WallClock(moment: SimulatedSender.moment(60), secondsSince1970: TestFolder.wallClock + 60 + 3_600)
-    // The recording that runs goes on by the clock that it began with.
+    // The recording that runs continues by the clock that it began with.
     #expect(before.text(at: SimulatedSender.moment(0)) == "2026-03-01T09:30:00.250Z")
     #expect(before.text(at: SimulatedSender.moment(90)) == "2026-03-01T09:31:30.250Z")
     #expect(before.nanosecondsSince2001(at: SimulatedSender.moment(90)) % 1_000_000_000 == 250_000_000)

@@ -45,7 +45,7 @@ struct RecordingTimelineTests {
   @Test("without reports frames wait for 3 s, and then arrivals tell, with their error stated")
   func arrivals() {
     var timeline = RecordingTimeline(hold: .seconds(3))
-    // Sound is captured at 0 and takes 30 to 50 ms; the picture is captured at 0.2 and takes 30 to 70 ms.
+    // Audio is captured at 0 and takes 30 to 50 ms; the frame is captured at 0.2 and takes 30 to 70 ms.
     for index in 0..<100 {
       let (audio, videoFrame) = (Double(index) / 50, 0.2 + Double(index) / 50)
       timeline.add(frame(.opus, at: audio, arrival: audio + 0.03 + Double(index % 3) / 100), now: moment(audio))
@@ -53,8 +53,8 @@ struct RecordingTimelineTests {
         frame(.vp8, at: videoFrame, arrival: videoFrame + 0.03 + Double(index % 5) / 100), now: moment(videoFrame))
     }
     #expect(timeline.release(now: moment(2.9)).isEmpty)
-    let placed = timeline.release(now: moment(3))
-    let video = placed.first { $0.frame.codec == .vp8 }
+    let timestamped = timeline.release(now: moment(3))
+    let video = timestamped.first { $0.frame.codec == .vp8 }
     #expect(video?.position.milliseconds == 200)
     #expect(timeline.alignment.source == .arrivals)
     #expect(timeline.alignment.error.milliseconds == 40)
@@ -122,7 +122,7 @@ struct RecordingTimelineTests {
       let at = Double(index) / 50
       timeline.add(frame(.opus, at: at), now: moment(at))
       if index == 5 { timeline.recovering(.video, now: moment(at)) }
-      // What was sent after the missing packet is there when it comes, and goes on with it.
+      // What was sent after the missing packet is there when it comes, and continues with it.
       if at >= seconds { timeline.add(frame(.vp8, at: index == Int(seconds * 50) ? 0.04 : at), now: moment(at)) }
       out += timeline.release(now: moment(at))
       if at == 3 { #expect(out.isEmpty == (seconds > 3)) }
@@ -133,7 +133,7 @@ struct RecordingTimelineTests {
     #expect(inOrder == (seconds < 3.2))
   }
 
-  @Test("a wrong first estimate is put right by reports that come late, without a jump")
+  @Test("a wrong first estimate is corrected by reports that come late, without a jump")
   func lateReports() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var video: [Duration] = []
@@ -141,14 +141,18 @@ struct RecordingTimelineTests {
     for index in 0..<1_000 {
       let at = Double(index) / 50
       timeline.add(frame(.opus, at: at), now: moment(at))
-      // The picture always takes 150 ms, which arrivals cannot know.
+      // The frame always takes 150 ms, which arrivals cannot know.
       timeline.add(frame(.vp8, at: at, arrival: at + 0.15), now: moment(at))
       if index >= 200, index.isMultiple(of: 50) {
         timeline.add(report(.opus, at: at))
         timeline.add(report(.vp8, at: at))
       }
-      for placed in timeline.release(now: moment(at)) {
-        if placed.frame.codec == .vp8 { video.append(placed.position) } else { audio.append(placed.position) }
+      for timestamped in timeline.release(now: moment(at)) {
+        if timestamped.frame.codec == .vp8 {
+          video.append(timestamped.position)
+        } else {
+          audio.append(timestamped.position)
+        }
       }
     }
     let apart = zip(video, audio).map { ($0 - $1).milliseconds }
@@ -161,7 +165,7 @@ struct RecordingTimelineTests {
     #expect(steps.allSatisfy { (18...22).contains($0) })
   }
 
-  @Test("a sound clock that is 200 ppm fast is followed for an hour", arguments: [1.0002, 0.9998])
+  @Test("audio clock that is 200 ppm fast is followed for an hour", arguments: [1.0002, 0.9998])
   func drift(speed: Double) {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var positions: [Codec: Duration] = [:]
@@ -172,9 +176,11 @@ struct RecordingTimelineTests {
       timeline.add(frame(.vp8, at: at), now: moment(at))
       if index % 50 == 7 { timeline.add(report(.opus, at: at, speed: speed)) }
       if index % 10 == 3 { timeline.add(report(.vp8, at: at)) }
-      for placed in timeline.release(now: moment(at)) {
-        positions[placed.frame.codec] = placed.position
-        guard placed.frame.codec == .opus, let audio = positions[.opus], let video = positions[.vp8] else { continue }
+      for timestamped in timeline.release(now: moment(at)) {
+        positions[timestamped.frame.codec] = timestamped.position
+        guard timestamped.frame.codec == .opus, let audio = positions[.opus], let video = positions[.vp8] else {
+          continue
+        }
         // Both were captured together, and one of them may come out first.
         let apart = abs((audio - video).milliseconds)
         worst = max(worst, min(apart, abs(apart - 100)))
@@ -213,7 +219,7 @@ struct RecordingTimelineTests {
     #expect(timeline.alignment.error > .milliseconds(90))
   }
 
-  @Test("a sender's wall clock that is set in mid-call moves nothing")
+  @Test("a sender's wall clock that is set during the call moves nothing")
   func wallClockJump() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var apart: [Int64] = []
@@ -225,9 +231,9 @@ struct RecordingTimelineTests {
       let wallClock = at < 20 ? 3_900_000_000 : 3_900_000_000 + 3_600.0
       if index % 50 == 7 { timeline.add(report(.opus, at: at, wallClock: wallClock)) }
       if index % 10 == 3 { timeline.add(report(.vp8, at: at, wallClock: wallClock)) }
-      for placed in timeline.release(now: moment(at)) {
-        if placed.frame.codec == .opus { apart.append((placed.position - last).milliseconds) }
-        if placed.frame.codec == .vp8 { last = placed.position }
+      for timestamped in timeline.release(now: moment(at)) {
+        if timestamped.frame.codec == .opus { apart.append((timestamped.position - last).milliseconds) }
+        if timestamped.frame.codec == .vp8 { last = timestamped.position }
       }
     }
     #expect(apart.allSatisfy { $0 == 0 || $0 == 100 })

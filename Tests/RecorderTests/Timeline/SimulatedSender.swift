@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Recorder
 
-/// A sender of sound and pictures in simulated time, and the line between it and a timeline.
+/// A sender of audio and video in simulated time, and the line between it and a timeline.
 ///
 /// True time is the recorder's own clock. Each of the sender's clocks may run at a speed of its own.
 struct SimulatedSender {
@@ -37,7 +37,7 @@ struct SimulatedSender {
   }
 
   /// A frame that came out.
-  struct Placed {
+  struct Timestamped {
     /// The true time of its capture, in seconds.
     var captured: Double
     /// Its place, in seconds.
@@ -64,7 +64,7 @@ struct SimulatedSender {
   }
 
   /// Runs for a time, with a look every 100 ms, and calls back with every frame that comes out, in order.
-  mutating func run(_ seconds: Double, _ see: (Codec, Placed) -> Void) -> RecordingTimeline {
+  mutating func run(_ seconds: Double, _ see: (Codec, Timestamped) -> Void) -> RecordingTimeline {
     var timeline = RecordingTimeline(hold: hold)
     var numbers = [Int](repeating: 0, count: tracks.count)
     var nextReports = tracks.map { $0.begin + firstReport }
@@ -94,16 +94,16 @@ struct SimulatedSender {
       let due = waiting.prefix { $0.arrival <= look }
       for entry in due { add(entry.event, at: entry.arrival, to: &timeline) }
       waiting.removeFirst(due.count)
-      for placed in timeline.release(now: Self.moment(look)) { tell(placed) }
+      for timestamped in timeline.release(now: Self.moment(look)) { tell(timestamped) }
       look += 0.1
     }
-    for placed in timeline.release(now: Self.moment(look), everything: true) { tell(placed) }
+    for timestamped in timeline.release(now: Self.moment(look), everything: true) { tell(timestamped) }
     return timeline
 
-    func tell(_ placed: TimestampedFrame) {
-      var payload = placed.frame.payload
+    func tell(_ timestamped: TimestampedFrame) {
+      var payload = timestamped.frame.payload
       let captured = Double(bitPattern: payload.readInteger(as: UInt64.self) ?? 0)
-      see(placed.frame.codec, Placed(captured: captured, position: placed.position / .seconds(1)))
+      see(timestamped.frame.codec, Timestamped(captured: captured, position: timestamped.position / .seconds(1)))
     }
   }
 

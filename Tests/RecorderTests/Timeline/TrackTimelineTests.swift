@@ -7,7 +7,7 @@ import Testing
 struct TrackTimelineTests {
   private let beginning = MonotonicInstant.now
 
-  /// A picture as it comes in.
+  /// A frame as it comes in.
   private func entry(_ ticks: Int64, at seconds: Double) -> TrackTimeline.Entry {
     TrackTimeline.Entry(time: MediaTime(ticks: ticks, rate: 90_000), arrival: beginning + .seconds(seconds))
   }
@@ -18,7 +18,7 @@ struct TrackTimelineTests {
     var last = Duration.zero
     for index in 0..<Int(seconds * 30) {
       let at = Double(index) / 30
-      let position = line.place(entry(ticks(at), at: at))
+      let position = line.offset(entry(ticks(at), at: at))
       #expect(position >= last)
       last = position
     }
@@ -45,18 +45,18 @@ struct TrackTimelineTests {
     #expect(abs(result.seconds - 59.97) < 0.1)
   }
 
-  @Test("a clock of 1 kHz, and one that stands still, are at most 5 s wrong", arguments: [1_000.0, 0, 180_000])
+  @Test("a clock of 1 kHz, and one that stops, are at most 5 s wrong", arguments: [1_000.0, 0, 180_000])
   func wrongRate(rate: Double) {
     let result = length(60) { Int64(($0 * rate).rounded()) }
     #expect(abs(result.seconds - 60) < 5.5)
     #expect(result.breaks > 0)
   }
 
-  @Test("a pause is as long as the arrivals say, though the clock stood still meanwhile")
+  @Test("a pause is as long as the arrivals say, though the clock stopped meanwhile")
   func pause() {
     var line = TrackTimeline()
-    _ = line.place(entry(0, at: 0))
-    let after = line.place(entry(3_000, at: 600))
+    _ = line.offset(entry(0, at: 0))
+    let after = line.offset(entry(3_000, at: 600))
     #expect(after == .seconds(600))
   }
 
@@ -67,7 +67,7 @@ struct TrackTimelineTests {
     for index in 0..<300 {
       let captured = Double(index) / 30
       let arrival = (4.0..<7.0).contains(captured) ? 7 : captured
-      positions.append(line.place(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
+      positions.append(line.offset(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
     }
     #expect(zip(positions.dropFirst(), positions).allSatisfy { (33...34).contains($0 - $1) })
   }

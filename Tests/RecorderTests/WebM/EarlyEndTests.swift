@@ -26,7 +26,7 @@ struct EarlyEndTests {
   private static let large = VideoSize(width: 1_280, height: 720)
 
   @Test(
-    "its header tells of what is on the disk, whatever came later", arguments: [(1, small), (2, small), (3, large)])
+    "its header reports what is on the disk, whatever came later", arguments: [(1, small), (2, small), (3, large)])
   func header(clusters: Int, size: VideoSize) throws {
     var (writer, ends) = file([Self.small, Self.small, Self.large])
     #expect(ends.count == 3)

@@ -81,7 +81,7 @@ struct SkyRTCClientTests {
     }
   }
 
-  @Test("a server with a certificate of its own is believed by who was told of it, and by nobody else")
+  @Test("a server with a certificate of its own is trusted by who was told of it, and by nobody else")
   func ownAuthority() async throws {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
       var options = quick
@@ -127,10 +127,10 @@ struct SkyRTCClientTests {
       throw Participant.Surprise.noWelcome
     }
     #expect(reason == "The other side closed the connection with code 1001: The server is shutting down.")
-    guard case .connectionLost(let refusal, _)? = await events.next(isolation: nil) else {
+    guard case .connectionLost(let rejection, _)? = await events.next(isolation: nil) else {
       throw Participant.Surprise.noWelcome
     }
-    #expect(refusal == "\(address.webSocketURL) cannot be reached: Connection refused.")
+    #expect(rejection == "\(address.webSocketURL) cannot be reached: Connection refused.")
     client.send(.offer("to nobody"), to: "x")
     let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
     _ = try await next.start()
@@ -144,7 +144,7 @@ struct SkyRTCClientTests {
     await next.shutdown()
   }
 
-  @Test("a server that gives a new id, that falls silent or cuts the line is joined anew")
+  @Test("a server that gives a new id, that falls silent or cuts the line is joined again")
   func otherServers() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
@@ -290,7 +290,7 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
-  @Test("the first attempt says why the server is not reached, and nothing goes on by itself")
+  @Test("the first attempt says why the server is not reached, and nothing continues by itself")
   func notReached() async throws {
     let free = try await RawServer.start(answer: nil)
     await free.stop()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Who is in the room")
 struct SkyRTCMembershipTests {
-  @Test("of a server that names thousands, so many are taken note of as was agreed")
+  @Test("of a server that names thousands, so many are noted as was agreed")
   func manyOthers() {
     var membership = SkyRTCMembership(maximumOthers: 3)
     let ids = (0..<37_000).map { "id\($0)" }

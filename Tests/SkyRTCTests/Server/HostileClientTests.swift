@@ -53,7 +53,7 @@ struct HostileClientTests {
         try await Task.sleep(for: .milliseconds(20))
       }
       let isActive = raw.channel.isActive
-      #expect(isActive, "the server goes on reading")
+      #expect(isActive, "the server continues reading")
       let answer = await raw.everything()
       #expect(answer.suffix(130).contains { $0 == 0x88 }, "a close frame")
     }

@@ -20,7 +20,7 @@ struct PageTests {
     "each of its files is served on the WebSocket's port, with its type",
     arguments: [
       ("/", "text/html"), ("/index.html", "text/html"), ("/?a=b", "text/html"), ("/app.js", "text/javascript"),
-      ("/line.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
+      ("/signalling.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
       ("/tiles.js", "text/javascript"), ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
       ("/favicon.ico", "image/svg+xml"), ("/settings.json", "application/json"),
     ])

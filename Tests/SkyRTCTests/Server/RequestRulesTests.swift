@@ -23,7 +23,7 @@ struct RequestRulesTests {
   private static func status(
     _ head: HTTPRequestHead, at host: String = "127.0.0.1", allowing origins: [String] = []
   ) -> Int? {
-    RequestRules(host: host, allowedOrigins: origins).refusal(of: head)?.status
+    RequestRules(host: host, allowedOrigins: origins).rejection(of: head)?.status
   }
 
   @Test("names that are not ASCII are refused before they are compared")
@@ -105,7 +105,7 @@ struct RequestRulesTests {
   @Test("a reason shows no control characters and is short")
   func reason() throws {
     let head = Self.request(origin: "http://\u{1B}]0;x\u{7}" + String(repeating: "a", count: 10_000))
-    let reason = try #require(RequestRules(host: "127.0.0.1", allowedOrigins: []).refusal(of: head)?.reason)
+    let reason = try #require(RequestRules(host: "127.0.0.1", allowedOrigins: []).rejection(of: head)?.reason)
     #expect(reason.utf8.count < 300 && reason.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
   }
 }

@@ -70,7 +70,7 @@ struct ServerLimitTests {
     limits.maximumRooms = 2
     limits.maximumUsersPerRoom = 2
     try await withServer(limits: limits) { server, address in
-      func refusal(_ room: String) async throws -> WebSocketCloseReason {
+      func rejection(_ room: String) async throws -> WebSocketCloseReason {
         let participant = try await Participant.connect(to: address)
         participant.send(.join(room: room, former: nil))
         return await participant.socket.ended()
@@ -78,12 +78,13 @@ struct ServerLimitTests {
       let (first, _) = try await Participant.joined("1", at: address)
       let (second, _) = try await Participant.joined("1", at: address)
       let (third, _) = try await Participant.joined(String(repeating: "ü", count: 128), at: address)
-      #expect(try await refusal("1") == .closedThere(code: 1008, reason: "The room is full: it holds 2 participants."))
       #expect(
-        try await refusal(String(repeating: "ü", count: 129))
+        try await rejection("1") == .closedThere(code: 1008, reason: "The room is full: it holds 2 participants."))
+      #expect(
+        try await rejection(String(repeating: "ü", count: 129))
           == .closedThere(code: 1008, reason: "A room's name may have 128 characters, but this one has 129."))
       #expect(
-        try await refusal("3")
+        try await rejection("3")
           == .closedThere(code: 1008, reason: "There are 2 rooms already, and no more are opened."))
       #expect(await server.participants(in: "1").count == 2)
       for participant in [first, second, third] { await participant.close() }
@@ -156,7 +157,7 @@ struct ServerLimitTests {
     return (slow, slowID)
   }
 
-  @Test("a client that reads nothing is dropped when too much waits for it, and the others go on")
+  @Test("a client that reads nothing is dropped when too much waits for it, and the others continue")
   func slowReader() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumOutgoingBytes = 64 * 1024
@@ -183,7 +184,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("signals get nobody dropped who reads too slowly: those that are too many for them are left out")
+  @Test("signals get nobody dropped who reads too slowly: those that are too many for them are skipped")
   func signalsForSlowReader() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumMessageBurst = 10_000

@@ -14,7 +14,7 @@ struct TLSVersionTests {
     case failed
   }
 
-  /// Tells how the handshake ended.
+  /// Says how the handshake ended.
   private final class Witness: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let promise: EventLoopPromise<Handshake>

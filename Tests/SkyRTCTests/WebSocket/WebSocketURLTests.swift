@@ -22,7 +22,7 @@ struct WebSocketURLTests {
     #expect(url.isSecure == isSecure)
   }
 
-  @Test("the Host header leaves out the scheme's own port and brackets IPv6")
+  @Test("the Host header skips the scheme's own port and brackets IPv6")
   func authority() throws {
     #expect(try WebSocketURL("ws://h:80").authority == "h")
     #expect(try WebSocketURL("wss://h:80").authority == "h:80")

@@ -114,8 +114,8 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
 
     /// The expectation's place and comment, or the error, without figures: the same in every attempt.
     var identity: String {
-      let place = location.map { "\($0.fileID):\($0.line):\($0.column) " } ?? ""
-      return place + name.replacing(/\d+(\.\d+)?/, with: "#")
+      let position = location.map { "\($0.fileID):\($0.line):\($0.column) " } ?? ""
+      return position + name.replacing(/\d+(\.\d+)?/, with: "#")
     }
   }
 
@@ -152,7 +152,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     guard let journal else { return }
     let name = test.displayName ?? test.name
     guard let line = try? ScenarioRecord(name: name, outcome: outcome, attempts: attempts).line else { return }
-    // One write to the end of the file, whoever else writes there.
+    // One write to the end of the file, anyone who else writes there.
     let file = open(journal.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
     guard file >= 0 else { return }
     let bytes = Array((line + "\n").utf8)

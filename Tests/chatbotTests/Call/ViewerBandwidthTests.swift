@@ -18,7 +18,7 @@ struct ViewerBandwidthTests {
     #expect(lines.common == nil)
   }
 
-  @Test("of several it follows the narrowest line and the most loss")
+  @Test("of several it follows the lowest bandwidth and the most loss")
   func narrowest() {
     var lines = ViewerBandwidth()
     lines.set(.init(bitrate: 2_000_000, fractionLost: 0.02), of: anna)

@@ -10,12 +10,12 @@ import Testing
 
 @testable import chatbot
 
-@Suite("whoever looks on in a call and has it judged")
+@Suite("anyone who looks on in a call and has it judged")
 struct CheckObserverTests {
-  @Test("leaves pictures out where more wait than may, and tells so in the log and in the report")
+  @Test("leaves frames out where more wait than may, and tells so in the log and in the report")
   func leavesOut() async throws {
     let screen = try Screen()
-    var limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    var limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     limits.queue = JudgeQueue.Bounds(bytes: 4_000, time: .seconds(600))
     let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
     let start = ContinuousClock.now
@@ -31,15 +31,15 @@ struct CheckObserverTests {
     #expect(report.peers.first?.leftOut?.videoFrames == 60 - taken)
     #expect(report.result("video.fps >= 15")?.outcome == .inconclusive)
     let log = screen.errors
-    #expect(log.contains("Decoding does not keep up; pictures are left out until the next keyframe. user=peer-1"))
-    #expect(log.contains("This machine could not decode all that came: \(60 - taken) pictures were left out."))
+    #expect(log.contains("Decoding does not keep up; frames are skipped until the next keyframe. user=peer-1"))
+    #expect(log.contains("This machine could not decode all that came: \(60 - taken) frames were skipped."))
     #expect(log.split(separator: "\n").count == 2)
   }
 
   @Test("leaves nothing out where there is room")
   func keeps() async throws {
     let screen = try Screen()
-    let limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
     let start = ContinuousClock.now
     _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
@@ -72,7 +72,7 @@ struct CheckObserverTests {
 
   @Test("says so in the verdict whenever judging ended before its time, however well all rules hold")
   func cutShort() async throws {
-    let endings: [(Call.Ending, String?)] = [
+    let endings: [(Call.EndReason, String?)] = [
       (.enoughSeen, nil), (.interrupted, "The check was interrupted before it had seen enough."),
       (.fileEnded, "What was played broke off before the check had seen enough."),
       (.signallingEnded, "The call ended before the check had seen enough."),
@@ -87,7 +87,7 @@ struct CheckObserverTests {
     }
   }
 
-  @Test("tells when the server was lost, and that it came back")
+  @Test("says when the server was lost, and that it came back")
   func serverLost() async throws {
     let report = try await report { checkObserver, start in
       checkObserver.heard(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
@@ -100,7 +100,7 @@ struct CheckObserverTests {
 
   /// The report of a check whose only rule holds.
   private func report(_ happen: (CheckObserver, ContinuousClock.Instant) -> Void) async throws -> CheckReport {
-    let limits = CheckObserver.Limits(wait: .seconds(1), span: .seconds(1))
+    let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     let checkObserver = CheckObserver(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
     let start = ContinuousClock.now
     checkObserver.heard(.joined(id: "me", others: ["peer-1"]), at: start)
@@ -112,7 +112,7 @@ struct CheckObserverTests {
     return await checkObserver.judge(options)
   }
 
-  /// Tells the desk of pictures, 30 a second, of which only the first is a keyframe.
+  /// Tells the desk of frames, 30 a second, of which only the first is a keyframe.
   ///
   /// - Returns: their sizes in bytes.
   private func send(

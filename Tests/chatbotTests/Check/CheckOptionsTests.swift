@@ -9,7 +9,7 @@ import Testing
 
 @Suite("the options of a check")
 struct CheckOptionsTests {
-  private func refusal(_ arguments: String...) -> String? {
+  private func rejection(_ arguments: String...) -> String? {
     do {
       _ = try CheckOptions.parse(arguments)
       return nil
@@ -74,20 +74,20 @@ struct CheckOptionsTests {
     #expect(plan.camera?.sizeChange == .seconds(2))
   }
 
-  @Test("what is wrong is told in a sentence, with what is near")
+  @Test("a wrong value is rejected with a sentence that names the nearest correct one")
   func refused() {
-    #expect(refusal("--expect", "video.fsp >= 3")?.contains("video.fps") == true)
-    #expect(refusal("--expect", "video.firstFrame <= 2")?.contains("2s") == true)
-    #expect(refusal("--impair", "los=5%")?.contains("loss") == true)
-    #expect(refusal("--act", "nonsense")?.contains("second-offer") == true)
-    #expect(refusal("--for", "100ms")?.contains("1s at least") == true)
-    #expect(refusal("--self", "--room", "x")?.contains("--self brings") == true)
-    #expect(refusal("--peers", "0")?.contains("1 to 100") == true)
-    #expect(refusal("--no-audio", "--no-video")?.contains("nothing to judge") == true)
-    #expect(refusal("--json", "a", "--html", "a")?.contains("one file") == true)
-    #expect(refusal("--json", "a", "--html", "./a")?.contains("one file") == true)
-    #expect(refusal("--seed", "7")?.contains("goes with --impair") == true)
-    #expect(refusal("--self", "--content", "returned")?.contains("returns nothing") == true)
+    #expect(rejection("--expect", "video.fsp >= 3")?.contains("video.fps") == true)
+    #expect(rejection("--expect", "video.firstFrame <= 2")?.contains("2s") == true)
+    #expect(rejection("--impair", "los=5%")?.contains("loss") == true)
+    #expect(rejection("--act", "nonsense")?.contains("second-offer") == true)
+    #expect(rejection("--for", "100ms")?.contains("at least 1s") == true)
+    #expect(rejection("--self", "--room", "x")?.contains("--self brings") == true)
+    #expect(rejection("--peers", "0")?.contains("1 to 100") == true)
+    #expect(rejection("--no-audio", "--no-video")?.contains("nothing to judge") == true)
+    #expect(rejection("--json", "a", "--html", "a")?.contains("one file") == true)
+    #expect(rejection("--json", "a", "--html", "./a")?.contains("one file") == true)
+    #expect(rejection("--seed", "7")?.contains("needs --impair") == true)
+    #expect(rejection("--self", "--content", "returned")?.contains("returns nothing") == true)
     for arguments in [["--expect-file", "/nowhere/rules.yml"], ["--baseline", "/nowhere/old.json"]] {
       let options = try? CheckOptions.parse(arguments)
       #expect(throws: ValidationError.self) {
@@ -113,25 +113,26 @@ struct CheckOptionsTests {
 
   @Test("a file of rules that cannot be read is refused with the reason")
   func unreadable() throws {
-    func refusal(_ path: String) throws -> String? {
+    func rejection(_ path: String) throws -> String? {
       let options = try CheckOptions.parse(["--expect-file", path])
       return #expect(throws: ValidationError.self) { try options.rules.rules() }?.message
     }
-    #expect(try refusal("/nowhere/rules.yml") == "/nowhere/rules.yml cannot be read: no such file or directory.")
-    #expect(try refusal("/tmp") == "/tmp cannot be read: is a directory.")
-    #expect(try refusal("/dev/zero")?.hasPrefix("/dev/zero cannot be read: it has more than ") == true)
+    #expect(try rejection("/nowhere/rules.yml") == "/nowhere/rules.yml cannot be read: no such file or directory.")
+    #expect(try rejection("/tmp") == "/tmp cannot be read: is a directory.")
+    #expect(try rejection("/dev/zero")?.hasPrefix("/dev/zero cannot be read: it has more than ") == true)
   }
 
-  @Test("numbers below zero are told their range, and are not taken for options")
+  @Test("numbers below zero are told their range, and are not treated as options")
   func belowZero() {
-    #expect(refusal("--peers", "-1") == "--peers is 1 to 100, not -1.")
+    #expect(rejection("--peers", "-1") == "--peers is 1 to 100, not -1.")
     for option in ["--for", "--wait"] {
-      #expect(refusal(option, "-1")?.contains("A length of time is not below zero, as -1 is.") == true)
+      #expect(rejection(option, "-1")?.contains("A length of time is not below zero, as -1 is.") == true)
     }
-    #expect(chatbotTests.refusal(of: InspectCommand.self, "a.webm", "--peers", "-1") == "--peers is 1 to 100, not -1.")
-    let duration = chatbotTests.refusal(of: CallOptions.self, "--record", "o", "--duration", "-1s")
+    #expect(
+      chatbotTests.rejection(of: InspectCommand.self, "a.webm", "--peers", "-1") == "--peers is 1 to 100, not -1.")
+    let duration = chatbotTests.rejection(of: CallOptions.self, "--record", "o", "--duration", "-1s")
     #expect(duration?.contains("A length of time is not below zero, as -1s is.") == true)
-    let publishers = chatbotTests.refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
+    let publishers = chatbotTests.rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
     #expect(publishers == "--publishers is 1 to \(LoadOptions.maximumPublishers), not -1.")
   }
 
@@ -139,7 +140,7 @@ struct CheckOptionsTests {
   func usage() async throws {
     let screen = try Screen()
     let code = await #expect(throws: ExitCode.self) {
-      try await UsageErrors.told(for: CheckCommand.self, on: screen.console()) { throw ValidationError("So not.") }
+      try await UsageErrors.reported(for: CheckCommand.self, on: screen.console()) { throw ValidationError("So not.") }
     }
     #expect(code == ExitCodes.usage.exitCode)
     let lines = screen.errors.split(separator: "\n")

@@ -56,7 +56,7 @@ struct CheckOutputsTests {
     #expect(usual.output.contains("nobody else came") && usual.errors == "")
   }
 
-  @Test("a file that is there is asked for its own right, not for its folder's; a new one for its folder's")
+  @Test("a file that is there is requested its own right, not for its folder's; a new one for its folder's")
   func rights() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rights-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -88,8 +88,8 @@ struct CheckOutputsTests {
   @Test("two reports on standard output are refused with a sentence")
   func two() {
     let sentence = "Only one of --json, --junit and --html can go to standard output (-)."
-    #expect(refusal(of: CheckOptions.self, "--json", "-", "--junit", "-") == sentence)
-    #expect(refusal(of: InspectCommand.self, "a.webm", "--html", "-", "--junit", "-") == sentence)
+    #expect(rejection(of: CheckOptions.self, "--json", "-", "--junit", "-") == sentence)
+    #expect(rejection(of: InspectCommand.self, "a.webm", "--html", "-", "--junit", "-") == sentence)
     #expect(throws: Never.self) { try CheckOptions.parse(["--json", "-", "--html", "a.html"]) }
   }
 

@@ -23,13 +23,13 @@ extension RealTime {
       func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
       func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {}
       func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { sent.withLock { $0 += 1 } }
-      func leaving(at now: ContinuousClock.Instant, because ending: Call.Ending) {
+      func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
         self.ending.withLock { $0 = "\(ending)" }
       }
       func watch(_ peer: Peer) async { try? await Task.sleep(for: time) }
     }
 
-    @Test("goes on to its end although the file that it plays once has ended", .timeLimit(.minutes(1)))
+    @Test("continues to its end although the file that it plays once has ended", .timeLimit(.minutes(1)))
     func fileEnds() async throws {
       let screen = try Screen()
       let console = screen.console(isQuiet: true)

@@ -15,7 +15,7 @@ struct JudgeQueueTests {
     Self.start + .milliseconds(Int64(seconds * 1_000))
   }
 
-  /// A picture of 100 bytes whose time is its number.
+  /// A frame of 100 bytes whose time is its number.
   private func videoFrame(
     _ number: Int, of peer: ParticipantID = anna, isKeyframe: Bool = false, at seconds: Double = 0
   ) -> JudgeQueue.Job {
@@ -25,7 +25,7 @@ struct JudgeQueueTests {
     return .event(.frame(frame), peer, instant(seconds))
   }
 
-  /// The number of a picture, `-n` for n that were left out, nil for anything else.
+  /// The number of a frame, `-n` for n that were skipped, nil for anything else.
   private func number(_ job: JudgeQueue.Job?) -> Int? {
     switch job {
     case .event(.frame(let frame), _, _): Int(frame.time.ticks)
@@ -52,7 +52,7 @@ struct JudgeQueueTests {
     #expect(queue.bytes == 0)
   }
 
-  /// A packet of 20 ms without sound.
+  /// A packet of 20 ms without audio.
   private func audio(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
     let frame = EncodedFrame(
       owner: Self.anna, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
@@ -60,7 +60,7 @@ struct JudgeQueueTests {
     return .event(.frame(frame), Self.anna, instant(seconds))
   }
 
-  @Test("sound in time is taken whole, and of sound that is more than time has passed only what there was time for")
+  @Test("audio in time is taken whole, and of audio that is more than time has passed only what there was time for")
   func audioInTime() {
     var queue = JudgeQueue()
     for number in 0..<3_000 { _ = queue.add(audio(number, ticks: 960, at: Double(number) / 50), now: instant(0)) }
@@ -77,14 +77,14 @@ struct JudgeQueueTests {
     }
   }
 
-  @Test("when too many bytes wait, pictures are left out up to the keyframe that finds the queue half empty")
+  @Test("when too many bytes wait, frames are skipped up to the keyframe that finds the queue half empty")
   func bytes() {
     var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))
-    // The fifth makes it fuller than it is to be, so the sixth is the first that is left out, and only that is told.
-    let told = (0..<8).map { queue.add(videoFrame($0, isKeyframe: $0 == 0), now: instant(0)) }
-    #expect(told == [nil, nil, nil, nil, nil, Self.anna, nil, nil])
+    // The fifth makes it fuller than it is to be, so the sixth is the first that is skipped, and only that is told.
+    let reported = (0..<8).map { queue.add(videoFrame($0, isKeyframe: $0 == 0), now: instant(0)) }
+    #expect(reported == [nil, nil, nil, nil, nil, Self.anna, nil, nil])
     #expect(queue.bytes == 500)
-    // A keyframe that finds it full is left out, too, and so is any other picture when there is room.
+    // A keyframe that finds it full is skipped, too, and so is any other frame when there is room.
     _ = queue.add(videoFrame(8, isKeyframe: true), now: instant(0))
     #expect((0..<3).map { _ in number(queue.next()) } == [0, 1, 2])
     _ = queue.add(videoFrame(9), now: instant(0))
@@ -94,7 +94,7 @@ struct JudgeQueueTests {
     #expect(taken == [3, 4, -5, 10, 11])
   }
 
-  @Test("when the first has waited too long, pictures are left out, however few wait")
+  @Test("when the first has waited too long, frames are skipped, however few wait")
   func time() {
     var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
     _ = queue.add(videoFrame(0, isKeyframe: true), now: instant(0))
@@ -107,7 +107,7 @@ struct JudgeQueueTests {
     #expect(queue.wantedKeyframes(now: instant(3.3)) == [Self.anna])
     _ = queue.add(videoFrame(4, isKeyframe: true, at: 3.3), now: instant(3.3))
     guard case .event(.leftOut(let videoFrames), Self.anna, _)? = queue.next() else {
-      Issue.record("Nothing is told of what was left out.")
+      Issue.record("Nothing is told of what was skipped.")
       return
     }
     #expect(videoFrames.count == 2 && videoFrames.keyframes == 1 && videoFrames.bytes == 200)
@@ -116,7 +116,7 @@ struct JudgeQueueTests {
     #expect(queue.wantedKeyframes(now: instant(3.3)).isEmpty)
   }
 
-  @Test("one peer's pictures are left out by themselves, sound never, and what was left out at the end is told then")
+  @Test("one peer's frames are skipped by themselves, audio never, and what was skipped at the end is told then")
   func others() {
     var queue = JudgeQueue(.init(bytes: 200, time: .seconds(2)))
     for number in 0..<3 { _ = queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) }
@@ -127,14 +127,14 @@ struct JudgeQueueTests {
     _ = queue.add(.event(.frame(audio), Self.anna, instant(0)), now: instant(0))
     #expect(queue.bytes == 400)
     for _ in 0..<3 { _ = queue.next() }
-    // There is room again: who was not left out goes on at once.
+    // There is room again: who was not skipped continues at once.
     _ = queue.add(videoFrame(70, of: Self.bert), now: instant(0))
     _ = queue.add(.over(instant(1)), now: instant(1))
     var jobs: [JudgeQueue.Job] = []
     while let job = queue.next() { jobs.append(job) }
     #expect(jobs.count == 4)
     guard case .event(.frame(let first), _, _)? = jobs.first, case .over? = jobs.last else {
-      Issue.record("Sound comes first, and the end last.")
+      Issue.record("Audio comes first, and the end last.")
       return
     }
     #expect(first.codec == .opus)
@@ -142,7 +142,7 @@ struct JudgeQueueTests {
   }
 
   @Test(
-    "whatever comes and however fast it is taken, no picture is taken without the one before it, and none is forgotten")
+    "whatever comes and however fast it is taken, no frame is taken without the one before it, and none is forgotten")
   func neverBroken() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<50 {
@@ -151,7 +151,7 @@ struct JudgeQueueTests {
       var taken: [ParticipantID: Int] = [:]
       var keyframes: Set<Int> = []
       var (sent, seen, leftOut, broken, most) = (0, 0, 0, 0, 0)
-      func take(_ job: JudgeQueue.Job) {
+      func receive(_ job: JudgeQueue.Job) {
         guard case .event(let event, let peer, _) = job else { return }
         switch event {
         case .leftOut(let videoFrames): leftOut += videoFrames.count
@@ -164,7 +164,7 @@ struct JudgeQueueTests {
         }
       }
       for number in 0..<600 {
-        // Pictures of two peers in turn, so that the one before it has the number before the last.
+        // Frames of two peers in turn, so that the one before it has the number before the last.
         let peer = number.isMultiple(of: 2) ? Self.anna : Self.bert
         let isKeyframe = number < 2 || Int.random(in: 0..<12, using: &random) == 0
         if isKeyframe { keyframes.insert(number) }
@@ -173,11 +173,11 @@ struct JudgeQueueTests {
         sent += 1
         most = max(most, queue.bytes)
         for _ in 0..<Int.random(in: 0...2, using: &random) {
-          if let job = queue.next() { take(job) }
+          if let job = queue.next() { receive(job) }
         }
       }
       queue.reportAllSkipped(now: instant(6))
-      while let job = queue.next() { take(job) }
+      while let job = queue.next() { receive(job) }
       #expect(broken == 0)
       #expect(seen + leftOut == sent)
       #expect(most <= bounds.bytes + 100)

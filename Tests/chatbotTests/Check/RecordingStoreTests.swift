@@ -22,7 +22,7 @@ struct RecordingStoreTests {
     #expect(try RecordingStore(kept: nil, isWanted: false).folder == nil)
   }
 
-  @Test("that were asked for stay")
+  @Test("that were requested stay")
   func kept() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

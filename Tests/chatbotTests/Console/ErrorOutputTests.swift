@@ -20,7 +20,7 @@ struct ErrorOutputTests {
     return String(decoding: text, as: UTF8.self)
   }
 
-  @Test("costs a wait of 50 ms once, and the lines that are left out are counted when there is room again")
+  @Test("costs a wait of 50 ms once, and the lines that are skipped are counted when there is room again")
   func blockedPipe() throws {
     let pipe = Pipe()
     let output = ErrorOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor)
@@ -33,7 +33,7 @@ struct ErrorOutputTests {
     #expect(lines.last?.hasSuffix("nobody reads") == true)
     output.write("the next line\n")
     let second = drained(pipe.fileHandleForReading.fileDescriptor)
-    #expect(second.contains("\(10_000 - lines.count) lines were left out.\nthe next line\n"), "\(second)")
+    #expect(second.contains("\(10_000 - lines.count) lines were skipped.\nthe next line\n"), "\(second)")
   }
 
   @Test("does not stop several threads that write lines")

@@ -74,14 +74,14 @@ import Testing
     #expect(outcome.problems.isEmpty)
     #expect(outcome.remarks.count == 1)
     #expect(outcome.remarks.first?.contains("chatbot repair \(folder.file("anna.json"))") == true)
-    // Pictures ended before the sound did, and that is a freeze.
+    // Frames ended before the audio did, and that is a freeze.
     #expect(peer.video?.freezes.worst?.reason == "untilEnd")
   }
 
   @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheAudio() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 6))
-    // The files end after half of the call, and the manifest says how long it went on.
+    // The files end after half of the call, and the manifest says how long it continued.
     for name in ["anna.webm", "anna.ogg"] {
       let whole = try folder.bytes(name)
       try folder.store(Array(whole.prefix(whole.count / 2)), as: name)
@@ -171,7 +171,7 @@ import Testing
         #expect(failure.sentence.hasSuffix("."))
       }
     }
-    // The sound is there in any case.
+    // The audio is there in any case.
     #expect(read == 40)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import chatbot
 
-/// What is written about recordings, and what the command line asks for.
+/// What is written about recordings, and what the command line requests.
 @Suite struct InspectionOutputTests {
   @Test func everyOutputIsWrittenAndThePagePlaysTheRecording() async throws {
     let folder = try RecordedFolder()
@@ -84,7 +84,7 @@ import Testing
       let before = try folder.bytes(name)
       do {
         _ = try folder.inspect(nil, option, folder.file(name))
-        Issue.record("\(name) was taken for an output.")
+        Issue.record("\(name) was treated as an output.")
       } catch let failure as CallFailure {
         #expect(failure.code == .usage)
         #expect(failure.sentence == "“\(folder.file(name))” is to be inspected, so nothing is written over it.")

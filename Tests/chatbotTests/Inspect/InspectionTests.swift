@@ -232,7 +232,7 @@ import Testing
     #expect(outcome.report.peer("film.ivf")?.video?.frames == 60)
     let withAudio = try folder.inspect()
     #expect(withAudio.report.verdict == .failed)
-    #expect(withAudio.remarks == ["There is no sound in what is inspected; with --no-audio none is expected."])
+    #expect(withAudio.remarks == ["There is no audio in what is inspected; with --no-audio none is expected."])
   }
 
   @Test func theSameRecordingGivesTheSameReportByteForByte() async throws {

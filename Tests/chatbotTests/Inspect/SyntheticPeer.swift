@@ -4,13 +4,13 @@ import Media
 import NIOCore
 import Recorder
 
-/// What somebody sends in a call: moving pictures and a tone, each with what is wrong with it. Without, it is a good peer.
+/// What somebody sends in a call: moving frames and a tone, each with what is wrong with it. Without, it is a good peer.
 struct SyntheticPeer {
   static let size = VideoSize(width: 64, height: 48)
 
   var id = "anna"
   var seconds = 6.0
-  /// When the first picture and the first sound are made, in seconds of the call.
+  /// When the first frame and the first audio are made, in seconds of the call.
   var videoFramesFrom = 0.0
   var audioFrom = 0.0
   /// In which seconds of the call packets are lost for good, what is shown is black, and what is heard is nothing.
@@ -18,7 +18,7 @@ struct SyntheticPeer {
   var lostAudio: Range<Double>?
   var black: Range<Double>?
   var silent: Range<Double>?
-  /// Where a keyframe is made, every so many pictures.
+  /// Where a keyframe is made, every so many frames.
   var keyframeDistance = 30
 
   /// Something that came, and when.

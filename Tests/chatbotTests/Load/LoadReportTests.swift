@@ -86,7 +86,7 @@ struct LoadReportTests {
     #expect(after == (2, 1_000))
   }
 
-  @Test("what an ended connection had sent stays counted, and a new one counts anew")
+  @Test("what an ended connection had sent stays counted, and a new one counts again")
   func reconnected() {
     var record = connected(after: 10, packets: 100)
     record.ended(recorder, CloseReason(.connectionLost, "Nothing was heard for 30 s."))
@@ -163,7 +163,7 @@ struct LoadReportTests {
         "",
         "  sent        1,234,567 packets, 617,283 frames, 1.2 GB; 987.7 Mb/s",
         "  lost        12 packets, 0.00 %",
-        "  keyframes   2 asked for",
+        "  keyframes   2 requested",
         "  failed      1 x No answer.[2J",
       ])
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import chatbot
 
-@Suite("publishers of one source are out of step")
+@Suite("publishers of one source are out of sync")
 struct StaggerScheduleTests {
   @Test("each of a few has a phase of its own, spread over a second")
   func few() {
@@ -27,7 +27,7 @@ struct StaggerScheduleTests {
     #expect(stagger.delay(of: stagger.phase(of: 119)) == .zero)
   }
 
-  @Test("lateness is told by the millisecond, and what is beyond a second is not lost")
+  @Test("lateness is given by the millisecond, and what is beyond a second is not lost")
   func lateness() {
     var lateness = Lateness()
     #expect(lateness.quantile(0.99) == nil)

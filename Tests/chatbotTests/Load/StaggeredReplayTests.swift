@@ -27,7 +27,7 @@ struct StaggeredReplayTests {
     var given: [[Int]] = Array(repeating: [], count: 4)
     for number in 0..<200 {
       replay.add(frame(number), now: moment(number))
-      for phase in 0..<4 { given[phase] += numbers(replay.take(phase, now: moment(number))) }
+      for phase in 0..<4 { given[phase] += numbers(replay.dequeue(phase, now: moment(number))) }
     }
     #expect(given[0] == Array(0..<200))
     // 250 ms are six frames and a quarter.
@@ -35,7 +35,7 @@ struct StaggeredReplayTests {
     #expect(given[3] == Array(0..<181))
   }
 
-  @Test("one who comes in the middle begins with the last keyframe of its phase, and goes on without a hole")
+  @Test("one who comes in the middle begins with the last keyframe of its phase, and continues without a hole")
   func newcomer() {
     var replay = StaggeredReplay(stagger)
     for number in 0..<60 { replay.add(frame(number), now: moment(number)) }
@@ -44,7 +44,7 @@ struct StaggeredReplayTests {
     #expect(seen == Array(25...46))
     for number in 60..<80 {
       replay.add(frame(number), now: moment(number))
-      seen += numbers(replay.take(2, now: moment(number)))
+      seen += numbers(replay.dequeue(2, now: moment(number)))
     }
     #expect(seen == Array(25...66))
     #expect(replay.deadline(of: 2) == moment(67) + .milliseconds(500))
@@ -55,10 +55,10 @@ struct StaggeredReplayTests {
     var replay = StaggeredReplay(stagger)
     _ = replay.join(0, now: start)
     for number in 0..<20 { replay.add(frame(number), now: moment(number)) }
-    let first = numbers(replay.take(0, now: moment(9)))
+    let first = numbers(replay.dequeue(0, now: moment(9)))
     let newcomers = numbers(replay.join(0, now: moment(19)))
     #expect(newcomers == first)
-    #expect(numbers(replay.take(0, now: moment(19))) == Array(10..<20))
+    #expect(numbers(replay.dequeue(0, now: moment(19))) == Array(10..<20))
   }
 
   @Test("nobody in a phase means nothing is due there")
@@ -66,7 +66,7 @@ struct StaggeredReplayTests {
     var replay = StaggeredReplay(stagger)
     replay.add(frame(0), now: start)
     #expect(replay.deadline(of: 1) == nil)
-    #expect(replay.take(1, now: start + .seconds(9)).isEmpty)
+    #expect(replay.dequeue(1, now: start + .seconds(9)).isEmpty)
   }
 
   @Test("a source without keyframes is not kept for ever")
@@ -75,7 +75,7 @@ struct StaggeredReplayTests {
     _ = replay.join(0, now: start)
     for number in 1..<10_000 where !number.isMultiple(of: 25) {
       replay.add(frame(number), now: moment(number))
-      _ = replay.take(0, now: moment(number))
+      _ = replay.dequeue(0, now: moment(number))
     }
     #expect(replay.count <= StaggeredReplay.maximumKept + 1)
     #expect(replay.join(0, now: moment(10_000)).isEmpty)

@@ -4,7 +4,7 @@ import Testing
 @testable import chatbot
 
 /// What a user reads when a command line is refused; nil when it is not.
-func refusal<Options: ParsableArguments>(of type: Options.Type, _ arguments: String...) -> String? {
+func rejection<Options: ParsableArguments>(of type: Options.Type, _ arguments: String...) -> String? {
   do {
     _ = try type.parse(arguments)
     return nil
@@ -58,31 +58,31 @@ struct CallOptionsTests {
   @Test("a file is played once with --once, which excludes --loop")
   func once() throws {
     #expect(try !CallOptions.parse(["--play", "a.webm", "--once"]).playing.loops)
-    #expect(refusal(of: CallOptions.self, "--play", "a.webm", "--once", "--loop") != nil)
+    #expect(rejection(of: CallOptions.self, "--play", "a.webm", "--once", "--loop") != nil)
   }
 
   @Test("quiet means warnings and errors, unless a level is given")
   func quiet() throws {
     #expect(try "\(LogOptions.parse(["--quiet"]).level)" == "warning")
     #expect(try "\(LogOptions.parse(["--quiet", "--log-level", "trace"]).level)" == "trace")
-    #expect(refusal(of: LogOptions.self, "--log-level", "loud")?.contains("--log-level") == true)
+    #expect(rejection(of: LogOptions.self, "--log-level", "loud")?.contains("--log-level") == true)
   }
 
   @Test(
     "what makes no sense is refused with a sentence",
     arguments: [
-      ([], "There is nothing to do: give --record FOLDER, and --play FILE or --loopback."),
-      (["--room", "100"], "There is nothing to do: give --record FOLDER, and --play FILE or --loopback."),
+      ([], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
+      (["--room", "100"], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
       (["--record", "o", "--room", ""], "A room's name has 1 to 128 characters, but this one has 0."),
       (
         ["--record", "o", "--room", String(repeating: "x", count: 129)],
         "A room's name has 1 to 128 characters, but this one has 129."
       ),
       (["--record", ""], "--record needs the name of a folder."), (["--play", ""], "--play needs the name of a file."),
-      (["--record", "o", "--once"], "--once goes with --play."),
-      (["--play", "a", "--verify", "off"], "--verify goes with --record."),
-      (["--play", "a", "--loopback"], "--loopback sends back what users send, so --play cannot go with it."),
-      (["--record", "o", "--delay", "1s"], "--delay goes with --loopback."),
+      (["--record", "o", "--once"], "--once needs --play."),
+      (["--play", "a", "--verify", "off"], "--verify needs --record."),
+      (["--play", "a", "--loopback"], "--loopback sends users' own media back, so it cannot be combined with --play."),
+      (["--record", "o", "--delay", "1s"], "--delay needs --loopback."),
       (["--loopback", "--delay", "11s"], "--delay is 10s at most."),
       (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
       (["--record", "o", "--server", "http://a"], "A SkyRTC server is spoken to by ws:// or wss://, not by http://."),
@@ -128,14 +128,14 @@ struct CallOptionsTests {
       ("a\u{1B}[31m", "There is no subcommand “a[31m”; there are call, check, inspect, load, repair and serve."),
     ])
   func subcommands(word: String, sentence: String) {
-    #expect(refusal(of: CallOptions.self, word) == sentence)
-    #expect(refusal(of: CallOptions.self, word, "--room", "r") == sentence)
-    #expect(refusal(of: CallOptions.self, "--record", "o", word) == sentence)
+    #expect(rejection(of: CallOptions.self, word) == sentence)
+    #expect(rejection(of: CallOptions.self, word, "--room", "r") == sentence)
+    #expect(rejection(of: CallOptions.self, "--record", "o", word) == sentence)
   }
 
   @Test("a wrong length of time is refused with its own sentence")
   func wrongDuration() {
-    let sentence = refusal(of: CallOptions.self, "--record", "o", "--duration", "5x")
+    let sentence = rejection(of: CallOptions.self, "--record", "o", "--duration", "5x")
     #expect(
       sentence?.contains("\"x\" is no unit of time here; there are h, m or min, s and ms, like 10m or 250ms.") == true)
   }
@@ -177,9 +177,9 @@ struct ServeOptionsTests {
     ])
     #expect(options.tls?.certificate == "c.pem")
     #expect(options.tls?.key == "k.pem")
-    #expect(refusal(of: ServeOptions.self, "--tls-key", "k") == "--tls-key needs --tls-certificate with it.")
-    #expect(refusal(of: ServeOptions.self, "--tls-certificate", "c") == "--tls-certificate needs --tls-key with it.")
-    #expect(refusal(of: ServeOptions.self, "--host", "") == "--host needs an address.")
+    #expect(rejection(of: ServeOptions.self, "--tls-key", "k") == "--tls-key needs --tls-certificate.")
+    #expect(rejection(of: ServeOptions.self, "--tls-certificate", "c") == "--tls-certificate needs --tls-key.")
+    #expect(rejection(of: ServeOptions.self, "--host", "") == "--host needs an address.")
   }
 }
 

@@ -65,19 +65,19 @@ struct ConnectionOptionsTests {
   @Test("a wrong one is refused by each of them with the same sentence")
   func refused() {
     let port = "A port is 1 to 65535, not 99999."
-    #expect(refusal(of: CallOptions.self, "--play", "pattern", "--server", "ws://a:99999") == port)
-    #expect(refusal(of: CheckOptions.self, "--server", "ws://a:99999") == port)
+    #expect(rejection(of: CallOptions.self, "--play", "pattern", "--server", "ws://a:99999") == port)
+    #expect(rejection(of: CheckOptions.self, "--server", "ws://a:99999") == port)
     #expect(
-      refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "1", "--server", "ws://a:99999") == port)
+      rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "1", "--server", "ws://a:99999") == port)
   }
 
   @Test("an authority of one's own goes with wss, and a file without one is refused with a sentence")
   func authority() {
-    let sentence = "--ca-certificate goes with --server wss://…; over ws:// nobody shows a certificate."
-    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
-    #expect(refusal(of: CheckOptions.self, "--ca-certificate", "ca.pem", "--server", "ws://a") == sentence)
+    let sentence = "--ca-certificate needs --server wss://…; with ws:// there is no certificate."
+    #expect(rejection(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
+    #expect(rejection(of: CheckOptions.self, "--ca-certificate", "ca.pem", "--server", "ws://a") == sentence)
     #expect(
-      refusal(of: CheckOptions.self, "--ca-certificate", "", "--server", "wss://a")
+      rejection(of: CheckOptions.self, "--ca-certificate", "", "--server", "wss://a")
         == "--ca-certificate needs the name of a file.")
     var connectionSettings = ConnectionSettings(server: "wss://a")
     #expect(throws: Never.self) { try connectionSettings.check() }
@@ -110,7 +110,7 @@ struct ConnectionOptionsTests {
     let free = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"])
     #expect((0..<3).map { free.connectionSettings(of: $0).udpPort } == [0, 0, 0])
     #expect(
-      refusal(of: LoadOptions.self, "--play", "pattern", "--publishers", "4", "--udp-port", "65533")
+      rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "4", "--udp-port", "65533")
         == "4 publishers take the UDP ports from 65533 to 65536, but 65535 is the last one.")
   }
 }

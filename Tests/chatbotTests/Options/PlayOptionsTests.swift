@@ -7,7 +7,7 @@ import Testing
 
 @Suite("the options of a camera")
 struct PlayOptionsTests {
-  @Test("a file, the pattern and standard input are told apart")
+  @Test("a file, the pattern and standard input are distinguished")
   func inputs() throws {
     #expect(try PlayOptions.parse([]).camera == nil)
     let file = try #require(try PlayOptions.parse(["--play", "a.webm"]).camera)
@@ -35,14 +35,14 @@ struct PlayOptionsTests {
   }
 
   @Test(
-    "what belongs to a camera is refused without one",
+    "options of a camera are rejected without --play",
     arguments: [
       (["--once"], "--once"), (["--play-audio", "a.wav"], "--play-audio"), (["--size", "640x480"], "--size"),
       (["--fps", "30"], "--fps"), (["--live"], "--live"),
     ])
   func withoutCamera(_ arguments: [String], name: String) throws {
     let refused = #expect(throws: (any Error).self) { try PlayOptions.parse(arguments) }
-    #expect(PlayOptions.message(for: try #require(refused)) == "\(name) goes with --play.")
+    #expect(PlayOptions.message(for: try #require(refused)) == "\(name) needs --play.")
   }
 
   @Test("standard input may tell its own size, so none has to be given")

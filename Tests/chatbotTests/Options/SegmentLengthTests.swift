@@ -50,9 +50,9 @@ struct SegmentLengthTests {
     #expect(options.segmentSize == 500_000_000)
     #expect(try CallOptions.parse(["--record", "o"]).segment.isEmpty)
     let twice = "--segment takes one time and one size, like --segment 10m --segment 500MB."
-    #expect(refusal(of: CallOptions.self, "--record", "o", "--segment", "10m", "--segment", "5m") == twice)
-    #expect(refusal(of: CallOptions.self, "--play", "f", "--segment", "10m") == "--segment goes with --record.")
+    #expect(rejection(of: CallOptions.self, "--record", "o", "--segment", "10m", "--segment", "5m") == twice)
+    #expect(rejection(of: CallOptions.self, "--play", "f", "--segment", "10m") == "--segment needs --record.")
     #expect(
-      refusal(of: CallOptions.self, "--record", "o", "--segment", "huge")?.contains("like 90s, 10m or 1h") == true)
+      rejection(of: CallOptions.self, "--record", "o", "--segment", "huge")?.contains("like 90s, 10m or 1h") == true)
   }
 }

@@ -33,8 +33,8 @@ struct Film: Sendable {
   }
 
   /// - Parameters:
-  ///   - numbers: the picture's, one after the other; each is painted with the time that belongs to its number.
-  ///   - seconds: of sound.
+  ///   - numbers: the frame's, one after the other; each is painted with the time that belongs to its number.
+  ///   - seconds: of audio.
   private init(numbers: [UInt32], seconds: Int, streamID: UInt16) throws {
     let shots = try Self.videoFrames(numbers, streamID) + Self.audio(seconds: seconds)
     self.shots = shots.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
@@ -48,15 +48,15 @@ struct Film: Sendable {
     let encoder = try VP8Encoder(settings)
     let painter = PatternPainter(size: size, streamID: streamID)
     let distance = 1_000 / framesPerSecond
-    return try numbers.enumerated().compactMap { place, number in
+    return try numbers.enumerated().compactMap { position, number in
       let videoFrame = painter.videoFrame(frame: number, time: UInt64(begin) + UInt64(number) * UInt64(distance))
-      let ticks = Int64(place * 90 * distance)
+      let ticks = Int64(position * 90 * distance)
       guard
         let output = try encoder.encode(
-          videoFrame, time: ticks, keyframe: place.isMultiple(of: framesPerSecond))
+          videoFrame, time: ticks, keyframe: position.isMultiple(of: framesPerSecond))
       else { return nil }
       return shot(
-        .vp8, ticks: ticks, output.payload, isKeyframe: output.isKeyframe, due: .milliseconds(place * distance))
+        .vp8, ticks: ticks, output.payload, isKeyframe: output.isKeyframe, due: .milliseconds(position * distance))
     }
   }
 

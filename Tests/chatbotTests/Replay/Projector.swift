@@ -5,7 +5,7 @@ struct Projector {
   private let film: Film
   private let start: ContinuousClock.Instant
   private let last: Duration
-  private var place = 0
+  private var position = 0
   /// What was handed out.
   private(set) var played: [EncodedFrame] = []
 
@@ -18,16 +18,16 @@ struct Projector {
 
   /// When the next frame is due; nil when there is none.
   var deadline: ContinuousClock.Instant? {
-    guard film.shots.indices.contains(place), film.shots[place].due < last else { return nil }
-    return start + film.shots[place].due
+    guard film.shots.indices.contains(position), film.shots[position].due < last else { return nil }
+    return start + film.shots[position].due
   }
 
   /// The next frame, if one is due.
   mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
     guard let deadline, deadline <= now else { return nil }
-    var frame = film.shots[place].frame
+    var frame = film.shots[position].frame
     frame.arrival = deadline
-    place += 1
+    position += 1
     played.append(frame)
     return frame
   }

@@ -22,18 +22,18 @@ struct RecordedLink {
 
     /// In the order in which they were sent first.
     fileprivate(set) var packets: [Packet] = []
-    private var places: [UInt16: Int] = [:]
+    private var positions: [UInt16: Int] = [:]
 
     fileprivate mutating func sends(_ packet: RTPPacket) {
-      guard places[packet.sequenceNumber] == nil else { return }
-      places[packet.sequenceNumber] = packets.count
+      guard positions[packet.sequenceNumber] == nil else { return }
+      positions[packet.sequenceNumber] = packets.count
       packets.append(Packet(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp))
     }
 
     fileprivate mutating func came(_ packet: RTPPacket, passes: Bool) {
-      guard let place = places[packet.sequenceNumber] else { return }
-      packets[place].cameAtFirst = packets[place].cameAtFirst ?? passes
-      if passes { packets[place].came = true }
+      guard let position = positions[packet.sequenceNumber] else { return }
+      packets[position].cameAtFirst = packets[position].cameAtFirst ?? passes
+      if passes { packets[position].came = true }
     }
 
     /// Packets before the last one that came which did not come when they were sent first.

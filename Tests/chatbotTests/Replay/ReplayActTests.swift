@@ -66,18 +66,18 @@ struct ReplayActTests {
     #expect(found.peer.pattern?.doubled == 0)
   }
 
-  @Test("SSRC change: the pattern goes on, and only the pictures since the last keyframe come once more")
+  @Test("SSRC change: the pattern continues, and only the frames since the last keyframe come once more")
   func ssrcChange() throws {
     let found = try report(.ssrcChange) { $0.filmLength = .seconds(4) }
     expectWhole(found, videoFrames: 100)
     let doubled = try #require(found.peer.pattern?.doubled)
-    print("measured: after a change of SSRC \(doubled) pictures came once more")
+    print("measured: after a change of SSRC \(doubled) frames came once more")
     #expect((1...Film.framesPerSecond).contains(doubled))
     // Both sources' packets are counted.
     #expect((found.peer.connection.video?.sent ?? 0) > 200)
   }
 
-  @Test("absurd timestamps: no picture is missing, no hour is waited for and none is filled with silence")
+  @Test("absurd timestamps: no frame is missing, no hour is waited for and none is filled with silence")
   func absurdTimestamps() throws {
     let found = try report(.absurdTimestamps) { $0.filmLength = .seconds(5) }
     expectWhole(found, videoFrames: 125)
@@ -85,7 +85,7 @@ struct ReplayActTests {
     #expect((found.peer.audio?.packets ?? 0) >= 245)
   }
 
-  @Test("padding only: packets came, but no sound and no picture, and none was lost")
+  @Test("padding only: packets came, but no audio and no frame, and none was lost")
   func paddingOnly() throws {
     let (report, peer) = try report(.paddingOnly)
     #expect(peer.reached == .packets)
@@ -108,7 +108,7 @@ struct ReplayActTests {
     #expect(report.results.filter { $0.outcome != .held }.map(\.measurement) == ["absent"])
   }
 
-  @Test("slow answer: the first picture and the first sound are late, by as much as the answer was")
+  @Test("slow answer: the first frame and the first audio are late, by as much as the answer was")
   func slowAnswer() throws {
     let (report, peer) = try report(.slowAnswer) {
       $0.checkerOffers = true

@@ -128,7 +128,7 @@ final class ReplayCall {
     return report
   }
 
-  private func see(_ event: CheckEvent) { judge.take(event, of: checker.other, at: now) }
+  private func see(_ event: CheckEvent) { judge.receive(event, of: checker.other, at: now) }
 
   private func sample() {
     for statistics in checker.demultiplexer.statistics { see(.sample(ConnectionSample(statistics))) }

@@ -43,7 +43,7 @@ struct ReplayFigureTests {
     let before = try delays("0ms")
     let after = try delays("100ms")
     print("measured: \(directions) \(loss) delay \(before), with 100 ms more \(after)")
-    // A good line takes 10 ms one way, and a packet of sound can leave when its 20 ms are over.
+    // A good line takes 10 ms one way, and an audio packet can leave when its 20 ms are over.
     if loss.isEmpty, !comesBack { #expect(before == ["pictures": 10, "sound": 30]) }
     return after.merging(before, uniquingKeysWith: -)
   }
@@ -97,7 +97,7 @@ struct ReplayFigureTests {
     #expect(pattern.missing == 0 && pattern.doubled == 0 && pattern.reordered == 0 && pattern.restarts == 0)
   }
 
-  @Test("pictures that nothing makes up for are missing by number, with all that build on them", arguments: [5, 6])
+  @Test("frames that nothing makes up for are missing by number, with all that build on them", arguments: [5, 6])
   func lostForGood(seed: UInt64) throws {
     let (call, peer) = try call("20ms: loss=4%") {
       $0.seed = seed
@@ -107,14 +107,14 @@ struct ReplayFigureTests {
       $0.duration = .seconds(8)
     }
     var builds = false
-    let seen = call.tape[.video].wholeFrames.enumerated().filter { place, isWhole in
-      builds = isWhole && (builds || place.isMultiple(of: Film.framesPerSecond))
+    let seen = call.tape[.video].wholeFrames.enumerated().filter { position, isWhole in
+      builds = isWhole && (builds || position.isMultiple(of: Film.framesPerSecond))
       return builds
     }.map(\.offset)
     let first = try #require(seen.first)
     let last = try #require(seen.last)
     let pattern = try #require(peer.pattern)
-    print("measured: seed \(seed): \(pattern.missing) of \(pattern.numbersPainted) pictures missing")
+    print("measured: seed \(seed): \(pattern.missing) of \(pattern.numbersPainted) frames missing")
     #expect(call.tape[.video].wholeFrames.count == 75)
     #expect(pattern.numbersPainted == last - first + 1)
     #expect(pattern.missing == last - first + 1 - seen.count)
@@ -126,7 +126,7 @@ struct ReplayFigureTests {
   }
 
   @Test(
-    "what the sender doubles, swaps and leaves out is told by number, with loss and without",
+    "what the sender doubles, swaps and skips is given by number, with loss and without",
     arguments: [nil, "20ms: loss=5%"])
   func muddled(impairment: String?) throws {
     let (_, peer) = try call(impairment) { $0.film = Film.muddled }
@@ -163,13 +163,13 @@ struct ReplayFigureTests {
       $0.givesKeyframesBackTwice = way.doubles
     }
     let sent = call.checker.projector?.played.filter { $0.codec == .vp8 }.map(\.payload) ?? []
-    let places = Dictionary(uniqueKeysWithValues: zip(sent, 0...))
-    let came = call.received.filter { $0.codec == .vp8 }.compactMap { places[$0.payload] }
+    let positions = Dictionary(uniqueKeysWithValues: zip(sent, 0...))
+    let came = call.received.filter { $0.codec == .vp8 }.compactMap { positions[$0.payload] }
     let first = try #require(came.first)
     var seen: Set<Int> = []
     var overtaken = 0
-    for place in came where seen.insert(place).inserted {
-      if place < came.prefix(while: { $0 != place }).max() ?? 0 { overtaken += 1 }
+    for position in came where seen.insert(position).inserted {
+      if position < came.prefix(while: { $0 != position }).max() ?? 0 { overtaken += 1 }
     }
     let account = try #require(peer.returned)
     print(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The same call twice")
 struct ReplayTests {
-  /// A line that does all that an impairment can do, both ways, from when the connection stands.
+  /// A path that does all that an impairment can do, both ways, from when the connection stands.
   private static let badPath =
     "20ms: loss=5%,burst=2,delay=40ms,jitter=20ms,reorder=2%; 1200ms: loss=2%,rate=600kbit; 2s: receive: loss=8%,delay=60ms"
 
@@ -26,7 +26,7 @@ struct ReplayTests {
     return pairs.first { $0 != $1 }.map { "'\($0)' against '\($1)'" } ?? "one is longer"
   }
 
-  @Test("the same seed gives the same report, byte for byte, whoever offers and whatever comes back")
+  @Test("the same seed gives the same report, byte for byte, anyone who offers and whatever comes back")
   func sameSeed() throws {
     for comesBack in [false, true] {
       let change = { (plan: inout ReplayCall.Plan) in
@@ -63,7 +63,7 @@ struct ReplayTests {
     #expect(isSame, "\(difference(one, other))")
   }
 
-  @Test("no step comes before one that it needs, whoever offers", arguments: [1, 2, 3, 4, 5, 6])
+  @Test("no step comes before one that it needs, anyone who offers", arguments: [1, 2, 3, 4, 5, 6])
   func order(seed: UInt64) throws {
     var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath, checkerOffers: seed.isMultiple(of: 2))
     plan.filmStart = .milliseconds(100)

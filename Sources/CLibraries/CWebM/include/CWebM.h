@@ -4,7 +4,7 @@
 // one 64 KiB buffer and one block, no exception crosses the border, and no allocation follows a size that the file
 // only claims.
 //
-// Left out on purpose: seeking (Cues), chapters, tags, attachments, alpha planes (BlockAdditions).
+// Skipped on purpose: seeking (Cues), chapters, tags, attachments, alpha planes (BlockAdditions).
 
 #ifndef CWEBM_H
 #define CWEBM_H

@@ -37,45 +37,45 @@ struct LaneSeries {
   /// the lowest and the highest value of each bucket are kept, at their own times.
   var pieces: [[Point]] {
     let length = bucketLength(limit: values.count <= Self.pointLimit ? Self.pointLimit : Self.pointLimit / 2)
-    let places = stride(from: 0, to: values.count, by: length).flatMap { start in
+    let positions = stride(from: 0, to: values.count, by: length).flatMap { start in
       extremes(start..<min(start + length, values.count))
     }
-    let longest = Self.longestGap(between: places, atLeast: length)
+    let longest = Self.longestGap(between: positions, atLeast: length)
     var pieces: [[Point]] = []
     var before: Int?
-    for place in places {
-      guard let value = values[place] else { continue }
-      if before.map({ place - $0 > longest }) ?? true { pieces.append([]) }
-      pieces[pieces.count - 1].append(Point(time: (Double(place) + 0.5) * step, value: value))
-      before = place
+    for position in positions {
+      guard let value = values[position] else { continue }
+      if before.map({ position - $0 > longest }) ?? true { pieces.append([]) }
+      pieces[pieces.count - 1].append(Point(time: (Double(position) + 0.5) * step, value: value))
+      before = position
     }
     return pieces
   }
 
-  /// The same, each value going on until the next, as far as the line does: for a lane whose values come seldom.
+  /// The same, each value continuing until the next, as far as the line does: for a lane whose values come seldom.
   var held: LaneSeries {
-    let places = values.indices.filter { values[$0] != nil }
-    let longest = Self.longestGap(between: places, atLeast: 1)
+    let positions = values.indices.filter { values[$0] != nil }
+    let longest = Self.longestGap(between: positions, atLeast: 1)
     var held = values
-    for (place, next) in zip(places, places.dropFirst()) where next - place <= longest {
-      for step in place + 1..<next { held[step] = values[place] }
+    for (position, next) in zip(positions, positions.dropFirst()) where next - position <= longest {
+      for step in position + 1..<next { held[step] = values[position] }
     }
     return LaneSeries(name: name, step: step, values: held)
   }
 
   /// How many steps apart two values may be to be of one piece.
-  private static func longestGap(between places: [Int], atLeast length: Int) -> Int {
-    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.sorted()
+  private static func longestGap(between positions: [Int], atLeast length: Int) -> Int {
+    let gaps = zip(positions, positions.dropFirst()).map { $1 - $0 }.sorted()
     return gaps.isEmpty ? 1 : max(length, gaps[gaps.count / 2]) * 5 / 2
   }
 
   /// Where the lowest and the highest value of some steps are, in order.
-  private func extremes(_ places: Range<Int>) -> [Int] {
-    let known = places.compactMap { place in values[place].map { (place: place, value: $0) } }
+  private func extremes(_ positions: Range<Int>) -> [Int] {
+    let known = positions.compactMap { position in values[position].map { (position: position, value: $0) } }
     guard let low = known.min(by: { $0.value < $1.value }), let high = known.max(by: { $0.value < $1.value }) else {
       return []
     }
-    return low.place == high.place ? [low.place] : [low.place, high.place].sorted()
+    return low.position == high.position ? [low.position] : [low.position, high.position].sorted()
   }
 
   /// The lowest and the highest value of each of at most so many buckets of equal length.
@@ -104,7 +104,7 @@ struct LaneSeries {
   }
 
   /// The stretches in which a value is what it must not be; steps of which nothing is known part no stretch.
-  func stretches(where isBad: (Double) -> Bool) -> [Interval] {
+  func intervals(where isBad: (Double) -> Bool) -> [Interval] {
     var found: [Interval] = []
     var current: ClosedRange<Int>?
     func end() {
@@ -121,8 +121,8 @@ struct LaneSeries {
     return found
   }
 
-  private func range(_ places: Range<Int>) -> (low: Double, high: Double)? {
-    let known = values[places].compactMap { $0 }
+  private func range(_ positions: Range<Int>) -> (low: Double, high: Double)? {
+    let known = values[positions].compactMap { $0 }
     guard let low = known.min(), let high = known.max() else { return nil }
     return (low, high)
   }

@@ -9,7 +9,7 @@ struct TimelineBands {
 
   var name: String
   var look: Look
-  var stretches: [(start: Double, duration: Double, text: String)]
+  var intervals: [(start: Double, duration: Double, text: String)]
   /// For example "3, 2.41 s in all".
   var summary: String
 
@@ -17,20 +17,20 @@ struct TimelineBands {
   static let limit = 200
 
   /// Nil when there was no such stretch.
-  init?(_ name: String, _ look: Look, _ stretches: IntervalSummary?) {
-    guard let stretches, stretches.count > 0, !stretches.list.isEmpty else { return nil }
+  init?(_ name: String, _ look: Look, _ intervals: IntervalSummary?) {
+    guard let intervals, intervals.count > 0, !intervals.list.isEmpty else { return nil }
     self.name = name
     self.look = look
-    self.stretches = stretches.list.prefix(Self.limit).map { stretch in
-      let reason = stretch.reason.map { ", because " + Self.clause($0) } ?? ""
+    self.intervals = intervals.list.prefix(Self.limit).map { interval in
+      let reason = interval.reason.map { ", because " + Self.clause($0) } ?? ""
       return (
-        stretch.start, stretch.duration,
-        "\(ReportFigure.seconds(stretch.duration)) from \(ReportFigure.time(stretch.start)) on\(reason)"
+        interval.start, interval.duration,
+        "\(ReportFigure.seconds(interval.duration)) from \(ReportFigure.time(interval.start)) on\(reason)"
       )
     }
     summary =
-      stretches.count == 1
-      ? ReportFigure.seconds(stretches.total) : "\(stretches.count), \(ReportFigure.seconds(stretches.total)) in all"
+      intervals.count == 1
+      ? ReportFigure.seconds(intervals.total) : "\(intervals.count), \(ReportFigure.seconds(intervals.total)) in all"
   }
 
   /// What was done to packets on purpose, in one direction; nil when nothing was.
@@ -44,7 +44,7 @@ struct TimelineBands {
       default: "Line impaired"
       }
     look = .impaired
-    stretches = notes.prefix(Self.limit).map { note in
+    intervals = notes.prefix(Self.limit).map { note in
       let (start, end) = (ReportFigure.time(note.start), note.end ?? end)
       return (
         note.start, max(0, end - note.start),
@@ -69,15 +69,15 @@ extension CheckReport {
 }
 
 extension PeerReport {
-  /// The rows of marked stretches; those that did not occur are left out.
+  /// The rows of marked stretches; those that did not occur are skipped.
   var bands: [TimelineBands] {
     [
       TimelineBands("Freezes", .freeze, video?.freezes),
       TimelineBands("Black", .black, video?.black),
-      TimelineBands("Same picture", .still, video?.frozen),
+      TimelineBands("Same frame", .still, video?.frozen),
       TimelineBands("Silence", .silent, audio?.silence),
-      TimelineBands("Clipped sound", .clipped, audio?.clipped),
-      TimelineBands("Missing sound", .gap, audio?.gaps),
+      TimelineBands("Clipped audio", .clipped, audio?.clipped),
+      TimelineBands("Missing audio", .gap, audio?.gaps),
     ].compactMap { $0 }
   }
 }

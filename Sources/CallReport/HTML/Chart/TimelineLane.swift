@@ -18,7 +18,7 @@ struct TimelineLane {
   /// What the lowest and the highest edge stand for.
   var low: Double
   var high: Double
-  /// What a rule asks for, in the unit of the values.
+  /// What a rule requests, in the unit of the values.
   var limits: [Double] = []
   /// The measurements that are judged by what is drawn here.
   var measurements: [String] = []

@@ -1,4 +1,4 @@
-/// How much goes through: the bitrate that the receiver says it got, smoothed by how far each sample can be believed
+/// How much goes through: the bitrate that the receiver says it got, smoothed by how far each sample can be trusted
 /// (libwebrtc's BitrateEstimator).
 package struct AcknowledgedBitrateEstimator: Sendable {
   /// The window of the first sample and of later ones, in microseconds of the receiver's clock.

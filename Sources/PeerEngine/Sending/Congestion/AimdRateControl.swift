@@ -5,7 +5,7 @@ package import Media
 package struct AimdRateControl: Sendable {
   /// What is left of the rate that goes through when the line is full.
   private static let decrease = 0.85
-  /// The growth in a second, and that of a line that has never been full: the natural logarithms of 1.08 and of 2.
+  /// The growth in a second, and that of a path that has never been full: the natural logarithms of 1.08 and of 2.
   private static let growth = 0.076_961
   private static let firstGrowth = 0.693_147
   private static let packetBits = 1_200.0 * 8
@@ -75,7 +75,7 @@ package struct AimdRateControl: Sendable {
   ) {
     if let range = capacity.range, let acknowledged, acknowledged > range.upperBound { capacity.reset() }
     guard let acknowledged, let lastChange else { return }
-    // Whoever sends little learns little, and a keyframe's short burst proves nothing.
+    // Anyone who sends little learns little, and a keyframe's short burst proves nothing.
     let limit = min(acknowledged, sent) * 1.5 + 10_000
     guard rate < limit else { return }
     let seconds = min(1, (now - lastChange).seconds)

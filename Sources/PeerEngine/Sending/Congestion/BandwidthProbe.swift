@@ -1,10 +1,10 @@
 package import Media
 
-/// Tries for a moment whether the line takes more: a few packets at a higher rate, and how fast they arrive
+/// Tries for a moment whether the path carries more: a few packets at a higher rate, and how fast they arrive
 /// (draft-ietf-rmcat-gcc-02 leaves it open; libwebrtc's ProbeController and ProbeBitrateEstimator).
 ///
 /// ```
-///           due, and a picture leaves           all sent              told of, or waited for in vain
+///           due, and a frame leaves           all sent              told of, or waited for in vain
 ///   idle ──────────────────────────► sending ───────────► awaiting ──────────────────────────────► idle
 /// ```
 package struct BandwidthProbe: Sendable {
@@ -96,7 +96,7 @@ package struct BandwidthProbe: Sendable {
     state = .idle
     lastWasFilled = burst.isFilled
     next = now + pause
-    // What is proved is no more than was tried, though a burst at its beginning may have been faster.
+    // What is proved is at most was tried, though a burst at its beginning may have been faster.
     return Self.rate(of: burst.arrivals).map { min($0, burst.rate) }
   }
 

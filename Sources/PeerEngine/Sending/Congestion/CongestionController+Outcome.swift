@@ -2,13 +2,13 @@ package import Media
 
 /// What follows.
 extension CongestionController {
-  /// What the line takes, in bits a second, where it is known to take no more than it must; nil while it has taken all that it
+  /// What the path carries, in bits a second, where it is known to take at most it must; nil while it has taken all that it
   /// was given.
   package var knownLimit: Double? {
     configuration.sourceFollows || judgement == .reports || saturation.isSaturated ? likelyLimit : nil
   }
 
-  /// What the line is likely to take at the most, in bits a second; nil while it has shown no limit.
+  /// What the line is likely to take at most, in bits a second; nil while it has shown no limit.
   package var likelyLimit: Double? {
     switch judgement {
     case .delay: rateControl.hasFallen && lineRate < ceiling * 0.9 ? lineRate : nil
@@ -20,7 +20,7 @@ extension CongestionController {
   package func pace(mediaRate: Double) -> Double? {
     if judgement == .reports, likelyLimit == nil { return nil }
     let usual = lineRate * Self.headroom
-    // On a line that has never been full a keyframe need not wait.
+    // On a path that has never been full a keyframe need not wait.
     if likelyLimit == nil {
       return max(usual, hasFeedback && !rateControl.hasFallen ? Self.widePace : Self.unlimitedPace)
     }
@@ -29,7 +29,7 @@ extension CongestionController {
 
   /// Bytes that may leave before there is more feedback; nil for any number.
   ///
-  /// Without it a line that suddenly becomes narrow would be given far too much before the first feedback tells.
+  /// Without it a path that suddenly becomes narrow would be given far too much before the first feedback tells.
   package mutating func room(now: MonotonicInstant) -> Int? {
     guard isWatched else { return roomOfUnwatched(now: now) }
     guard hasFeedback else { return nil }
@@ -38,7 +38,7 @@ extension CongestionController {
     return Int(rate / 8 * max(0, span.seconds)) + 2_400 - log.inFlight(now: now)
   }
 
-  /// What a recorded source begins with may not fill a narrow line for seconds before the first feedback tells of it.
+  /// What a recorded source begins with may not fill a low bandwidth for seconds before the first feedback reports it.
   private mutating func roomOfUnwatched(now: MonotonicInstant) -> Int? {
     guard judgement == .delay, let firstSent else { return nil }
     // A receiver that agreed to feedback and sends none.
@@ -56,7 +56,7 @@ extension CongestionController {
     if let active = probe.active { return active.rate }
     guard isSending, judgement == .delay, probe.isDue(isUrgent: needsMore, now: now), isCalm else { return nil }
     let own = media.bitrate(now: now)
-    // Whoever does not use what there is needs no more.
+    // Anyone who does not use what there is needs no more.
     let isOfUse = !hasFeedback || own > estimate / 2 || needsMore
     guard estimate < configuration.maximumBitrate * 0.95, isOfUse else { return nil }
     let rate = min(estimate * (hasFeedback ? 2 : 3), configuration.maximumBitrate)
@@ -80,19 +80,19 @@ extension CongestionController {
     let bitrate = min(
       max((estimate - repeated) * share, configuration.minimumBitrate), configuration.maximumBitrate)
     let target = Target(bitrate: Int(bitrate), fractionLost: lossBound.fractionLost)
-    if let told {
-      let change = Double(target.bitrate - told.target.bitrate) / Double(max(1, told.target.bitrate))
+    if let reported {
+      let change = Double(target.bitrate - reported.target.bitrate) / Double(max(1, reported.target.bitrate))
       guard abs(change) >= Self.notableChange else { return nil }
-      guard change < 0 || now - told.time >= Self.shortestInterval else { return nil }
+      guard change < 0 || now - reported.time >= Self.shortestInterval else { return nil }
     }
-    told = (target, now)
+    reported = (target, now)
     return target
   }
 
   /// The target that was told last.
-  package var target: Int? { told?.target.bitrate }
+  package var target: Int? { reported?.target.bitrate }
 
-  /// The share that the receiver lost of late, 0 to 1.
+  /// The share that the receiver lost recently, 0 to 1.
   package var fractionLost: Double { lossBound.fractionLost }
 
   /// How long the fastest of the newest packets waited on their way.

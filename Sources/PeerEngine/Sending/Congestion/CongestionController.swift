@@ -6,20 +6,20 @@ import RTP
 /// With transport-wide feedback the delay of packets tells, and loss bounds what it says; a probe now and then shows
 /// whether there is room for more. Without it the receiver's word (REMB) and its reports of loss have to do.
 ///
-/// Left out on purpose: congestion control by the receiver (draft-ietf-rmcat-gcc-02, 3), ECN, and pushing back what was
+/// Skipped on purpose: congestion control by the receiver (draft-ietf-rmcat-gcc-02, 3), ECN, and pushing back what was
 /// sent over several transports.
 package struct CongestionController: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// Bits a second: the target never leaves these limits.
     package var minimumBitrate: Double = 50_000
     package var maximumBitrate: Double = 2_500_000
-    /// What is believed of a line of which nothing is known.
+    /// What is trusted of a line of which nothing is known.
     package var startBitrate: Double = 600_000
-    /// The same for a source that cannot wait: a recorded one begins with all pictures since the last keyframe.
+    /// The same for a source that cannot wait: a recorded one begins with all frames since the last keyframe.
     package static let startBitrateOfRecording: Double = 1_600_000
 
     /// Whether the source follows what it is told. One that does not is let through until the line is seen not to carry it;
-    /// then it is paced so that what is too much waits here, where whole pictures can be left out.
+    /// then it is paced so that what is too much waits here, where whole frames can be skipped.
     package var sourceFollows = true
 
     package init() {}
@@ -46,9 +46,9 @@ package struct CongestionController: Sendable {
   static let harmlessBacklog: Duration = .milliseconds(250)
   /// In how long what is beyond should be gone.
   static let drainTime = 0.4
-  /// How many times faster than the line's rate packets leave: the pictures of a live source are not all of one size.
+  /// How many times faster than the line's rate packets leave: the frames of a live source are not all of one size.
   static let headroom = 2.5
-  /// The same on a line that is known to be narrow: what leaves faster queues there, and sound would wait behind pictures.
+  /// The same on a path that is known to be narrow: what leaves faster queues there, and audio would wait behind frames.
   static let narrowHeadroom = 1.6
   /// The least bits a second at which packets leave as long as the line is not known to be narrow, and when all that came
   /// before went through it at once.
@@ -59,9 +59,9 @@ package struct CongestionController: Sendable {
   /// How much more than the estimate a probe has to prove. The little above it is for the slow growth to find: who has the
   /// most of a line must not win more by probing.
   static let usefulProof = 1.2
-  /// How long after a probe that proved more the delay's slope says nothing: larger pictures take longer by themselves.
+  /// How long after a probe that proved more the delay's slope says nothing: larger frames take longer by themselves.
   static let unrestAfterProof: Duration = .milliseconds(600)
-  /// A round trip that is longer than the shortest by this much, where feedback tells no more than that.
+  /// A round trip that is longer than the shortest by this much, where feedback tells at most that.
   static let fullQueue: Duration = .milliseconds(100)
 
   package let configuration: Configuration
@@ -93,7 +93,7 @@ package struct CongestionController: Sendable {
   var retransmissions = RateCounter(shortestWindow: .seconds(1))
   var lossCounts: [UInt32: (highest: UInt32, lost: Int)] = [:]
   var ceiling: Double
-  var told: (target: Target, time: MonotonicInstant)?
+  var reported: (target: Target, time: MonotonicInstant)?
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration

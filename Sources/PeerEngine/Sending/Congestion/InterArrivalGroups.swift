@@ -1,8 +1,8 @@
 import Media
 import RTP
 
-/// Joins packets that left together into groups, and tells how much longer one group took than the one before it
-/// (draft-ietf-rmcat-gcc-02, 5.2 and 5.3): single packets of one picture queue behind each other whatever the line does.
+/// Joins packets that left together into groups, and says how much longer one group took than the one before it
+/// (draft-ietf-rmcat-gcc-02, 5.2 and 5.3): single packets of one frame queue behind each other whatever the line does.
 package struct InterArrivalGroups: Sendable {
   /// What changed from one group to the next, in milliseconds.
   package struct Change: Sendable, Hashable {

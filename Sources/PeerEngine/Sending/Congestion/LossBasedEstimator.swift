@@ -7,7 +7,7 @@ package struct LossBasedEstimator: Sendable {
   private static let sample = 20
   private static let interval: Duration = .milliseconds(500)
   private static let little = 0.02
-  /// What is still taken for the line's own when no queue builds.
+  /// What is still treated as the line's own when no queue builds.
   private static let usual = 0.08
   private static let much = 0.10
   /// In a second.
@@ -16,7 +16,7 @@ package struct LossBasedEstimator: Sendable {
 
   /// Bits a second.
   package private(set) var rate: Double
-  /// The share that was lost of late, 0 to 1.
+  /// The share that was lost recently, 0 to 1.
   package private(set) var fractionLost = 0.0
 
   /// Whether loss has ever lowered the rate.
@@ -70,7 +70,7 @@ package struct LossBasedEstimator: Sendable {
   /// Takes a rate that was measured to go through.
   package mutating func proved(_ rate: Double) { self.rate = max(self.rate, rate) }
 
-  /// The round trip tells of a full queue, where nothing finer is known.
+  /// The round trip reports a full queue, where nothing finer is known.
   package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
     rate = max(min(rate, sent) * 0.85, limits.lowerBound)
     lastDecrease = now

@@ -6,7 +6,7 @@ package import Media
 package struct QueueDelayEstimator: Sendable {
   private static let bucket: Duration = .seconds(2)
   private static let bucketCount = 10
-  /// Packets that tell of the present.
+  /// Packets that report the present.
   private static let newest = 2
   /// A queue this long is harmless.
   package static let harmless: Duration = .milliseconds(40)
@@ -69,7 +69,7 @@ package struct QueueDelayEstimator: Sendable {
 /// The least of what came in the last buckets.
 private struct SlidingMinimum: Sendable {
   private var buckets: [Int64?]
-  private var place = 0
+  private var position = 0
 
   init(count: Int) {
     buckets = Array(repeating: nil, count: count)
@@ -78,16 +78,16 @@ private struct SlidingMinimum: Sendable {
   var minimum: Int64? { buckets.lazy.compactMap(\.self).min() }
 
   mutating func add(_ value: Int64) {
-    buckets[place] = buckets[place].map { min($0, value) } ?? value
+    buckets[position] = buckets[position].map { min($0, value) } ?? value
   }
 
   mutating func reset(to value: Int64) {
-    for place in buckets.indices { buckets[place] = nil }
-    buckets[place] = value
+    for position in buckets.indices { buckets[position] = nil }
+    buckets[position] = value
   }
 
   mutating func advance() {
-    place = (place + 1) % buckets.count
-    buckets[place] = nil
+    position = (position + 1) % buckets.count
+    buckets[position] = nil
   }
 }

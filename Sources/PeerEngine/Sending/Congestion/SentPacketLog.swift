@@ -79,20 +79,20 @@ package struct SentPacketLog: Sendable {
 
   /// Notes that a packet leaves.
   package mutating func sent(number: UInt16, size: Int, probe: Int? = nil, now: MonotonicInstant) {
-    let place = unwrapper.unwrap(number)
+    let position = unwrapper.unwrap(number)
     total += Int64(size)
-    let entry = Entry(number: place, sent: now, size: size, total: total, probe: probe)
+    let entry = Entry(number: position, sent: now, size: size, total: total, probe: probe)
     if entries.isEmpty { entries = Array(repeating: Entry(sent: now), count: Self.capacity) }
-    entries[slot(place)] = entry
-    if settledNumber == nil { settledNumber = place - 1 }
-    newest = place
+    entries[slot(position)] = entry
+    if settledNumber == nil { settledNumber = position - 1 }
+    newest = position
   }
 
-  /// Takes in a feedback; packets that it tells of a second time are left out.
+  /// Takes in a feedback; packets that it reports a second time are skipped.
   package mutating func received(_ feedback: TransportFeedback) -> Report {
     var report = Report()
     guard let newest else { return report }
-    let base = unwrapper.place(of: feedback.baseSequenceNumber)
+    let base = unwrapper.position(of: feedback.baseSequenceNumber)
     let end = min(newest, base + Int64(feedback.packetStatusCount) - 1)
     guard base > newest - Int64(Self.capacity), end >= base else { return report }
     for arrival in feedback.arrivals {
@@ -100,7 +100,7 @@ package struct SentPacketLog: Sendable {
       var units = lastArrival + Int64(Int32(truncatingIfNeeded: arrival.time &- lastArrival))
       // Feedback that leaps by days each time would lead out of the numbers at last.
       if units.magnitude > Self.maximumClock { units = 0 }
-      let number = unwrapper.place(of: arrival.sequenceNumber)
+      let number = unwrapper.position(of: arrival.sequenceNumber)
       guard let entry = entry(number), !entry.hasArrived else { continue }
       lastArrival = units
       entries[slot(number)].hasArrived = true

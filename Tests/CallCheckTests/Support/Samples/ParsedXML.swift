@@ -4,7 +4,7 @@ import Foundation
   import FoundationXML
 #endif
 
-/// XML read by libxml2: whoever reads a report has such a parser.
+/// XML read by libxml2: anyone who reads a report has such a parser.
 final class ParsedXML: NSObject, XMLParserDelegate {
   struct Element {
     var name: String

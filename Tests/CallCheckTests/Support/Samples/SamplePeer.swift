@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import CallCheck
 
-/// A peer of a made-up call of 25 pictures a second.
+/// A peer of a made-up call of 25 frames a second.
 struct SamplePeer {
   var id: String
   /// Seconds, of which media comes from 1.1 s on.
@@ -71,13 +71,13 @@ struct SamplePeer {
       decodeErrors: 0, framesBeforeKeyframe: 1,
       sizes: [.init(time: 1.13, width: 320, height: 180), .init(time: 3.2, width: 640, height: 360)], sizeChanges: 1,
       brightness: 112,
-      freezes: stretches([Interval(start: freeze.start, duration: freeze.duration, reason: freeze.reason.rawValue)]),
+      freezes: intervals([Interval(start: freeze.start, duration: freeze.duration, reason: freeze.reason.rawValue)]),
       black: IntervalSummary(), frozen: IntervalSummary())
     report.audio = AudioReport(
       start: 1.15, duration: length - 1.15, packets: Int(length * 50), bitrate: 32_100, channels: 2, decodeErrors: 0,
       level: -22.4, peak: -6.1, concealed: 0.06,
-      silence: stretches([Interval(start: 14.2, duration: 0.4, reason: nil)]),
-      clipped: IntervalSummary(), gaps: stretches([Interval(start: freeze.start, duration: 0.06, reason: "lost")]))
+      silence: intervals([Interval(start: 14.2, duration: 0.4, reason: nil)]),
+      clipped: IntervalSummary(), gaps: intervals([Interval(start: freeze.start, duration: 0.06, reason: "lost")]))
     report.skew = SkewReport(
       source: .pattern, total: Spread(count: 19, p50: skew, p95: skew + 0.003, worst: skew + 0.006),
       sender: skew - 0.012,
@@ -134,14 +134,14 @@ struct SamplePeer {
       loss: lossAtFreeze > 0 ? 0.021 : 0.004, finalLoss: 0.0037)
   }
 
-  private func stretches(_ list: [Interval]) -> IntervalSummary {
-    var stretches = IntervalSummary()
-    stretches.count = list.count
-    stretches.list = list
-    stretches.total = list.reduce(0) { $0 + $1.duration }
-    stretches.longest = list.map(\.duration).max() ?? 0
-    stretches.ratio = stretches.total / length
-    return stretches
+  private func intervals(_ list: [Interval]) -> IntervalSummary {
+    var intervals = IntervalSummary()
+    intervals.count = list.count
+    intervals.list = list
+    intervals.total = list.reduce(0) { $0 + $1.duration }
+    intervals.longest = list.map(\.duration).max() ?? 0
+    intervals.ratio = intervals.total / length
+    return intervals
   }
 
   private var thumbnails: [Thumbnail] {

@@ -16,7 +16,7 @@ enum SampleReport {
       results: results(of: peer, fps: 24.9, freeze: 0.12, skew: 0.011, latency: 0.143, loss: 0.004))
   }
 
-  /// A call of two: one peer's picture freezes for two seconds after a loss, and its sound is 300 ms late.
+  /// A call of two: one peer's frame freezes for two seconds after a loss, and its audio is 300 ms late.
   static var failed: CheckReport {
     let good = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
     var bad = SamplePeer(
@@ -35,7 +35,7 @@ enum SampleReport {
     return report
   }
 
-  /// A call that never came about: the peer offered only mDNS names.
+  /// A call that never was established: the peer offered only mDNS names.
   static var neverCameAbout: CheckReport {
     var steps = CallSteps()
     steps.seen = 0.412
@@ -147,8 +147,8 @@ enum SampleReport {
         sentence: "Media came from 2 peers at the same time.")
     ].filter { _ in skew < 0.1 } + [
       result(
-        "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first picture was there 1.02 s after the peer was seen."),
-      result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) pictures a second came."),
+        "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first frame was there 1.02 s after the peer was seen."),
+      result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) frames a second came."),
       result(
         "video.freeze.longest <= 500ms", freeze, 0.5, "s", ReportFigure.seconds(freeze),
         "The longest freeze took \(ReportFigure.seconds(freeze)), from \(worst?.start ?? 0) s on, because \(reason)."),
@@ -157,12 +157,12 @@ enum SampleReport {
       result(
         "av.skew.p95 <= 80ms", skew, 0.08, "s", ReportFigure.seconds(skew),
         skew < 0.1
-          ? "Sound and pictures were at most 11 ms apart."
-          : "The sound is 302 ms late. Of that 290 ms were there when the sender stamped its packets: look at the app's capture."
+          ? "Audio and video were at most 11 ms apart."
+          : "The audio is 302 ms late. Of that 290 ms were there when the sender stamped its packets: look at the app's capture."
       ),
       result(
         "latency.p95 <= 250ms", latency, 0.25, "s", ReportFigure.seconds(latency),
-        "95 of 100 pictures took at most that."),
+        "95 of 100 frames took at most that."),
       result(
         "loss <= 5%", loss, 0.05, "", ReportFigure.share(loss),
         "Of both tracks \(ReportFigure.share(loss)) did not come at the first try."),
@@ -179,7 +179,7 @@ enum SampleReport {
           sentence: "Longest freeze: 120 ms before, 2.03 s now."),
         .init(
           measurement: "av.skew.p95", peer: peer, before: 0.012, now: 0.302, unit: "s",
-          sentence: "Sound against pictures: 12 ms before, 302 ms now."),
+          sentence: "Audio against frames: 12 ms before, 302 ms now."),
         .init(
           measurement: "loss", peer: peer, before: 0.003, now: 0.021, unit: "",
           sentence: "Loss: 0.3 % before, 2.1 % now."),
@@ -187,7 +187,7 @@ enum SampleReport {
       better: [
         .init(
           measurement: "video.firstFrame", peer: peer, before: 1.7, now: 1.02, unit: "s",
-          sentence: "Time to the first picture: 1.70 s before, 1.02 s now.")
+          sentence: "Time to the first frame: 1.70 s before, 1.02 s now.")
       ],
       newFailures: [
         .init(rule: "video.freeze.longest <= 500ms", peer: peer), .init(rule: "av.skew.p95 <= 80ms", peer: peer),

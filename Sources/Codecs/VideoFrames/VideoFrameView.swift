@@ -1,0 +1,63 @@
+import CVPX
+package import Media
+
+/// A look at a decoded frame where the decoder keeps it. It is valid only inside the closure that was given it.
+package struct VideoFrameView {
+  package let size: VideoSize
+  package let luma: Plane
+  package let blue: Plane
+  package let red: Plane
+
+  /// One plane: `height` rows, each `width` bytes long and `stride` bytes after the one before.
+  package struct Plane {
+    package let bytes: UnsafePointer<UInt8>
+    package let width: Int
+    package let height: Int
+    package let stride: Int
+
+    package subscript(x: Int, y: Int) -> UInt8 {
+      (0..<width).contains(x) && (0..<height).contains(y) ? bytes[y * stride + x] : 0
+    }
+
+    /// The mean of every value.
+    package var average: Double {
+      var sum = 0
+      for y in 0..<height {
+        for x in 0..<width { sum += Int(bytes[y * stride + x]) }
+      }
+      return Double(sum) / Double(max(1, width * height))
+    }
+
+    var copy: [UInt8] {
+      var all = [UInt8]()
+      all.reserveCapacity(width * height)
+      for y in 0..<height { all.append(contentsOf: UnsafeBufferPointer(start: bytes + y * stride, count: width)) }
+      return all
+    }
+  }
+
+  init?(_ image: vpx_image_t) {
+    guard image.fmt == VPX_IMG_FMT_I420, let y = image.planes.0, let u = image.planes.1, let v = image.planes.2 else {
+      return nil
+    }
+    let width = Int(image.d_w)
+    let height = Int(image.d_h)
+    let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
+    self.size = VideoSize(width: width, height: height)
+    self.luma = Plane(bytes: y, width: width, height: height, stride: Int(image.stride.0))
+    self.blue = Plane(bytes: u, width: halfWidth, height: halfHeight, stride: Int(image.stride.1))
+    self.red = Plane(bytes: v, width: halfWidth, height: halfHeight, stride: Int(image.stride.2))
+  }
+
+  /// The mean brightness: 16 is black, 235 white.
+  package var brightness: Double { luma.average }
+
+  /// The same frame, to be kept.
+  package var copy: VideoFrame {
+    var videoFrame = VideoFrame(size: size)
+    videoFrame.luma = luma.copy
+    videoFrame.blue = blue.copy
+    videoFrame.red = red.copy
+    return videoFrame
+  }
+}

@@ -1,0 +1,44 @@
+internal import ICE
+internal import Media
+internal import NIOCore
+package import NetworkEmulation
+
+/// What comes between engines and sockets when lines are impaired on purpose. Otherwise it is never called.
+extension PeerDemultiplexer {
+  /// Whether a datagram that came to a socket reaches its engine now; if not, it is lost or comes later.
+  func arrives(
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+  ) -> Bool {
+    guard let engine = owner(of: datagram, from: remote, to: local) else { return true }
+    return impaired?.passes(
+      .init(
+        datagram: datagram, local: local, remote: remote, direction: .receive, participant: engine.participant),
+      now: now) ?? true
+  }
+
+  /// Whether an action is to be carried out now; if not, it was a datagram, which is lost or leaves later.
+  func leaves(_ action: PeerConnection.Action, _ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
+    guard case .transmit(let datagram, let local, let remote) = action else { return true }
+    return impaired?.passes(
+      .init(datagram: datagram, local: local, remote: remote, direction: .send, participant: participant),
+      now: now) ?? true
+  }
+
+  /// Lets those continue that have come to the end of their line.
+  func releaseDatagrams(now: ContinuousClock.Instant, carryOut: (PeerConnection.Action, ParticipantID) -> Void) {
+    while let queuedDatagram = impaired?.next(now: now) {
+      switch queuedDatagram.direction {
+      case .send:
+        carryOut(
+          .transmit(queuedDatagram.datagram, from: queuedDatagram.local, to: queuedDatagram.remote),
+          queuedDatagram.participant)
+      case .receive:
+        var datagram = queuedDatagram.datagram
+        deliver(&datagram, from: queuedDatagram.remote, to: queuedDatagram.local, now: MonotonicInstant(now))
+      }
+    }
+  }
+
+  /// Takes what we have sent and is still on its way.
+  package func takeHeldDatagrams() -> [NetworkEmulator.QueuedDatagram] { impaired?.takeSent() ?? [] }
+}

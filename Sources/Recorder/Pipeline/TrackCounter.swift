@@ -1,0 +1,154 @@
+import Media
+
+/// Counts what is written of one track, and finds its gaps.
+struct TrackCounter: Sendable {
+  /// Size changes that are listed; a sender that changes with every frame must not fill the memory.
+  private static let maximumList = 1_000
+  /// A hole in the audio that nobody named is named when it is longer than this; a sender's timestamps may be off a little.
+  static let shortestSilence = Duration.milliseconds(60)
+  /// The same for frames, which come as seldom as their sender likes.
+  static let shortestPause = Duration.seconds(1)
+
+  private var track: RecordingManifest.Track
+  private var log = GapLog()
+  private var first: Duration?
+  private var last = Duration.zero
+  private var frameDuration = Duration.milliseconds(33)
+  /// When the last frame that came ends; what the recorder made is skipped.
+  private var cameUntil: Duration?
+  /// How much the recorder has made since then.
+  private var repaired = Duration.zero
+  private var wasSilent = false
+  /// When the last frame ends.
+  private(set) var end = Duration.zero
+
+  init(codec: Codec) {
+    track = RecordingManifest.Track(codec: codec)
+    if codec.kind == .video {
+      track.keyframes = 0
+      track.sizes = []
+    }
+  }
+
+  /// The track's entry so far.
+  ///
+  /// - Parameters:
+  ///   - written: what of the track is in files; nil for all that was counted.
+  ///   - lastGaps: what is missing behind the last frame, at the end of a call.
+  ///   - leftOut: what of that was skipped because memory was full.
+  ///   - leftOutUntil: where the last frame of that would lie.
+  ///   - isHeldUp: whether what is not in files is not on its way there, but held up by the disk.
+  func entry(
+    written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [], leftOut: MediaGap? = nil,
+    leftOutUntil: Duration? = nil,
+    isHeldUp: Bool = false
+  ) -> RecordingManifest.Track {
+    var log = log
+    var entry = track
+    let first = first ?? .zero
+    var writtenEnd = end
+    if let written, written.frames < track.frames {
+      entry.frames = written.frames
+      if entry.keyframes != nil { entry.keyframes = written.keyframes }
+      writtenEnd = max(first, written.end)
+    }
+    for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
+    if leftOut != nil || isHeldUp && writtenEnd < end {
+      var gap = leftOut ?? MediaGap(.diskStalled)
+      gap.framesDropped += Int(clamping: track.frames - entry.frames)
+      log.add(
+        gap, start: writtenEnd, duration: max(end, leftOutUntil ?? end) - writtenEnd, isListed: true)
+      entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
+    }
+    entry.start = first.roundedSeconds
+    entry.duration = (writtenEnd - first).roundedSeconds
+    entry.gaps = log.gaps
+    entry.gapTotals = log.totals
+    return entry
+  }
+
+  /// Frames whose places are settled.
+  var frames: UInt64 { track.frames }
+  /// Packets that all gaps so far report.
+  var packetsInGaps: UInt64 { log.packets }
+
+  /// Counts a frame, which is taken to last as long as the one before it.
+  mutating func count(_ timestamped: TimestampedFrame) {
+    let frame = timestamped.frame
+    findGap(before: timestamped)
+    if first != nil, frame.gap == nil { frameDuration = min(timestamped.position - last, .seconds(1)) }
+    advance(to: timestamped, length: frameDuration)
+    guard frame.codec.kind == .video, frame.isKeyframe else { return }
+    track.keyframes = (track.keyframes ?? 0) + 1
+    guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }
+    if listed.last?.width != size.width || listed.last?.height != size.height {
+      track.sizes?.append(.init(time: timestamped.position.roundedSeconds, width: size.width, height: size.height))
+    }
+  }
+
+  /// Counts an audio packet, and with it the most channels seen.
+  ///
+  /// - Parameters:
+  ///   - length: how long it is heard.
+  ///   - isSilent: whether it only says that there is silence.
+  mutating func count(_ timestamped: TimestampedFrame, channels: Int, length: Duration, isSilent: Bool) {
+    if timestamped.repair == nil {
+      findGap(before: timestamped)
+      repaired = .zero
+      wasSilent = isSilent
+    } else {
+      repaired += length
+    }
+    advance(to: timestamped, length: length)
+    track.channels = max(track.channels ?? 0, channels)
+  }
+
+  private mutating func advance(to timestamped: TimestampedFrame, length: Duration) {
+    first = first ?? timestamped.position
+    last = timestamped.position
+    end = max(end, timestamped.position + length)
+    track.frames += 1
+    if timestamped.repair == nil { cameUntil = timestamped.position + length }
+  }
+
+  private mutating func findGap(before timestamped: TimestampedFrame) {
+    let begin = min(cameUntil ?? timestamped.position, timestamped.position)
+    let hole = timestamped.position - begin
+    if let gap = timestamped.frame.gap {
+      // Where nothing is missing the gap is the wait, and that is not seen on the time line.
+      if gap.reason == .recoveredLate {
+        log.add(gap, start: timestamped.position, duration: gap.delay)
+      } else {
+        log.add(gap, start: begin, duration: hole, repaired: min(repaired, hole))
+      }
+    } else if timestamped.frame.codec.kind == .audio {
+      guard hole > Self.shortestSilence else { return }
+      log.add(MediaGap(wasSilent ? .dtx : .senderPaused), start: begin, duration: hole)
+    } else if hole > max(Self.shortestPause, frameDuration * 3) {
+      log.add(MediaGap(.senderPaused), start: begin, duration: hole)
+    }
+  }
+}
+
+/// The frames of a track that are in files: all up to one of them.
+struct WrittenFrameCounts: Sendable, Hashable {
+  var frames: UInt64 = 0
+  var keyframes: UInt64 = 0
+  /// Where the first of them begins and the last one ends, on the participant's time line.
+  var start = Duration.zero
+  var end = Duration.zero
+
+  /// Takes in the next frame.
+  mutating func add(isKeyframe: Bool, start: Duration, end: Duration) {
+    add(WrittenFrameCounts(frames: 1, keyframes: isKeyframe ? 1 : 0, start: start, end: end))
+  }
+
+  /// Takes in the frames of another file of the same track.
+  mutating func add(_ other: WrittenFrameCounts) {
+    if other.frames == 0 { return }
+    start = frames > 0 ? min(start, other.start) : other.start
+    end = frames > 0 ? max(end, other.end) : other.end
+    frames += other.frames
+    keyframes += other.keyframes
+  }
+}

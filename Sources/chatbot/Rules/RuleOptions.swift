@@ -1,0 +1,145 @@
+import ArgumentParser
+import CallCheck
+import FoundationEssentials
+
+/// What is expected of a call or a recording, and where the verdict goes; the same for `check` and `inspect`.
+struct RuleOptions: ParsableArguments {
+  /// What the peers send.
+  enum Content: String, ExpressibleByArgument, CaseIterable {
+    case any, pattern, returned
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "A rule, like 'video.fps >= 24'; repeatable. Given rules replace the default rules, unless "
+        + "one of them is “\(RuleList.ownName)”. (default: rules that the verdict lists)",
+      valueName: "rule"))
+  var expect: [String] = []
+
+  @Option(
+    help: ArgumentHelp("A file with a list of rules, in YAML.", valueName: "file"), completion: .file())
+  var expectFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What the peers send: anything, the test pattern, or our own media. It determines the default rules.",
+      valueName: "any|pattern|returned"))
+  var content = Content.any
+
+  @Flag(help: "Peers send no audio.")
+  var noAudio = false
+
+  @Flag(help: "Peers send no video.")
+  var noVideo = false
+
+  @Option(
+    help: ArgumentHelp("Write the report as JSON; - means standard output.", valueName: "file|-"),
+    completion: .file())
+  var json: String?
+
+  @Option(
+    help: ArgumentHelp("Write the verdict as JUnit XML; - means standard output.", valueName: "file|-"),
+    completion: .file())
+  var junit: String?
+
+  @Option(
+    help: ArgumentHelp("Write a self-contained HTML page; - means standard output.", valueName: "file|-"),
+    completion: .file())
+  var html: String?
+
+  @Option(
+    help: ArgumentHelp("Compare with an earlier report written by --json.", valueName: "file"),
+    completion: .file())
+  var baseline: String?
+
+  @Flag(help: "List the measurements that rules can use.")
+  var measurements = false
+
+  /// The rules that were given, or the program's own.
+  func rules() throws -> RuleList {
+    var rules = try given()
+    if let expectFile {
+      do {
+        rules.add(try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest)))
+      } catch let error as RulesFile.ParseError {
+        throw ValidationError("--expect-file \(expectFile): \(error)")
+      }
+    }
+    return rules.isEmpty ? .own : rules
+  }
+
+  /// The rules of the command line alone.
+  private func given() throws -> RuleList {
+    var rules = RuleList()
+    for text in expect {
+      do {
+        try rules.add(text)
+      } catch {
+        throw ValidationError("--expect '\(text)': \(error)")
+      }
+    }
+    return rules
+  }
+
+  /// The report to compare with; nil when none was given.
+  func baselineReport() throws -> CheckReport? {
+    guard let baseline else { return nil }
+    do {
+      return try CheckReport(parsing: Array(try Self.text(of: baseline, longest: Self.maximumReport).utf8))
+    } catch let error as CheckReport.ReadingError {
+      throw ValidationError("--baseline \(baseline): \(error)")
+    }
+  }
+
+  /// - Parameter peers: how many are expected.
+  func expectation(peers: Int) -> CheckExpectation {
+    let pattern: CheckExpectation.Pattern =
+      switch content {
+      case .any: .none
+      case .pattern: .played
+      case .returned: .returned
+      }
+    return CheckExpectation(peers: peers, audio: !noAudio, video: !noVideo, pattern: pattern)
+  }
+
+  /// What is to be written, and where.
+  var outputs: CheckOutputs { CheckOutputs(json: json, junit: junit, html: html) }
+
+  private static let maximumReport = 64 << 20
+
+  private static func text(of path: String, longest: Int) throws -> String {
+    let bytes: Data
+    do throws(BoundedFile.ReadError) {
+      bytes = try BoundedFile.read(path, longest: longest)
+    } catch {
+      throw ValidationError(error.sentence)
+    }
+    guard let text = String(bytes: bytes, encoding: .utf8) else {
+      throw ValidationError("\(path) is no text in UTF-8.")
+    }
+    return text
+  }
+
+  func validate() throws {
+    if noAudio, noVideo { throw ValidationError("Without audio and video there is nothing to judge.") }
+    let files = [json, junit, html].compactMap(\.self)
+    if files.count(where: { $0 == CheckOutputs.standardOutput }) > 1 {
+      throw ValidationError("Only one of --json, --junit and --html can go to standard output (-).")
+    }
+    let paths = Set(files.map { URL(fileURLWithPath: $0).standardizedFileURL.path })
+    if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
+    // A mistake is told before anybody is disturbed; what stands in files is read once, when all begins.
+    _ = try given()
+  }
+}
+
+/// What `--measurements` prints.
+enum MeasurementList {
+  static var text: String {
+    let width = Measurement.catalogue.map(\.name.count).max() ?? 0
+    return Measurement.catalogue.map { measurement in
+      let name = measurement.name + String(repeating: " ", count: width - measurement.name.count)
+      return "\(name)  (\(measurement.unit.example))\n    \(measurement.meaning)"
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,220 @@
+import ICE
+import Media
+import NIOCore
+import RTP
+import Signalling
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("A call between two engines")
+struct PeerConnectionCallTests {
+  @Test("connects within 60 ms over a line of 1 ms and carries media both ways, unchanged")
+  func connectsAndCarriesMedia() throws {
+    var pair = try EnginePair()
+    pair.call()
+    try pair.run(until: \.areConnected)
+    #expect(pair.now - pair.start < .milliseconds(60))
+    let sent = pair.exchangeMedia(for: .seconds(3))
+    pair.run(for: .milliseconds(500))
+    for codec in Codec.allCases {
+      expectSame(pair.bob.frames.payloads(codec), sent.fromAlice.payloads(codec))
+      expectSame(pair.alice.frames.payloads(codec), sent.fromBob.payloads(codec))
+    }
+    #expect(sent.fromAlice.payloads(.vp8).count == 90)
+    #expect(pair.alice.engine.statistics.protectionProfile == "AEAD_AES_128_GCM")
+    #expect(pair.bob.engine.statistics.datagramsRefused == 0)
+  }
+
+  @Test("connects within 100 ms with a peer that drops checks until it has our answer")
+  func firstCheckLost() throws {
+    var pair = try EnginePair()
+    // As Pion does, whose first checks come every 20 ms after that.
+    pair.signallingDelay = .milliseconds(10)
+    var dropped = 0
+    let isDropped = { () -> Bool in
+      dropped += 1
+      return dropped == 1
+    }
+    pair.carries = { datagram, toBob in toBob || PacketKind.of(datagram) != .stun || !isDropped() }
+    pair.call()
+    try pair.run(until: \.areConnected)
+    #expect(pair.now - pair.start < .milliseconds(100))
+    #expect(dropped > 1)
+  }
+
+  @Test("frames carry their owner and rising times, and keyframes their size")
+  func framesAreDescribed() throws {
+    var pair = try EnginePair()
+    pair.call()
+    try pair.run(until: \.areConnected)
+    _ = pair.exchangeMedia(for: .seconds(1))
+    let frames = pair.bob.frames
+    #expect(Set(frames.map(\.owner.text)) == ["alice"])
+    for codec in Codec.allCases {
+      let ticks = frames.filter { $0.codec == codec }.map(\.time.ticks)
+      let steps = Set(zip(ticks.dropFirst(), ticks).map { $0 - $1 })
+      #expect(steps == [codec == .vp8 ? 3_000 : 960])
+    }
+    #expect(frames.first { $0.codec == .vp8 }?.isKeyframe == true)
+    #expect(frames.first { $0.codec == .vp8 }?.size == VideoSize(width: 640, height: 480))
+  }
+
+  @Test("a side that only receives gets media, and sends none")
+  func oneWay() throws {
+    var pair = try EnginePair(bobSends: [])
+    pair.call()
+    try pair.run(until: \.areConnected)
+    let sent = pair.exchangeMedia(for: .seconds(1))
+    #expect(pair.bob.frames.payloads(.opus).count >= sent.fromAlice.payloads(.opus).count - 1)
+    #expect(pair.alice.frames.count == 0)
+  }
+
+  @Test("a side that takes audio only gets audio only, anyone who offers", arguments: [true, false])
+  func audioOnly(offersAlice: Bool) throws {
+    var pair = try EnginePair(offersAlice: offersAlice, offersBob: !offersAlice, bobReceives: [.audio])
+    if offersAlice { pair.call() } else { pair.bob.engine.offer(now: pair.now) }
+    try pair.run(until: \.areConnected)
+    let sent = pair.exchangeMedia(for: .seconds(1))
+    #expect(pair.bob.frames.payloads(.opus).count >= sent.fromAlice.payloads(.opus).count - 1)
+    #expect(pair.bob.frames.payloads(.vp8).isEmpty)
+    // It sends both, all the same.
+    #expect(pair.alice.frames.payloads(.opus).count >= sent.fromBob.payloads(.opus).count - 1)
+    #expect(!pair.alice.frames.payloads(.vp8).isEmpty)
+  }
+
+  @Test("connects when candidates come two seconds late and the SDP names none")
+  func lateCandidates() throws {
+    var pair = try EnginePair()
+    var held: [SignallingMessage] = []
+    pair.relay = { message, _ in
+      switch message {
+      case .offer(let sdp): [.offer(sdp.withoutCandidates)]
+      case .answer(let sdp): [.answer(sdp.withoutCandidates)]
+      case .candidate: []
+      }
+    }
+    pair.call()
+    pair.run(for: .seconds(2))
+    #expect(!pair.areConnected)
+    held = pair.alice.events.compactMap(\.candidate)
+    #expect(!held.isEmpty)
+    for message in held { pair.deliverToBob(message) }
+    try pair.run(until: \.areConnected, within: .seconds(1))
+  }
+
+  @Test("connects when one side never names an address")
+  func peerReflexiveOnly() throws {
+    var pair = try EnginePair()
+    pair.relay = { message, toBob in
+      guard toBob else { return [message] }
+      switch message {
+      case .offer(let sdp): return [.offer(sdp.withoutCandidates)]
+      case .answer, .candidate: return []
+      }
+    }
+    pair.call()
+    try pair.run(until: \.areConnected, within: .seconds(1))
+  }
+
+  @Test("candidates that overtake the offer are kept for it")
+  func candidatesBeforeOffer() throws {
+    var pair = try EnginePair()
+    pair.relay = { message, toBob in
+      if case .candidate = message { return toBob ? [] : [message] }
+      return [message]
+    }
+    pair.bob.engine.received(
+      .candidate(
+        TrickledCandidate(candidate: "candidate:1 1 udp 2122260223 10.0.0.1 5000 typ host", mid: "0", mLineIndex: 0)),
+      now: pair.now)
+    pair.call()
+    try pair.run(until: \.areConnected, within: .seconds(1))
+  }
+
+  @Test("when both offer at once, one gives way and the call comes about")
+  func glare() throws {
+    var pair = try EnginePair(offersBob: true)
+    pair.alice.engine.offer(now: pair.now)
+    pair.bob.engine.offer(now: pair.now)
+    try pair.run(until: \.areConnected, within: .seconds(2))
+    let sent = pair.exchangeMedia(for: .seconds(1))
+    pair.run(for: .milliseconds(300))
+    expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
+    expectSame(pair.alice.frames.payloads(.vp8), sent.fromBob.payloads(.vp8))
+  }
+
+  @Test("two controlling agents settle their conflict and connect")
+  func roleConflict() throws {
+    var pair = try EnginePair(offersAlice: true, offersBob: true)
+    pair.call()
+    try pair.run(until: \.areConnected, within: .seconds(2))
+  }
+
+  @Test("a call survives a second offer from either side, without a gap in its media")
+  func renegotiation() throws {
+    var pair = try EnginePair()
+    pair.call()
+    try pair.run(until: \.areConnected)
+    var sent = pair.exchangeMedia(for: .seconds(1)).fromAlice
+    pair.bob.engine.offer(now: pair.now)
+    pair.run(for: .milliseconds(50))
+    #expect(pair.areConnected)
+    pair.call()
+    pair.run(for: .milliseconds(50))
+    #expect(pair.areConnected)
+    pair.run(for: .milliseconds(300))
+    expectSame(pair.bob.frames.payloads(.vp8), sent.payloads(.vp8))
+    let before = pair.bob.frames.count
+    sent = pair.exchangeMedia(for: .seconds(1), seed: 9).fromAlice
+    pair.run(for: .milliseconds(300))
+    #expect(pair.bob.frames.count > before)
+  }
+
+  @Test("a goodbye ends the other side at once")
+  func goodbye() throws {
+    var pair = try EnginePair()
+    pair.call()
+    try pair.run(until: \.areConnected)
+    pair.alice.engine.close(CloseReason(.closedByUs, "We leave."), now: pair.now)
+    pair.run(for: .milliseconds(20))
+    #expect(pair.alice.engine.state == .closed)
+    #expect(pair.bob.engine.state == .closed)
+    #expect(pair.bob.events.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
+  }
+
+  @Test("thirty seconds without an answer end the call; ten do not")
+  func consentIsLost() throws {
+    var pair = try EnginePair()
+    pair.call()
+    try pair.run(until: \.areConnected)
+    pair.carries = { _, _ in false }
+    pair.run(for: .seconds(10))
+    #expect(pair.alice.engine.state == .disconnected)
+    pair.carries = { _, _ in true }
+    pair.run(for: .seconds(10))
+    #expect(pair.areConnected)
+    pair.carries = { _, _ in false }
+    pair.run(for: .seconds(40))
+    #expect(pair.alice.engine.state == .failed)
+    #expect(pair.bob.engine.state == .failed)
+  }
+}
+
+extension PeerEvent {
+  var candidate: SignallingMessage? {
+    if case .signal(let message) = self, case .candidate = message { message } else { nil }
+  }
+
+  var problem: String? {
+    if case .problem(let sentence) = self { sentence } else { nil }
+  }
+}
+
+extension String {
+  var withoutCandidates: String {
+    split(separator: "\r\n").filter { !$0.hasPrefix("a=candidate") }.joined(separator: "\r\n") + "\r\n"
+  }
+}

@@ -1,0 +1,137 @@
+import Media
+import NIOCore
+import Signalling
+import TestSupport
+import Testing
+
+@testable import BotPeer
+@testable import ICE
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("Floods")
+struct FloodTests {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
+    let call = SwitchboardCall(seed: 71)
+    let anna = try HonestParticipant(in: call)
+    return (try ScriptedPeer(in: call), anna)
+  }
+
+  /// An address that nobody is at; another for each number.
+  private func elsewhere(_ number: Int) -> TransportAddress {
+    TransportAddress(ip: .v4(0xC633_6400 &+ UInt32(number / 50_000)), port: UInt16(1_024 + number % 50_000))
+  }
+
+  /// A Binding request as the guest would send it, or with another password.
+  private func request(to mallory: ScriptedPeer, number: UInt64, isForged: Bool = false) throws -> ByteBuffer {
+    var generator = SeededGenerator(seed: number)
+    let ours = try #require(mallory.engine?.agent.localCredentials)
+    let theirs = try #require(mallory.call.guests[mallory.id]?.engine.agent.localCredentials)
+    var request = STUNMessage(.request, transactionID: .random(using: &generator))
+    request.username = "\(ours.usernameFragment):\(theirs.usernameFragment)"
+    request.priority = 1
+    request.iceControlling = 1
+    request.usesCandidate = number % 2 == 0
+    return request.sealed(key: isForged ? Array("a password of somebody".utf8) : Array(ours.password.utf8))
+  }
+
+  @Test("of Binding requests with a wrong password, or for nobody, get no answer at all")
+  func forgedRequests() throws {
+    let (mallory, anna) = try scene()
+    var noise = ByteBuffer(repeating: 0, count: 20)
+    noise.setInteger(UInt32(0x0001_0000), at: 0)
+    noise.setInteger(UInt32(0x2112_A442), at: 4)
+    for number in 0..<2_000 {
+      mallory.call.datagram(try request(to: mallory, number: UInt64(number), isForged: true), from: elsewhere(number))
+      mallory.call.datagram(noise, from: elsewhere(number))
+      if number % 200 == 0 { mallory.call.run(for: .milliseconds(10)) }
+    }
+    mallory.call.run(for: .seconds(2))
+    #expect(mallory.call.stray.datagrams == 0)
+    #expect(mallory.engine?.agent.statistics.requestsRejected == 2_000)
+    #expect(mallory.engine?.state == .connected)
+    anna.expectUnharmed()
+  }
+
+  @Test("of Binding requests with the right password from everywhere are answered once each, and little else leaves")
+  func authenticRequests() throws {
+    let (mallory, anna) = try scene()
+    var bytes = 0
+    for number in 0..<2_000 {
+      let request = try request(to: mallory, number: UInt64(number))
+      bytes += request.readableBytes
+      mallory.call.datagram(request, from: elsewhere(number))
+      if number % 50 == 0 { mallory.call.run(for: .milliseconds(10)) }
+    }
+    mallory.call.run(for: .seconds(10))
+    let stray = mallory.call.stray
+    print("measured: 2,000 authentic checks from elsewhere: \(bytes) bytes came, \(stray.bytes) left")
+    #expect(stray.bytes < bytes)
+    #expect((mallory.engine?.agent.remoteCandidates.count ?? 0) <= 50)
+    #expect((mallory.engine?.agent.checkList.pairs.count ?? 0) <= 100)
+    #expect(mallory.engine?.state == .connected)
+    anna.expectUnharmed()
+  }
+
+  @Test("that borrow addresses make us send there at most a standard agent would")
+  func amplification() throws {
+    let mallory = try ScriptedPeer(in: SwitchboardCall(seed: 73))
+    var bytes = 0
+    for number in 0..<20 {
+      let request = try request(to: mallory, number: UInt64(number))
+      bytes += request.readableBytes
+      mallory.call.datagram(request, from: elsewhere(number))
+    }
+    mallory.call.run(for: .seconds(60))
+    let stray = mallory.call.stray
+    print("measured: 20 authentic checks from borrowed addresses: \(bytes) bytes came, \(stray.bytes) left for them")
+    // An answer, and a check that is sent seven times (RFC 8489, 6.2.1: Rc).
+    #expect(stray.datagrams <= 20 * 8)
+  }
+
+  @Test("of ClientHellos get no answer from elsewhere, and change nothing from the participant's own address")
+  func clientHellos() throws {
+    let (mallory, anna) = try scene()
+    let hello = try DTLSConnection(role: .client, identity: DTLSIdentity(), expecting: [])
+    hello.start()
+    let datagrams = hello.takeDatagrams()
+    #expect(!datagrams.isEmpty)
+    for number in 0..<10_000 {
+      for datagram in datagrams {
+        mallory.call.datagram(datagram, from: elsewhere(number))
+        if number % 10 == 0 { mallory.sendRaw(datagram) }
+      }
+      if number % 200 == 0 { mallory.call.run(for: .milliseconds(10)) }
+    }
+    #expect(mallory.call.stray.datagrams == 0)
+    let sent = mallory.sendVideoFrame(0, isKeyframe: true)
+    mallory.call.run(for: .seconds(1))
+    #expect(mallory.videoFrames == [sent])
+    anna.expectUnharmed()
+  }
+
+  @Test("of candidates are bounded, and a call comes about in the midst of one", arguments: [true, false])
+  func candidates(beforeOffer: Bool) throws {
+    let call = SwitchboardCall(seed: 72)
+    let anna = try HonestParticipant(in: call)
+    var mallory: ScriptedPeer?
+    if !beforeOffer { mallory = try ScriptedPeer(in: call) }
+    for number in 0..<10_000 {
+      let address = elsewhere(number)
+      let text = "candidate:\(number) 1 udp \(number) \(address.ip) \(address.port) typ host"
+      call.signal(.candidate(TrickledCandidate(candidate: text, mid: "0", mLineIndex: 0)), from: "mallory")
+      if number % 500 == 0 { call.run(for: .milliseconds(10)) }
+    }
+    let peer = try mallory ?? ScriptedPeer(in: call)
+    call.run(for: .seconds(2))
+    #expect((peer.engine?.agent.remoteCandidates.count ?? 0) <= 50)
+    #expect((peer.engine?.agent.waitingCandidates.count ?? 0) <= 50)
+    let sent = peer.sendVideoFrame(0, isKeyframe: true)
+    call.run(for: .seconds(1))
+    #expect(peer.videoFrames == [sent])
+    // At most so many checks as there are candidates and repeats.
+    print("measured: 10,000 candidates: \(call.stray.datagrams) datagrams left for them")
+    #expect(call.stray.datagrams < 50 * 26)
+    anna.expectUnharmed()
+  }
+}

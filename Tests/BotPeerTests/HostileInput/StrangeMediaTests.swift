@@ -1,0 +1,171 @@
+import Media
+import NIOCore
+import RTP
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("A participant whose media is strange")
+struct StrangeMediaTests {
+  private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
+    let call = SwitchboardCall(seed: 51)
+    let anna = try HonestParticipant(in: call)
+    return (try ScriptedPeer(in: call), anna)
+  }
+
+  /// Expects that the call continues, and that a keyframe and what follows it still come out, on any source.
+  private func expectUsable(_ mallory: ScriptedPeer, from number: Int, ssrc: UInt32? = nil) {
+    var sent: [ByteBuffer] = []
+    for position in 0..<5 {
+      sent.append(mallory.sendVideoFrame(number + position, isKeyframe: position == 0, ssrc: ssrc))
+    }
+    // What is missing before them is waited for first.
+    mallory.call.run(for: .seconds(4))
+    #expect(mallory.engine?.state == .connected)
+    expectSame(Array(mallory.videoFrames.suffix(5)), sent)
+  }
+
+  @Test("changes its source again and again: each source's frames come out")
+  func changesSource() throws {
+    let (mallory, anna) = try scene()
+    var sent: [ByteBuffer] = []
+    for source in 0..<20 {
+      for position in 0..<10 {
+        sent.append(
+          mallory.sendVideoFrame(source * 10 + position, isKeyframe: position == 0, ssrc: 0xABC0_0000 + UInt32(source)))
+      }
+    }
+    mallory.call.run(for: .seconds(1))
+    expectSame(mallory.videoFrames, sent)
+    expectUsable(mallory, from: 300, ssrc: 0xABC0_0000 + 19)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends each packet from a source of its own: nothing comes of it, and nothing is harmed")
+  func thousandsOfSources() throws {
+    let (mallory, anna) = try scene()
+    for source in UInt32(0)..<2_000 {
+      mallory.send(mallory.packet(.video, ByteBuffer(bytes: [0x10, 0x11]), timestamp: source, ssrc: source &+ 77))
+      if source % 50 == 0 { mallory.call.run(for: .milliseconds(10)) }
+    }
+    #expect((mallory.engine?.media.receiving.count ?? 0) <= 2)
+    expectUsable(mallory, from: 400)
+    anna.expectUnharmed()
+  }
+
+  @Test("changes the size every 2 s: each keyframe tells its own")
+  func changesSize() throws {
+    let (mallory, anna) = try scene()
+    let sizes = [(320, 240), (640, 480), (160, 120), (1_280, 720), (2, 2), (1, 1)].map {
+      VideoSize(width: $0.0, height: $0.1)
+    }
+    for (turn, size) in sizes.enumerated() {
+      for position in 0..<60 { mallory.sendVideoFrame(turn * 60 + position, isKeyframe: position == 0, size: size) }
+    }
+    mallory.call.run(for: .milliseconds(500))
+    let frames = mallory.call.frames(of: mallory.name).filter { $0.codec == .vp8 }
+    #expect(frames.count == 360)
+    #expect(frames.compactMap(\.size) == sizes)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends nothing but padding: no frame, no loss, and the frames after it come out")
+  func onlyPadding() throws {
+    let (mallory, anna) = try scene()
+    for number in UInt32(0)..<250 {
+      mallory.send(mallory.packet(.video, ByteBuffer(), timestamp: number * 90, marker: false, padding: 255))
+      mallory.send(mallory.packet(.video, ByteBuffer(), timestamp: number * 90, marker: false, padding: 1))
+      mallory.call.run(for: .milliseconds(20))
+    }
+    #expect(mallory.videoFrames.count == 0)
+    #expect(mallory.engine?.statistics.received[.video]?.packetsLost == 0)
+    #expect(mallory.engine?.statistics.received[.video]?.packetsRequested == 0)
+    expectUsable(mallory, from: 10)
+    anna.expectUnharmed()
+  }
+
+  @Test("stops in the middle of a frame: the half does not come out, and the next keyframe does")
+  func stopsInMidFrame() throws {
+    let (mallory, anna) = try scene()
+    let first = mallory.sendVideoFrame(0, isKeyframe: true)
+    let half = mallory.videoFrame(1, isKeyframe: false, packets: 6)
+    for packet in half.packets.prefix(3) { mallory.send(packet) }
+    mallory.call.run(for: .seconds(6))
+    #expect(mallory.videoFrames == [first])
+    expectUsable(mallory, from: 200)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends Opus of 0 bytes, of 2.5 ms and of 120 ms: what is a packet comes out as it is")
+  func strangeAudio() throws {
+    let (mallory, anna) = try scene()
+    // RFC 6716, 3.1: CELT, fullband; 2.5 ms, then six frames of 20 ms in one packet of equal frames.
+    let short = ByteBuffer(bytes: [0xE0] + (0..<20).map { UInt8($0) })
+    let long = ByteBuffer(bytes: [0xFB, 0x06] + (0..<120).map { UInt8($0) })
+    var timestamp: UInt32 = 0
+    for _ in 0..<20 {
+      for (payload, ticks) in [(ByteBuffer(), 960), (short, 120), (long, 5_760)] as [(ByteBuffer, UInt32)] {
+        mallory.send(mallory.packet(.audio, payload, timestamp: timestamp, marker: false))
+        timestamp &+= ticks
+        mallory.call.run(for: .milliseconds(Int64(ticks) / 48))
+      }
+    }
+    mallory.call.run(for: .seconds(4))
+    #expect(mallory.audioChunks.filter { $0 == short }.count == 20)
+    #expect(mallory.audioChunks.filter { $0 == long }.count == 20)
+    #expect(mallory.audioChunks.allSatisfy { $0.readableBytes > 0 })
+    #expect(mallory.engine?.state == .connected)
+    anna.expectUnharmed()
+  }
+
+  @Test("says that its frame is 16383x16383: none comes out before a keyframe of a size that can be")
+  func enormousVideoFrame() throws {
+    let (mallory, anna) = try scene()
+    let enormous = VideoSize(width: 16_383, height: 16_383)
+    for number in 0..<10 { mallory.sendVideoFrame(number, isKeyframe: number % 5 == 0, size: enormous) }
+    mallory.call.run(for: .milliseconds(500))
+    #expect(mallory.videoFrames.count == 0)
+    #expect(mallory.engine?.statistics.received[.video]?.framesDropped == 10)
+    expectUsable(mallory, from: 50)
+    anna.expectUnharmed()
+  }
+
+  @Test("uses payload type 127 and others that nobody agreed to: nothing comes of it")
+  func unknownPayloadType() throws {
+    let (mallory, anna) = try scene()
+    mallory.sendVideoFrame(0, isKeyframe: true)
+    for type in [127, 0, 63, 77, 126] as [UInt8] {
+      for number in 1..<20 { mallory.sendVideoFrame(number, isKeyframe: true, ssrc: 0x1234_0000, payloadType: type) }
+    }
+    #expect(mallory.videoFrames.count == 1)
+    expectUsable(mallory, from: 100)
+    anna.expectUnharmed()
+  }
+
+  @Test("sends RTCP of 1 to 11 bytes, and RTCP that lies of its length, with its keys and without")
+  func shortControl() throws {
+    let (mallory, anna) = try scene()
+    for type in UInt8(192)...223 {
+      for count in 1...11 {
+        var bytes = ByteBuffer(bytes: [0x81, type, 0x00, 0x01] + [UInt8](repeating: 0xFF, count: 12))
+        bytes = ByteBuffer(bytes: bytes.readableBytesView.prefix(count))
+        mallory.sendRaw(bytes)
+        // libsrtp does not protect what has no whole header; the rest it does.
+        if count >= 8 { mallory.sendRaw(mallory.protected(bytes, isControl: true)) }
+      }
+      for words in [0, 1, 2, 5, 0xFF, 0xFFFF] as [UInt16] {
+        for count in [8, 12, 16, 28, 60] {
+          var bytes = ByteBuffer(bytes: [0x9F, type])
+          bytes.writeInteger(words)
+          bytes.writeRepeatingByte(0xA5, count: count - 4)
+          mallory.sendRaw(mallory.protected(bytes, isControl: true))
+        }
+      }
+      mallory.call.run(for: .milliseconds(5))
+    }
+    expectUsable(mallory, from: 0)
+    anna.expectUnharmed()
+  }
+}

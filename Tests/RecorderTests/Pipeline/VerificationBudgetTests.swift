@@ -1,0 +1,71 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import Recorder
+
+/// Frames that cost more to decode than a call has time for.
+@Suite("What verification may cost")
+struct VerificationBudgetTests {
+  private let start = MonotonicInstant.now
+
+  @Test("1920x1080 at 30 frames a second is verified without an end, also with a change of size every second")
+  func ordinary() {
+    var budget = VerificationBudget()
+    for index in 0..<30 * 60 {
+      let size = VideoSize(width: index / 30 % 2 == 0 ? 1_920 : 1_280, height: index / 30 % 2 == 0 ? 1_080 : 720)
+      let isAffordable = budget.spend(on: size, now: start + .milliseconds(index * 1_000 / 30))
+      #expect(isAffordable)
+    }
+  }
+
+  @Test("4096x4096 that changes with each of 100 frames a second is verified a few times a second")
+  func hostile() {
+    var budget = VerificationBudget()
+    let verified = (0..<1_000).count { index in
+      let size = VideoSize(width: index % 2 == 0 ? 4_096 : 4_080, height: 4_096)
+      return budget.spend(on: size, now: start + .milliseconds(index * 10))
+    }
+    print("measured: of 1,000 frames of 4096x4096 in 10 s, \(verified) are verified")
+    #expect((20...50).contains(verified))
+  }
+
+  @Test("of frames of 16x16 some thousand a second are verified, and of ten thousand no more")
+  func small() {
+    var budget = VerificationBudget()
+    let verified = (0..<100_000).count { index in
+      budget.spend(on: VideoSize(width: 16, height: 16), now: start + .microseconds(index * 100))
+    }
+    print("measured: of 100,000 frames of 16x16 in 10 s, \(verified) are verified")
+    #expect((10_000...42_000).contains(verified))
+  }
+
+  @Test("what builds on a frame that was not verified is not verified either, and the next affordable keyframe is")
+  func chain() throws {
+    let check = FrameVerifier(VerificationPool(threads: 0))
+    func unverified() -> UInt64 { check.counts.unverified[.video] ?? 0 }
+    let small = try TestMedia.videoFrames(1, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
+    // A keyframe's head and little else: enough to make libvpx allocate 4096x4096.
+    func large(_ width: Int, at seconds: Double) -> EncodedFrame {
+      let bytes: [UInt8] = [0x10, 0x00, 0x00, 0x9D, 0x01, 0x2A, UInt8(width & 0xFF), UInt8(width >> 8), 0x00, 0x10]
+      return EncodedFrame(
+        owner: ParticipantID("a"), codec: .vp8, time: MediaTime(ticks: 0, rate: 90_000),
+        payload: ByteBuffer(bytes: bytes),
+        isKeyframe: true, size: VideoSize(width: width, height: 4_096), arrival: start + .seconds(seconds))
+    }
+    for index in 0..<200 { check.examine(large(index % 2 == 0 ? 4_096 : 4_080, at: Double(index) / 100), now: start) }
+    #expect(unverified() > 150)
+    let before = unverified()
+    var frame = EncodedFrame(
+      owner: ParticipantID("a"), codec: .vp8, time: MediaTime(ticks: 0, rate: 90_000), payload: small[1].payload,
+      isKeyframe: false, size: nil, arrival: start + .seconds(2))
+    check.examine(frame, now: start)
+    #expect(unverified() == before + 1)
+    frame.payload = small[0].payload
+    frame.isKeyframe = true
+    frame.size = VideoSize(width: 64, height: 48)
+    frame.arrived = start + .seconds(3)
+    check.examine(frame, now: start)
+    #expect(unverified() == before + 1 && check.isIdle)
+  }
+}
