@@ -1,15 +1,15 @@
 #!/bin/bash
-# What recording and publishing cost: CPU time and memory per user, beside the floor (Benchmarks/floor.c), as a table.
-# Publishers are made by `chatbot load` in a process of their own; a user sends 1 Mb/s of VP8, 640x480, 30 frames a
-# second, and Opus: about 170 packets. Fails if a frame is lost at any number of users with `--verify off`, and if the
-# publishers do not keep up: with fewer packets than they should send everything costs less.
+# Measures the cost of recording and publishing: CPU time and memory for each user, next to the floor (Benchmarks/floor.c),
+# as a table. `chatbot load` runs the publishers in its own process. Each user sends 1 Mb/s of VP8, 640x480 at 30 frames a
+# second, and Opus: about 170 packets a second. The script fails if a frame is lost with `--verify off` at any number of
+# users, and if the publishers do not keep up: with fewer packets than expected everything costs less.
 #
-# The table is printed, and kept in Benchmarks/results.md with the machine, the date and the command. What receives for the
-# floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder has all of them.
-# Publishers run on the others.
+# The table is printed and stored in Benchmarks/results.md with the machine, the date and the command. The receiver of
+# the floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder uses all
+# processors. The publishers run on the others.
 #
 # Usage: scripts/bench.sh [USERS...]      1 10 50 100 by default
-#   BENCH_SECONDS=20    how long each is measured, after all are connected
+#   BENCH_SECONDS=20    the time of each measurement, after all are connected
 #   BENCH_PROGRAM=FILE  measures this program instead of building the one that `make install` installs
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ ticks=$(getconf CLK_TCK)
 
 say() { printf '%s\n' "$*" >&2; }
 
-# stop PROCESS: asks it to end and waits, 30 s at most.
+# stop PROCESS: sends SIGTERM and waits for at most 30 s.
 stop() {
   local tries
   kill -TERM "$1" 2>/dev/null || true
@@ -34,27 +34,27 @@ stop() {
   wait "$1" 2>/dev/null || true
 }
 
-# memory PROCESS: what of it is in RAM, in KiB.
+# memory PROCESS: its resident memory in KiB.
 memory() { awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"; }
 
 clock() { date +%s.%N; }
 
-# share TICKS SECONDS USERS: percent of one core for each user.
+# share TICKS SECONDS USERS: the CPU time of each user in percent of one core.
 share() { awk -v t="$1" -v s="$2" -v n="$3" -v hz="$ticks" 'BEGIN { printf "%.3f", 100 * t / hz / s / n }'; }
 
-# total FIELD FILE...: the sum of a whole number in all tracks of manifests.
+# total FIELD FILE...: the sum of an integer field over all tracks of manifests.
 total() {
   local field=$1
   shift
   cat "$@" | awk -v f="\"$field\"" '$1 == f && $3 ~ /^[0-9]+,?$/ { sub(",", "", $3); n += $3 } END { print n + 0 }'
 }
 
-# cut_off FILE...: frames that are incomplete because their sender left in the middle of them: gaps in which no packet is lost.
+# cut_off FILE...: frames that are incomplete because their sender left while sending them: gaps without a lost packet.
 cut_off() {
   cat "$@" | awk '$1 == "\"packets\"" { packets = $3 } $1 == "\"reason\"" && packets == "0," { n += 1 } END { print n + 0 }'
 }
 
-# media FILE...: what recordings hold for each second: packets and bits of a user, from their manifests.
+# media FILE...: the packets and bits of each second of a user's recording, from the manifests.
 media() {
   awk 'FNR == 1 { tracks = 0 }
     /^  "duration" :/ { seconds += $3 }
@@ -64,23 +64,23 @@ media() {
     END { if (seconds > 0) print packets / seconds, bits / seconds; else print 0, 0 }' "$@"
 }
 
-# carried: what has gone over the loopback interface so far, in bytes.
+# carried: the bytes received on the loopback interface so far.
 carried() { cat /sys/class/net/lo/statistics/rx_bytes; }
 
-# With each packet: the headers of Ethernet, IPv4, UDP and RTP, its extensions, the tag of SRTP.
+# The overhead of each packet: the headers of Ethernet, IPv4, UDP and RTP, its extensions, and the SRTP tag.
 overhead=82
 
-# One megabit a second, with a keyframe a second: the moving card of the sample, at a fixed rate.
+# Creates a file with 1 Mb/s and a keyframe each second: the moving test card of the sample at a fixed bitrate.
 make_sample() {
   timeout 120 ffmpeg -hide_banner -loglevel error -nostdin -y \
     -f lavfi -i "testsrc2=size=640x480:rate=30:duration=10,noise=alls=6:allf=t,format=yuv420p" \
     -f lavfi -i "aevalsrc=exprs='0.3*sin(2*PI*440*t)':sample_rate=48000:channel_layout=mono:duration=10,atrim=end_sample=479688" \
     -af asetpts=N+312 -c:v libvpx -b:v 1000k -minrate 1000k -maxrate 1000k -bufsize 1000k -deadline realtime -cpu-used 8 \
     -auto-alt-ref 0 -lag-in-frames 0 -g 30 -keyint_min 30 -c:a libopus -b:a 64k -vbr off -frame_duration 20 \
-    -f webm "$1" || fail "ffmpeg could not make the file that is published."
+    -f webm "$1" || fail "ffmpeg could not create the file for the publishers."
 }
 
-# measure_floor USERS: sets floor_cpu and floor_lost, and sender_floor, which is what sending costs.
+# measure_floor USERS: sets floor_cpu and floor_lost, and sender_floor, the cost of sending.
 measure_floor() {
   local receiver sender before after began ended sent_before sent_after
   start floor.log "${first_processor[@]}" "$folder/floor" receive "$floor_port" "$folder/floor.bin"
@@ -99,8 +99,8 @@ measure_floor() {
   floor_lost=$(awk '{ print $3 }' "$folder/floor.log")
 }
 
-# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost, packets_lost
-# and packet_rate, the packets that a publisher sent in a second.
+# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost,
+# packets_lost and packet_rate, the number of packets that a publisher sent each second.
 measure() {
   local room="bench-$1-$2" out="$folder/recordings-$1-$2" recorder load idle tries
   local before after load_before load_after began ended span packets bits share_sent carried_before carried_after
@@ -133,13 +133,13 @@ measure() {
   publisher_cpu=$(share $((load_after - load_before)) "$span" "$1")
   grep -q '"finished" : true' "$out"/*.json || fail "a recording of $1 users was not finished."
   [[ $(grep -l '"finished" : true' "$out"/*.json | wc -l) -eq $1 ]] || fail "there are not $1 finished recordings."
-  # A publisher that is late still sends every frame, so what tells is how much of a second's media left within a second.
+  # A late publisher still sends every frame, so the measure is how much of a second's media was sent within a second.
   read -r packets bits <<<"$(media "$out"/*.json)"
   share_sent=$(awk -v sent="$((carried_after - carried_before))" -v s="$span" -v n="$1" -v p="$packets" -v bits="$bits" \
     -v o="$overhead" 'BEGIN { printf "%.3f", sent / s / n / (bits / 8 + p * o + 1) }')
   packet_rate=$(awk -v p="$packets" -v s="$share_sent" 'BEGIN { printf "%.0f", p * s }')
   awk -v s="$share_sent" 'BEGIN { exit !(s >= 0.95) }' \
-    || fail "$1 publishers sent only $packet_rate packets a second each, where $packets were to be sent: they do not keep up."
+    || fail "$1 publishers sent only $packet_rate packets a second each instead of $packets: they do not keep up."
   packets_lost=$(total lost "$out"/*.json)
   frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
   frames=$(total frames "$out"/*.json)
@@ -153,7 +153,7 @@ allowed=$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)
 if (($(nproc) > 1)); then
   first=${allowed%%[-,]*}
   first_processor=(taskset --cpu-list "$first")
-  # The list without its first number: "0-3" becomes "1-3", "4,6" becomes "6".
+  # Remove the first number from the list: "0-3" becomes "1-3", "4,6" becomes "6".
   case $allowed in
     "$first"-*) others=$((first + 1))${allowed#"$first"} ;;
     *) others=${allowed#*,} ;;
@@ -166,7 +166,7 @@ if [[ -z $program ]]; then
   scripts/build.sh install --product chatbot >&2
   program=$(scripts/build.sh install --show-bin-path)/chatbot
 fi
-# shellcheck disable=SC2046 # The flags are to be split.
+# shellcheck disable=SC2046 # The flags must be split.
 cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
 sample=$folder/user.webm
 make_sample "$sample"
@@ -188,12 +188,12 @@ model=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
 times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1fx", a / b; else printf "-" }'; }
 
 {
-  printf '# What recording and publishing cost\n\n'
+  printf '# Cost of recording and publishing\n\n'
   printf '%s, %s, %d processors, %s GiB; %s.\n' "$(date -u +%F)" "$model" "$(nproc)" \
     "$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)" "$(uname -sr)"
   printf 'Command: `scripts/bench.sh %s`; %d s each, %d kb/s a user; load before: %s.\n\n' "${users[*]}" "$seconds" "$bits" \
     "$(cut -d ' ' -f 1-3 /proc/loadavg)"
-  printf 'Percent of one processor for each user, and as a multiple of the floor; MiB beyond those of an empty recorder.\n\n'
+  printf 'CPU time of each user in percent of one processor, and as a multiple of the floor; memory of each user beyond an empty recorder, in MiB.\n\n'
   printf '| %5s | %6s | %16s | %24s | %11s | %12s | %16s | %9s | %s |\n' users floor 'recorded' 'and decoded, share' 'memory' \
     'sender floor' 'publisher' 'packets/s' 'lost without decoding'
   printf '|%s\n' '------:|-------:|-----------------:|-------------------------:|------------:|-------------:|-----------------:|----------:|:--|'

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Builds as all tasks do, so that no task builds again what another has built: optimised, because what runs in real time must
-# keep up with a browser on the same two cores, and testable, because tests look inside the modules.
+# Builds in the same way for all tasks, so that no task repeats the build of another one: optimised, because real-time programs
+# must keep up with a browser on the same two cores, and testable, because the tests access internals of the modules.
 #
-# A program to install is built apart, into .build/install: with Swift's libraries inside, not testable, and without the checks
-# of exclusive access while it runs. Tests run with these checks, and what the compiler finds is an error in both builds.
+# The program for `install` is built separately in .build/install: with the Swift libraries linked in, not testable, and
+# without the runtime checks of exclusive access. The tests run with these checks, and violations found by the compiler
+# are errors in both builds.
 #
-# Usage: scripts/build.sh build|test|install [ARGUMENT...]    the arguments are those of `swift build` and `swift test`
+# Usage: scripts/build.sh build|test|install [ARGUMENT...]    arguments for `swift build` and `swift test`
 set -eu
 cd "$(dirname "$0")/.."
 what=$1

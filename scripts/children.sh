@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Programs that a script starts in the background, for scripts that measure: sourced by bench.sh and overload.sh. They write their
-# output into a temporary folder, and are ended with the script, however that ends.
+# Background programs of scripts that measure: sourced by bench.sh and overload.sh. The programs write their output into
+# a temporary folder and are killed when the script ends, in whatever way it ends.
 #
 # Sets `folder`, and traps EXIT, INT and TERM.
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-measuring.XXXXXX")
 children=()
 
-# fail SENTENCE: ends the script, with the last lines of what its programs said.
+# fail SENTENCE: ends the script and prints the last lines of its programs' logs.
 fail() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   local log
@@ -30,7 +30,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# start LOG COMMAND...: starts a program in the background; $! is its process.
+# start LOG COMMAND...: starts a program in the background; $! is its process id.
 start() {
   local log=$1
   shift
@@ -40,5 +40,5 @@ start() {
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# cpu PROCESS: its CPU time so far, user and system, in ticks (proc(5), fields 14 and 15).
+# cpu PROCESS: its user and system CPU time so far, in ticks (proc(5), fields 14 and 15).
 cpu() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }

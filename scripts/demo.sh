@@ -1,6 +1,6 @@
 #!/bin/bash
-# Shows the whole way once: a bot starts the embedded SkyRTC server and plays samples/test.webm into a room, a second
-# one records it for ten seconds, and ffmpeg decodes what was recorded. Exits 0 only if the recording is right.
+# Shows the whole path once: a bot starts the embedded SkyRTC server and plays samples/test.webm into a room, a second
+# bot records it for 10 s, and ffmpeg decodes the recording. Exits with 0 only if the recording is correct.
 #
 # Usage: scripts/demo.sh PROGRAM
 set -euo pipefail
@@ -25,7 +25,7 @@ fail() {
   exit 1
 }
 
-# Asks every child to leave, and makes those leave that have not after 5 s.
+# Sends SIGTERM to all children, and SIGKILL to those that still run after 5 s.
 clean_up() {
   local status=$? id tries
   trap - EXIT INT TERM
@@ -44,7 +44,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# start LOG ARGUMENT...: starts the program in the background; $! is its process.
+# start LOG ARGUMENT...: starts the program in the background; $! is its process id.
 start() {
   local log=$1
   shift
@@ -54,7 +54,7 @@ start() {
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# await_port PORT PROCESS WHAT: waits until somebody listens.
+# await_port PORT PROCESS WHAT: waits until a program listens on the port.
 await_port() {
   local tries
   for ((tries = 0; tries < 100; tries++)); do
@@ -65,24 +65,24 @@ await_port() {
   fail "$3 did not listen on port $1 within 10 s."
 }
 
-# A number with so many decimals: round 2 9.998 gives 10.00.
+# Prints a number with this many decimals: round 2 9.998 prints 10.00.
 round() { LC_ALL=C printf "%.$1f" "$2"; }
 
 mkdir -p "$folder"
 
-# The player starts the embedded server by itself when nobody listens on port 3000. Where that port is taken, the demo
-# does not meddle with what is there: it starts a server on another one.
+# The player itself starts the embedded server if no program listens on port 3000. If that port is in use, the demo
+# leaves that program alone and starts a server on another port.
 server=()
 port=3000
 if listens $port; then
   while listens $port; do port=$((port + 1)); done
-  say "Port 3000 is taken, so the demo's own server gets $port."
+  say "Port 3000 is in use, so the demo's server uses port $port."
   start server.log serve --port $port
   await_port $port $! "the server"
   server=(--server "ws://127.0.0.1:$port")
 fi
 
-say "1. A bot plays $sample, round and round, in room \"demo\"."
+say "1. A bot plays $sample in a loop in room \"demo\"."
 start player.log --room demo --play "$sample" --loop "${server[@]}"
 player=$!
 await_port $port $player "the player"
@@ -104,31 +104,31 @@ for file in "$ogg" "$manifest"; do [[ -s $file ]] || fail "$file is missing."; d
 
 for file in "$webm" "$ogg"; do
   errors=$(timeout 60 ffmpeg -nostdin -v error -i "$file" -enc_time_base -1 -f null - 2>&1) || fail "ffmpeg cannot decode $file: $errors"
-  [[ -z $errors ]] || fail "ffmpeg complains of $file: $errors"
+  [[ -z $errors ]] || fail "ffmpeg reports errors in $file: $errors"
 done
 
-# probe FILE SELECTION ENTRY: one figure of a file, as ffprobe sees it.
+# probe FILE SELECTION ENTRY: prints a value of a file, read by ffprobe.
 probe() { timeout 60 ffprobe -v error -count_packets -select_streams "$2" -show_entries "$3" -of csv=p=0 "$1"; }
 
 duration=$(probe "$webm" v format=duration)
 codecs=$(probe "$webm" v stream=codec_name),$(probe "$webm" a stream=codec_name)
-[[ $codecs == vp8,opus ]] || fail "$webm should hold VP8 and Opus, but holds $codecs."
+[[ $codecs == vp8,opus ]] || fail "$webm should contain VP8 and Opus, but contains $codecs."
 size=$(probe "$webm" v stream=width,height | tr , x)
 frames=$(probe "$webm" v stream=nb_read_packets)
 packets=$(probe "$webm" a stream=nb_read_packets)
 sound=$(probe "$ogg" a format=duration)
 
-# What the recording should last: from the first frame, by the wall clock in the manifest, to the recorder's end.
+# The expected duration: from the first frame, by the wall clock in the manifest, to the end of the recorder.
 first=$(sed -n 's/^ *"start" *: *"\([^"]*\)".*/\1/p' "$manifest" | sed -n 1p)
 expected=$(echo "$ended $(date --date="$first" +%s.%N)" | awk '{ print $1 - $2 }')
 
 holds() { awk "BEGIN { exit !($1) }"; }
 holds "$expected > $seconds - 2" ||
-  fail "the first frame came only $(round 2 "$expected") s before the end of a recording of $seconds s."
+  fail "the first frame arrived only $(round 2 "$expected") s before the end of a recording of $seconds s."
 
-# Who comes late is sent the frames since the last keyframe, but no audio from before: the Ogg begins that much later.
+# A late joiner receives the frames since the last keyframe, but no earlier audio: the Ogg begins that much later.
 later=$(awk '/"kind" *: *"ogg"/ { isOgg = 1 } isOgg && /"start"/ { gsub(/[^0-9.]/, ""); print; exit }' "$manifest")
-[[ -n $later ]] || fail "$manifest does not say where the Ogg begins."
+[[ -n $later ]] || fail "$manifest does not contain the start of the Ogg."
 
 # check_length FILE DURATION EXPECTED
 check_length() {
@@ -138,10 +138,10 @@ check_length() {
 check_length "$webm" "$duration" "$expected"
 check_length "$ogg" "$sound" "$(echo "$expected $later" | awk '{ print $1 - $2 }')"
 rate=$(echo "$frames $duration" | awk '{ print $1 / $2 }')
-holds "$rate >= 24" || fail "$webm has $(round 1 "$rate") frames a second; 24 are the least."
+holds "$rate >= 24" || fail "$webm has $(round 1 "$rate") frames a second, but should have at least 24."
 
 say
-say "The recording is right, and it lies in $folder:"
+say "The recording is correct. It is in $folder:"
 say "  ${webm##*/}: $(round 2 "$duration") s; VP8 $size, $frames frames, $(round 1 "$rate") a second; Opus, $packets packets"
 say "  ${ogg##*/}: $(round 2 "$sound") s; Opus"
-say "  ${manifest##*/}: the manifest, which tells what came and what was lost"
+say "  ${manifest##*/}: the manifest, with the counts of received and lost packets"

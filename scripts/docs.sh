@@ -1,21 +1,21 @@
 #!/bin/bash
-# Builds the documentation of the libraries, an archive for each, into a folder. Warnings are errors.
+# Builds the documentation of the libraries as one archive, with swift-docc-plugin. Warnings are errors.
 #
 # Usage: scripts/docs.sh FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
-modules=(BotPeer CallCheck FileSource LiveSource Media Recorder Signalling SkyRTC)
+# A product's module comes after those that its documentation refers to.
+modules=(Media Signalling NetworkEmulation PeerEngine FaultInjection BotPeer Recorder FileSource LiveSource CallCheck CallReport SkyRTC)
 
+# The plugin builds a target as `scripts/build.sh build` does; a build of all that came before takes no time.
 scripts/build.sh build >&2
-swift=$(command -v "${SWIFT:-swift}")
-docc=$(dirname "$(readlink -f "$swift")")/docc
-symbols=$(mktemp -d)
-trap 'rm -rf "$symbols"' EXIT
-for module in "${modules[@]}"; do
-  scripts/symbols.sh "$symbols/$module" "$module"
-  mkdir -p "$folder"
-  "$docc" convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$symbols/$module" --warnings-as-errors \
-    --fallback-display-name "$module" --fallback-bundle-identifier "chatbot.$module" --output-path "$folder/$module.doccarchive"
-  printf 'The documentation of %s is in %s.\n' "$module" "$folder/$module.doccarchive"
-done
+targets=()
+for module in "${modules[@]}"; do targets+=(--target "$module"); done
+mkdir -p "$folder"
+archive=$(realpath "$folder")/chatbot.doccarchive
+rm -rf "$archive"
+"${SWIFT:-swift}" package --configuration release -Xswiftc -enable-testing --allow-writing-to-directory "$(dirname "$archive")" \
+  generate-documentation --enable-experimental-combined-documentation "${targets[@]}" --output-path "$archive" \
+  --warnings-as-errors
+printf 'The documentation is in %s.\n' "$archive"

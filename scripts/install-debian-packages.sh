@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a task needs and that are missing; does nothing when all are there.
+# Installs the Debian packages that a task needs and that are missing; does nothing if all are installed.
 #
 # Usage: scripts/install-debian-packages.sh build|demo|test|interop|bench|sample...
 set -eu
@@ -13,22 +13,22 @@ fail() {
 wanted=
 for purpose in "$@"; do
   case $purpose in
-    # The C libraries and how to find them.
+    # The C libraries, and pkg-config to find them.
     build) wanted="$wanted libogg-dev libopus-dev libpng-dev libsndfile1-dev libsoxr-dev libsrtp2-dev libssl-dev libvorbis-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
-    # A second opinion of a recording.
+    # ffmpeg decodes the recording.
     demo) wanted="$wanted ffmpeg" ;;
-    # More opinions, real browsers with a font, what gives Firefox a network of its own, and peers of other WebRTC stacks.
+    # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, and other WebRTC stacks.
     test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-aiortc python3-gi ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
-    # One more stack, compiled here.
+    # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
-    # Making what is published, and compiling the floor.
+    # Tools to create the published file and to compile the floor.
     bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
-    # Making samples/test.webm again.
+    # Tools to create samples/test.webm.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
     *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test." ;;
   esac
 done
-[ -n "$wanted" ] || fail "say what for: bench, build, demo, interop, sample or test."
+[ -n "$wanted" ] || fail "state a purpose: bench, build, demo, interop, sample or test."
 
 command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
 
@@ -45,13 +45,13 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null; then
   as_root=sudo
 else
-  fail "these Debian packages are missing, and neither root nor sudo is there to install them:$missing"
+  fail "these Debian packages are missing and can only be installed by root or with sudo:$missing"
 fi
 
 say "Installing the Debian packages needed for $*, as root:$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# shellcheck disable=SC2086 # The names are to be split.
+# shellcheck disable=SC2086 # The names must be split.
 install() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null >"$log" 2>&1 &&
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends $missing \
@@ -59,5 +59,5 @@ install() {
 }
 install || {
   tail -n 20 "$log" >&2
-  fail "apt-get could not install$missing (its last words are above)."
+  fail "apt-get could not install$missing (its last lines are above)."
 }

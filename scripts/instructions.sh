@@ -1,7 +1,7 @@
 #!/bin/bash
-# How many instructions a received and recorded RTP packet takes, sender and receiver together, as callgrind counts them in a call
-# that is the same each time (Benchmarks/Instructions). Fails if they are more than 5 % above what Benchmarks/instructions.txt
-# says for this compiler and processor architecture; a machine with another is only told.
+# Counts the instructions for each received and recorded RTP packet, of sender and receiver together. callgrind counts them
+# in a call that is the same each time (Benchmarks/Instructions). Fails if the number is more than 5 % above that in
+# Benchmarks/instructions.txt for this compiler and processor architecture; without an entry the number is only printed.
 #
 # Usage: scripts/instructions.sh [--record]     --record writes the file
 set -euo pipefail
@@ -16,11 +16,11 @@ bound=5
 baseline=Benchmarks/instructions.txt
 scripts/build.sh build --product call-instructions >&2
 built=$(scripts/build.sh build --show-bin-path)/call-instructions
-# The order of a dictionary's keys is otherwise another one in each run.
+# Otherwise the order of dictionary keys differs in each run.
 export SWIFT_DETERMINISTIC_HASHING=1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-instructions.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-# Valgrind of Debian 12 cannot read the debugging information that Swift writes.
+# Valgrind of Debian 12 cannot read the debug information of Swift.
 program=$folder/call-instructions
 strip --strip-debug -o "$program" "$built"
 
@@ -51,7 +51,7 @@ fi
 known=
 [[ ! -e $baseline ]] || known=$(sed -n "s/^$machine: //p" "$baseline")
 if [[ -z $known ]]; then
-  printf 'Nothing is known of this compiler and architecture; scripts/instructions.sh --record notes it.\n'
+  printf 'There is no baseline for this compiler and architecture; scripts/instructions.sh --record adds it.\n'
 elif ((each * 100 > known * (100 + bound))); then
   fail "$each instructions for each packet are more than $bound % above $known ($baseline)."
 fi

@@ -1,12 +1,12 @@
 #!/bin/bash
-# What a recorder does when its processor has half of the time that it needs. Publishers fill a room; the recorder has the first
-# processor, and after some seconds shares it with so many programs that never rest that half of its need is left. Then they end.
-# Prints what was lost, of whom and why. Fails if another reason than this machine is named, if audio is lost, if the program
-# ends, or if anything is missing more than 5 s after the others have ended. Needs two processors.
+# Measures a recorder that gets half of the CPU time that it needs. Publishers fill a room. The recorder runs on the
+# first processor, and after some seconds shares it with busy programs that leave it half of its need. Then these end.
+# Prints the losses with their reasons. Fails if a reason other than this machine is reported, if audio is lost, if the
+# recorder ends, or if anything is missing more than 5 s after the busy programs ended. Needs two processors.
 #
 # Usage: scripts/overload.sh [USERS]      60 by default
-#   OVERLOAD_SECONDS=60    how long the processor is shared
-#   BENCH_PROGRAM=FILE     tries this program instead of building the one that `make install` installs
+#   OVERLOAD_SECONDS=60    the time for which the processor is shared
+#   BENCH_PROGRAM=FILE     measures this program instead of building the one that `make install` installs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/children.sh
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 users=${1:-60}
 seconds=${OVERLOAD_SECONDS:-60}
 
-# share PROCESS SECONDS: percent of a processor that it takes meanwhile.
+# share PROCESS SECONDS: the CPU time of a process during that time, in percent of a processor.
 share() {
   local before after began ended
   before=$(cpu "$1") began=$(date +%s.%N)
@@ -55,7 +55,7 @@ done
 ((tries < 600)) || fail "not all of $users publishers were connected within 60 s."
 sleep 5
 need=$(share $recorder 10)
-# Two threads of the recorder want time, and each gets as much as one of the others.
+# Two threads of the recorder compete, and each gets as much time as one of the busy programs.
 loops=$(awk -v need="$need" 'BEGIN { n = 400 / need - 2; n = int(n) + (n > int(n)); print (n < 1) ? 1 : n }')
 
 busy=()
@@ -69,7 +69,7 @@ kill -KILL "${busy[@]}"
 wait "${busy[@]}" 2>/dev/null || true
 ended=$(date +%s.%N)
 sleep 15
-kill -0 $recorder 2>/dev/null || fail "the recorder has ended by itself."
+kill -0 $recorder 2>/dev/null || fail "the recorder ended by itself."
 kill -TERM $recorder
 for ((tries = 0; tries < 300; tries++)); do
   kill -0 $recorder 2>/dev/null || break
@@ -78,19 +78,19 @@ done
 kill -TERM $load 2>/dev/null || true
 
 for manifest in "$folder"/out/*.json; do
-  # The time of the recording's beginning, then the manifest.
+  # The start of the recording, then the manifest.
   date -d "$(awk -F '"' '$2 == "start" && NF > 4 { print $4; exit }' "$manifest")" '+begin %s.%N'
   cat "$manifest"
 done | awk -v ended="$ended" -v users="$users" '
   function number(text) { sub(/,$/, "", text); return text + 0 }
   $1 == "begin" { beginning = $2; files++ }
   $1 == "\"gaps\"" { isGap = 1; missing = 0 }
-  # Keys are in alphabetical order: a gap is known when its start comes, and a track when "sent" does.
+  # Keys are in alphabetical order: a gap is complete at its "start", and a track at its "sent".
   isGap && $1 == "\"frames\"" { missing = number($3) }
   isGap && $1 == "\"packets\"" { given = number($3); missing += given }
   isGap && $1 == "\"reason\"" { reason = $3; gsub(/[",]/, "", reason) }
   isGap && $1 == "\"start\"" {
-    # A frame of which nothing was lost was cut off by the end of the call.
+    # A frame without a lost packet was cut off by the end of the call.
     if (missing > 0 && (given > 0 || reason != "lost")) { count[reason]++; sum[reason] += missing; if (beginning + number($3) > ended + 5) late++ }
     missing = 0
   }
@@ -106,12 +106,12 @@ done | awk -v ended="$ended" -v users="$users" '
   END {
     for (kind in packets) printf "%s: %d of %d packets and %d of %d frames are missing\n", \
       kind, absent[kind], packets[kind], unwritten[kind], all[kind]
-    printf "of the video of one user %.1f to %.1f %% of the frames\n", least, most
+    printf "%.1f to %.1f %% of the video frames of each user are missing\n", least, most
     for (reason in count) printf "%s: %d gaps with %d packets and frames\n", reason, count[reason], sum[reason]
-    printf "%d of them began more than 5 s after the processor was free again\n", late
+    printf "%d of the gaps began more than 5 s after the busy programs ended\n", late
     for (reason in count) if (reason != "overloaded" && reason != "waitingForKeyframe") bad = 1
     exit bad || late > 0 || absent["audio"] > 0 || files != users
   }' && verdict=0 || verdict=1
-printf 'The recorder needs %s %% of a processor; with %d others it had %s %% for %s s. At most %s MiB, %s.\n' \
+printf 'The recorder needs %s %% of a processor; with %d busy programs it got %s %% for %s s. Peak memory %s MiB, %s.\n' \
   "$need" "$loops" "$had" "$seconds" "$memory" "$(tail -n 1 "$folder/recorder.log")"
 exit $verdict

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests without browsers under sanitizers: a data race, or a use of memory that is not ours, ends a test with a report.
+# Runs the tests without browsers under sanitizers: a data race or an invalid memory access ends a test with a report.
 #
 # Usage: scripts/sanitize.sh [SANITIZER...]    address and thread by default
 set -euo pipefail
@@ -7,9 +7,9 @@ cd "$(dirname "$0")/.."
 
 scripts/install-debian-packages.sh build test
 status=0
-# The standard library copies memory onto itself when it reads an optional by a key path, and writes the length of an array of no
-# capacity, 0, into the empty array that all threads share. How a task takes up the result of a continuation is not seen either,
-# and no more is that a buffer which SwiftNIO receives into again was released by its last reader before.
+# Suppressions: The standard library copies memory onto itself when it reads an optional through a key path, and writes the
+# length 0 of an array without capacity into the empty array that all threads share. The sanitizer also does not see how a task
+# receives the result of a continuation, and that the last reader has released a buffer before SwiftNIO receives into it again.
 suppressions=$(mktemp)
 races=$(mktemp)
 trap 'rm -f "$suppressions" "$races"' EXIT
@@ -18,7 +18,7 @@ printf 'race:%s\n' _swiftEmptyArrayStorage withUnsafeContinuation withUnsafeThro
   NIOPooledRecvBufferAllocator >"$races"
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
 
-# with_visible_mutexes FOLDER: makes the folder a copy of this one in which the thread sanitizer sees the mutexes.
+# with_visible_mutexes FOLDER: copies the repository to the folder, with mutexes that the thread sanitizer knows.
 with_visible_mutexes() {
   rm -rf "$1"
   mkdir -p "$1"
@@ -44,7 +44,7 @@ for sanitizer in "${@:-address thread}"; do
     "$tree/scripts/build.sh" build "${arguments[@]}"
     tests=$("$tree/scripts/build.sh" build "${arguments[@]}" --show-bin-path)/chatbotPackageTests.xctest
     printf '\n== Tests under the %s sanitizer (%d s so far)\n' "$one" "$SECONDS"
-    # What takes how much processor time says nothing here.
+    # Tests of CPU time prove nothing here.
     CHATBOT_SANITIZER=$one ASAN_OPTIONS=detect_leaks=0:suppressions=$suppressions \
       TSAN_OPTIONS=halt_on_error=1:suppressions=$races \
       "$tests" --testing-library swift-testing --no-parallel --skip '^EndToEndTests|RealTime' </dev/null || status=1

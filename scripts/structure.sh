@@ -1,15 +1,15 @@
 #!/bin/bash
-# Prints the structure of the sources: each module with its folders, files, lines, the median length of a file, and circles.
-# A folder depends on another of its module if one of its files names a type that the other one declares. A module's own top
-# folder is left out: its files may use every folder, and every folder may use them.
+# Prints the structure of the sources: for each module its folders, files, lines, median length of a file, and circular
+# dependencies. A folder depends on another folder of its module if one of its files names a type that the other folder
+# declares. The top folder of a module is not checked: its files may use every folder, and every folder may use them.
 #
 # Usage: scripts/structure.sh            the table, then the circles
-#        scripts/structure.sh circles    circles only; fails if there is one
+#        scripts/structure.sh circles    only the circles; fails if there is one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 find Sources -name '*.swift' | LC_ALL=C sort | LC_ALL=C awk -v mode="${1:-table}" '
-  # Without comments and strings, as far as a line tells: names of types are looked for in what is left.
+  # Removes comments and strings, as far as one line allows; names of types are searched in the rest.
   function plain(text) {
     if (in_string) { if (text ~ /"""/) in_string = 0; return "" }
     if (text ~ /"""/) { if (gsub(/"""/, "\"\"\"", text) == 1) in_string = 1; sub(/"""(.*)/, "", text) }
@@ -33,7 +33,7 @@ find Sources -name '*.swift' | LC_ALL=C sort | LC_ALL=C awk -v mode="${1:-table}
     path = $0
     depth = split(path, part, "/")
     module = part[2]
-    # Folders inside a folder belong to it: only the first level counts.
+    # Only the first level of folders counts; folders inside a folder belong to it.
     folder = (depth > 3) ? part[3] : ""
     if (!(module in files)) modules[++module_count] = module
     files[module]++
@@ -51,7 +51,7 @@ find Sources -name '*.swift' | LC_ALL=C sort | LC_ALL=C awk -v mode="${1:-table}
       for (i = 1; i <= n; i++) {
         if (word[i] ~ /^[A-Z]/) {
           if (i > 1 && word[i - 1] ~ /^(struct|enum|class|actor|protocol|typealias)$/ && text !~ /^ *case /) {
-            # A name that two folders declare says nothing.
+            # A name that two folders declare is ignored.
             if ((module, word[i]) in home && home[module, word[i]] != folder) home[module, word[i]] = "?"
             else home[module, word[i]] = folder
           }

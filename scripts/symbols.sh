@@ -10,7 +10,7 @@ shift
 bin=$(scripts/build.sh build --show-bin-path)
 swift=$(command -v "${SWIFT:-swift}")
 extract=$(dirname "$(readlink -f "$swift")")/swift-symbolgraph-extract
-# The modules of C libraries: those of this package, those that the build made, and those of the packages that it depends on.
+# The module maps of C libraries: of this package, of the build, and of the dependencies.
 arguments=()
 for map in Sources/CLibraries/*/module.modulemap Sources/CLibraries/*/include/module.modulemap "$bin"/*.build/module.modulemap; do
   [[ ! -f $map ]] || arguments+=(-Xcc "-fmodule-map-file=$map")

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Installs what the tests need, lints, builds, and runs them: first everything that computes, side by side, then what runs in
-# real time, one after another on a machine that is otherwise at rest.
+# Installs what the tests need, lints, builds and runs the tests: first all tests that only compute, in parallel, then
+# the real-time tests, one after another on an otherwise idle machine.
 #
 # Usage: scripts/test.sh [end-to-end [NAME]]
-#        scripts/test.sh soak [MINUTES]      joins, leaves and a bad network for so long, 30 by default
+#        scripts/test.sh soak [MINUTES]      joins, leaves and an impaired network, 30 minutes by default
 #        scripts/test.sh interop [CALLS]     calls with each other WebRTC stack in each role, 20 by default
-#        scripts/test.sh crashes [COUNT]     kills so many recorders at random moments, 100 by default
-#        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room for so long, 1000 by default
+#        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default
+#        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
 #
 # STRICT=1 fails the run if a single real-time scenario could not be judged on this machine.
 set -euo pipefail
@@ -17,8 +17,8 @@ name=${2:-}
 
 step() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
-# run MINUTES COMMAND...: no step may hang for ever. It has a process group of its own, and the shell waits in a way that lets it
-# take signals: who ends the run ends the step and all its children.
+# run MINUTES COMMAND...: runs a step with a time limit. The step has its own process group, and the shell waits in a
+# way that lets it handle signals: ending the script ends the step and all its children.
 step_id=
 run() {
   local minutes=$1 status=0
@@ -39,7 +39,7 @@ interrupted() {
   exit "$1"
 }
 
-# Firefox gets a network namespace of its own, which needs root. Others are root in a user namespace, where they may.
+# Firefox needs a network namespace, which requires root. Other users become root in a user namespace, where permitted.
 root_enough=()
 if [[ $(id -u) -ne 0 ]]; then
   if unshare --user --map-root-user true 2>/dev/null; then root_enough=(unshare --user --map-root-user); fi
@@ -54,12 +54,12 @@ trap 'interrupted 143' TERM
 journal=$logs/journal
 touch "$journal"
 export CHATBOT_JOURNAL=$journal
-# What the tests print is searched for what failed and what took long.
+# The output of the tests is searched for failures and durations.
 export NO_COLOR=1
-# Tests throw a hundred thousand errors, and where each was thrown is looked at by nobody.
+# Tests throw a hundred thousand errors, and their backtraces are not needed.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
 
-# How much more memory is in use than at the start, at most, in MiB.
+# used_memory: the memory in use, in MiB. The subshell records the maximum growth since the start.
 used_memory() { awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { print int((all - free) / 1024) }' /proc/meminfo; }
 memory_at_start=$(used_memory)
 (
@@ -75,7 +75,7 @@ memory_at_start=$(used_memory)
 memory_watch=$!
 
 step "Debian packages"
-# In the foreground, because sudo may request a password.
+# In the foreground, because sudo may ask for a password.
 timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh build test \
   $([[ $what != interop ]] || echo interop) </dev/null
 
@@ -88,16 +88,16 @@ fi
 step "Build"
 run 60 scripts/build.sh build --build-tests
 bin=$(scripts/build.sh build --show-bin-path)
-# As `swift test` does it, which would leave this process behind when it is ended itself.
+# Like `swift test`, but that would leave this process running when it is ended itself.
 runner=("$bin/chatbotPackageTests.xctest" --testing-library swift-testing)
 
-# Programs that look at many small files are started once, not for each file. Without a C compiler they only take longer.
+# Programs that inspect many small files are started once, not for each file. Without a C compiler the tests only take longer.
 if compiler=$(command -v clang || command -v cc); then
   "$compiler" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$logs/fork-server.so" Tests/ForkServer/fork_server.c
   export CHATBOT_FORK_SERVER=$logs/fork-server.so
 fi
 
-# tests MINUTES COMMAND...: runs tests; what failed is listed once more at the end.
+# tests MINUTES COMMAND...: runs tests; lists the failures again at the end.
 failed=0
 tests() {
   local log status=0 printer
@@ -115,14 +115,14 @@ tests() {
     tee -a "$logs/failures" || true
 }
 
-# end_to_end MINUTES NAME: runs the scenarios whose names match.
+# end_to_end MINUTES NAME: runs the scenarios with a matching name.
 end_to_end() {
   tests "$1" "${root_enough[@]}" "${runner[@]}" --filter "EndToEndTests${2:+.*$2}"
 }
 
-# The tests that took longest, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
+# longest: prints the slowest tests, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
 longest() {
-  step "The longest twenty tests"
+  step "The twenty slowest tests"
   cat "$logs"/tests.* | sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' | sort -rn | sed -n 1,20p
 }
 
@@ -136,7 +136,7 @@ case $what in
     ;;
   crashes)
     export CHATBOT_CRASHES=${name:-100}
-    step "$CHATBOT_CRASHES recorders are killed"
+    step "Kill $CHATBOT_CRASHES recorders"
     end_to_end $((CHATBOT_CRASHES / 5 + 10)) CrashTests
     ;;
   hostile)
@@ -147,7 +147,7 @@ case $what in
   interop)
     export CHATBOT_INTEROP_CALLS=${name:-20}
     step "Compile the Pion peer"
-    # Debian's packages are found by import paths without a version from a module in a GOPATH only.
+    # Only a module in a GOPATH finds Debian's packages by import paths without a version.
     workspace=$PWD/.build/pion
     rm -rf "$workspace"
     mkdir -p "$workspace/src/pion-peer"
@@ -164,7 +164,7 @@ case $what in
     ;;
   all)
     step "Tests without browsers"
-    # Two processes with about the same to do, each one test after another, and one that fuzzes.
+    # Two processes of about the same duration, each with one test at a time, and one for fuzzing.
     first='^(BotPeer|CallCheck|Codecs|FileSource|Pattern|SDP)Tests[.]'
     printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^(EndToEnd|Fuzz)Tests|RealTime'" \
       "--filter ^FuzzTests" >"$logs/processes"
@@ -181,10 +181,10 @@ esac
 
 step "The machine"
 "$bin/stall-meter" summary "$journal" || failed=1
-printf 'At most %s MiB of memory were in use beyond those at the start.\n' "$(cat "$logs/memory" 2>/dev/null || echo 0)"
+printf 'Memory use grew by at most %s MiB since the start.\n' "$(cat "$logs/memory" 2>/dev/null || echo 0)"
 
 [[ $failed -eq 0 ]] || {
-  # Once more at the very end, because some logs are cut to their last lines.
+  # Repeated at the very end, because some logs are cut to their last lines.
   printf '\nTests failed; %d min %d s in all.\n' $((SECONDS / 60)) $((SECONDS % 60))
   tail -40 "$logs/failures" 2>/dev/null || true
   exit 1

@@ -1,11 +1,11 @@
 import COpus
 import CVPX
 
-/// Why libopus or libvpx refused its work.
+/// An error of libopus, libvpx or libyuv, or an argument that they do not accept.
 package struct CodecError: Error, Hashable, CustomStringConvertible {
-  /// What was wanted, for example `decode an Opus packet of 12 bytes`.
+  /// What was attempted, for example `decode an Opus packet of 12 bytes`.
   package let action: String
-  /// What the library said, for example `corrupted stream`.
+  /// The library's message, for example `corrupted stream`.
   package let reason: String
 
   package init(_ action: String, _ reason: String) {

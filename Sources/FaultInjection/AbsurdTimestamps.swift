@@ -2,10 +2,10 @@ internal import NIOCore
 internal import PeerEngine
 internal import RTP
 
-/// Gives the packets of some moments timestamps that cannot be. It depends on a packet's own timestamp alone, so one that is
-/// sent again has the same as before.
+/// Gives the packets of some intervals impossible timestamps. The change depends only on a packet's own timestamp, so a
+/// retransmission has the same timestamp as the original.
 struct AbsurdTimestamps: PacketAlteration {
-  /// The first timestamp of each track, by its clock rate: audio and video differ in it.
+  /// The first timestamp of each track, by clock rate, which differs between audio and video.
   private var first: [Int32: UInt32] = [:]
 
   private static let hour: UInt32 = 3_600
@@ -15,7 +15,7 @@ struct AbsurdTimestamps: PacketAlteration {
     first[clockRate] = zero
     let ticks = Int32(bitPattern: packet.timestamp &- zero)
     let rate = UInt32(clockRate)
-    // The first tenth of a second.
+    // Only the first tenth of a second is altered.
     guard ticks >= 0, ticks % clockRate < clockRate / 10 else { return }
     switch ticks / clockRate % 6 {
     case 2: packet.timestamp &+= Self.hour &* rate
@@ -26,7 +26,7 @@ struct AbsurdTimestamps: PacketAlteration {
   }
 }
 
-/// Takes out what a packet carries, and fills it up with padding (RFC 3550, 5.1).
+/// Removes each packet's payload and replaces it with padding (RFC 3550, 5.1).
 struct PaddingOnly: PacketAlteration {
   mutating func change(_ packet: inout RTPPacket, clockRate: Int32) {
     packet.paddingLength = UInt8(clamping: max(1, packet.payload.readableBytes))

@@ -1,27 +1,27 @@
 public import Logging
 public import Media
 
-/// A file as a live source: its video and audio, in real time, as if they came from a camera.
+/// Plays a file as a live source: its video and audio in real time, like a camera.
 ///
 ///     let source = try MediaFileSource(opening: "samples/test.webm", owner: ParticipantID("me"))
 ///     for await frame in await source.frames() { … }
 ///
-/// The bitstream is given as stored in the file. Frames can therefore not be made on request: who is requested a
-/// keyframe goes back to the last one, or waits for the next.
+/// The bitstream is sent as stored in the file, so it cannot contain keyframes made on request: a sender that needs one
+/// repeats the last keyframe, or waits for the next.
 public actor MediaFileSource: FrameSource {
-  /// The file, read through and found good.
+  /// The opened and checked file.
   public nonisolated let file: MediaFile
-  /// Whether the file starts again when it has ended.
+  /// Whether the file restarts when it has ended.
   public nonisolated let loops: Bool
-  /// Whose frames these are.
+  /// The participant that the frames belong to.
   public nonisolated let owner: ParticipantID
 
-  /// Why playing ended before its time: the file changed, or the disk failed. Set before the stream ends.
+  /// Why playback ended early: the file changed, or the disk failed. Set before the stream ends.
   public private(set) var failure: String?
 
   private let logger: Logger
 
-  /// Takes a file that has been opened already.
+  /// Creates a source from an opened file.
   public init(_ file: MediaFile, loops: Bool = true, owner: ParticipantID, logger: Logger = Logger(label: "file")) {
     self.file = file
     self.loops = loops
@@ -31,7 +31,7 @@ public actor MediaFileSource: FrameSource {
 
   public nonisolated var kinds: Set<MediaKind> { Set(file.tracks.map(\.codec.kind)) }
 
-  /// Never: the frames are made already.
+  /// Always false: the frames are already encoded.
   public nonisolated var isLive: Bool { false }
 
   public nonisolated var summary: String { file.summary }
@@ -40,19 +40,19 @@ public actor MediaFileSource: FrameSource {
 
   /// Opens a file and reads it through; see ``MediaFile``. Blocks while it reads.
   ///
-  /// - Throws: why it cannot be played, as a sentence.
+  /// - Throws: why the file cannot be played, as a sentence.
   public init(
     opening path: String, loops: Bool = true, owner: ParticipantID, logger: Logger = Logger(label: "file")
   ) throws(MediaFile.OpeningError) {
     self.init(try MediaFile(opening: path), loops: loops, owner: owner, logger: logger)
   }
 
-  /// Plays the file from its start, now.
+  /// Plays the file from its start.
   ///
-  /// Frames come in order, each when it is due; `time` counts from the start of playing, on one clock for both tracks, and
-  /// keeps growing through every round. The stream holds 128 frames; who takes them slower than they come loses whole
-  /// groups of frames. It ends with the file (unless in a loop), when the file cannot be read on (then `failure` says
-  /// why), and when its consumer is cancelled. Each call plays again, by itself.
+  /// Frames are sent in order, each when it is due; `time` counts from the start of playback, on one clock for both
+  /// tracks, and keeps growing when the file loops. The stream buffers 128 frames; a consumer that is too slow loses
+  /// whole groups of frames. The stream ends with the file (unless it loops), when the file cannot be read any further
+  /// (then `failure` says why), and when its consumer is cancelled. Each call starts an independent playback.
   public func frames() -> AsyncStream<EncodedFrame> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(FrameStreamWriter.capacity))
@@ -64,10 +64,10 @@ public actor MediaFileSource: FrameSource {
     return stream
   }
 
-  /// Does nothing: the file's keyframes are where they are.
+  /// Does nothing: the keyframes of the file are fixed.
   public nonisolated func requestKeyframe() {}
 
-  /// Does nothing: the file's bitrate is what it is.
+  /// Does nothing: the bitrate of the file is fixed.
   public nonisolated func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
 
   private func failed(_ reason: MediaFile.ReadError) {

@@ -1,12 +1,12 @@
 public import Media
 
 extension LiveCamera {
-  /// What is to be played, and how.
+  /// The input of a camera and how to play it.
   public struct Options: Sendable, Hashable {
     public enum Input: Sendable, Hashable {
       /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG.
       case file(String)
-      /// A Y4M file, or raw frames in I420, one behind the other, for which `size` must be given.
+      /// A Y4M file, or raw I420 frames, one after the other, for which `size` must be given.
       case standardInput
       /// The test pattern with its audio.
       case pattern
@@ -15,19 +15,20 @@ extension LiveCamera {
     public var input: Input
     /// A file whose audio is played instead of the input's own.
     public var audio: String?
-    /// What frames are scaled to; nil for their own size.
+    /// The size that frames are scaled to; nil for their own size.
     public var size: VideoSize?
-    /// Frames a second, by giving frames again or leaving some out; nil for their own times.
+    /// A constant frame rate, for which frames are repeated or skipped; nil for their own times.
     public var fps: Double?
-    /// Whether it starts again when it has ended. What comes from a pipe does not.
+    /// Whether the input restarts when it has ended. A pipe never does.
     public var loops: Bool
-    /// Whether a file that could be played as stored is re-encoded all the same.
+    /// Whether to re-encode even a file that could be played as stored.
     public var live: Bool
-    /// What video and audio may have together, in bits a second.
+    /// The maximum bitrate of video and audio together, in bits a second.
     public var maximumBitrate: Int
-    /// How often the frame's size changes, between its own and half of it, each time with a keyframe; nil for never.
+    /// The interval between changes of the frame size, from its own to half of it and back, each with a keyframe; nil
+    /// for none.
     public var sizeChange: Duration?
-    /// Whose frames these are.
+    /// The participant that the frames belong to.
     public var owner: ParticipantID
 
     public init(
@@ -45,7 +46,7 @@ extension LiveCamera {
     }
   }
 
-  /// Why something cannot be played, as a sentence.
+  /// Why an input cannot be played, as a sentence.
   public struct OpeningError: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
 

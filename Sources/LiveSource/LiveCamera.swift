@@ -1,14 +1,15 @@
-import Logging
+import FileSource
+public import Logging
 public import Media
 import Synchronization
 
-/// A camera that is not there: plays any input by encoding it while it plays, as the frames of a real one are.
+/// A virtual camera: plays any input by encoding it in real time.
 ///
 ///     let camera = try LiveCamera(opening: .init(input: .pattern, owner: ParticipantID("me")))
 ///     for await frame in await camera.frames() { … }
 ///
-/// It makes keyframes when they are requested and follows a bitrate. Video and audio come from one clock, each when it
-/// is due, round after round in sync. Encoding happens on threads of its own.
+/// It makes keyframes on request and adapts its bitrate. Video and audio share one clock: each frame is sent when it is
+/// due, and the tracks stay in sync when the input loops. Encoding runs on dedicated threads.
 public final class LiveCamera: FrameSource {
   private let plan: CameraPlan
   private let logger: Logger
@@ -37,21 +38,21 @@ public final class LiveCamera: FrameSource {
     return kinds
   }
 
-  /// Always: each frame is made when it is due.
+  /// Always true: each frame is encoded when it is due.
   public var isLive: Bool { true }
 
-  /// Why playing ended before its time: an input changed, the disk failed, or an encoder did. Set before the stream ends.
+  /// Why playback ended early: an input changed, the disk failed, or an encoder did. Set before the stream ends.
   public var failure: String? {
     get async { state.withLock(\.failure) }
   }
 
-  /// Plays from the start, now.
+  /// Plays from the start.
   ///
-  /// Frames come in order within each track, each when it is due; `time` counts from the start of playing, on one clock
-  /// for both tracks, and keeps growing through every round. The stream holds 128 frames; who takes them slower than
-  /// they come loses frames, and gets a keyframe then. It ends with the input (unless in a loop), when an input cannot be
-  /// read on (then `failure` says why), and when its consumer is cancelled. Each call plays again, by itself, but for
-  /// standard input, whose frames can be had only once.
+  /// Frames are sent in order within each track, each when it is due; `time` counts from the start of playback, on one
+  /// clock for both tracks, and keeps growing when the input loops. The stream buffers 128 frames; a consumer that is
+  /// too slow loses frames and gets a keyframe after that. The stream ends with the input (unless it loops), when an
+  /// input cannot be read any further (then `failure` says why), and when its consumer is cancelled. Each call starts
+  /// an independent playback, except that the frames of standard input can be read only once.
   public func frames() async -> AsyncStream<EncodedFrame> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(Self.capacity))
@@ -71,7 +72,7 @@ public final class LiveCamera: FrameSource {
     return stream
   }
 
-  /// Requests a keyframe, which comes within 100 ms; requests are joined to one in half a second.
+  /// Requests a keyframe, which is sent within 100 ms; requests within half a second are combined to one.
   public func requestKeyframe() {
     for run in runs { run.requestKeyframe() }
   }
@@ -85,11 +86,58 @@ public final class LiveCamera: FrameSource {
     for run in runs { run.reset() }
   }
 
-  /// Whether anybody takes frames.
+  /// Whether a stream of frames has a consumer.
   var isPlaying: Bool { !runs.isEmpty }
 
   private var runs: [CameraRun] { state.withLock { Array($0.runs.values) } }
 
-  /// Frames that wait in the stream at most: more than a second of video and audio.
+  /// The number of frames that the stream buffers: more than a second of video and audio.
   private static let capacity = 128
+}
+
+extension LiveCamera {
+  /// Opens an input in the cheapest way: a file that a call can carry is played as stored, which costs nearly nothing;
+  /// everything else is encoded while it plays. Blocks while it reads files through.
+  ///
+  /// - Throws: why the input cannot be played, as a sentence; nothing has been started then.
+  public static func open(
+    _ options: Options, logger: Logger = Logger(label: "camera")
+  ) throws(OpeningError) -> any FrameSource {
+    if case .file(let path) = options.input, let file = try carried(path, options) {
+      return MediaFileSource(file, loops: options.loops, owner: options.owner, logger: logger)
+    }
+    return try LiveCamera(opening: options, logger: logger)
+  }
+
+  /// Returns the file if it can be played as stored and no option requires encoding.
+  private static func carried(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
+    guard !options.live, options.size == nil, options.fps == nil, options.audio == nil, options.sizeChange == nil else {
+      return nil
+    }
+    do throws(MediaFile.OpeningError) {
+      return try MediaFile(opening: path)
+    } catch {
+      switch error.reason {
+      case .otherFormat, .otherCodec: return nil
+      default: throw OpeningError(error.description)
+      }
+    }
+  }
+
+  /// Opens an input to be encoded while it plays. Blocks while it reads files through.
+  ///
+  /// - Throws: why the input cannot be played, as a sentence; nothing has been started then.
+  public convenience init(
+    opening options: Options, logger: Logger = Logger(label: "camera")
+  ) throws(OpeningError) {
+    try self.init(opening: options, standardInput: 0, logger: logger)
+  }
+
+  /// - Parameter standardInput: the descriptor to read frames from.
+  convenience init(
+    opening options: Options, standardInput: Int32, logger: Logger = Logger(label: "camera")
+  ) throws(OpeningError) {
+    let checked = try CameraInputs(options, standardInput: standardInput, logger: logger)
+    self.init(checked.plan, summary: checked.summary, remarks: checked.remarks, logger: logger)
+  }
 }

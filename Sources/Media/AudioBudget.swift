@@ -1,27 +1,29 @@
-/// How much audio a participant can have been heard with: at most time has passed.
+/// Limits the audio of a participant to the time that has passed.
 ///
-/// Nobody speaks faster than time. Audio may come late and then all at once, but what came and what the recorder made in
-/// lost packets' places is never much longer than the time that it took to come, whatever numbers and timestamps say.
+/// A microphone records no faster than real time. Packets may arrive late and then all at once, but the received audio
+/// plus the audio that the recorder generates for lost packets never lasts much longer than the time since the first
+/// packet, whatever sequence numbers and timestamps claim.
 package struct AudioBudget: Sendable {
-  /// What a sender may be ahead from the first packet on, because the first ones took longer on their way than those after.
+  /// How far a sender may be ahead from the first packet on: the first packets may have been delayed more than later
+  /// ones.
   package static let slack = Duration.seconds(1)
-  /// Of a longer silence no more is remembered; then the connection is over (RFC 7675, 5.1).
+  /// The longest silence that is credited. After a longer one the connection is over (RFC 7675, 5.1).
   package static let maximumSilence = Duration.seconds(30)
-  /// How far packets may be ahead of time before they are not taken any more.
+  /// How far packets may be ahead of real time before they are rejected.
   package static let maximumLead = Duration.seconds(5)
-  /// How much faster than ours a sender's clock may run for ever.
+  /// How much faster than ours a sender's clock may run permanently, as a fraction.
   package static let tolerance = 0.01
 
-  /// Time that has passed and that no audio has filled; below zero when there was more audio than time.
+  /// The time that has passed and that no audio has filled; negative when there was more audio than time.
   package private(set) var room = AudioBudget.slack
   private var last: MonotonicInstant?
 
   package init() {}
 
-  /// A packet came.
+  /// Accounts for a received packet.
   ///
-  /// - Parameter length: how long it is heard.
-  /// - Returns: whether there was time for it; otherwise it is to be skipped.
+  /// - Parameter length: the duration of its audio.
+  /// - Returns: whether there was time for it; if not, the packet must be skipped.
   package mutating func take(_ length: Duration, arrival: MonotonicInstant) -> Bool {
     if let last, arrival > last { room = min(Self.maximumSilence, room + (arrival - last) * (1 + Self.tolerance)) }
     last = max(last ?? arrival, arrival)
@@ -30,6 +32,6 @@ package struct AudioBudget: Sendable {
     return true
   }
 
-  /// The recorder has made so much audio.
+  /// Accounts for audio that the recorder generated.
   package mutating func spend(_ length: Duration) { room -= length }
 }

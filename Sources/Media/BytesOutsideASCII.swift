@@ -1,9 +1,9 @@
 extension Sequence<UInt8> {
-  /// Whether more than so many bytes in a row are not ASCII.
+  /// Whether more than `limit` consecutive bytes are not ASCII.
   ///
-  /// To compare or hash a string that is not ASCII, Swift normalises it, and sorts each run of combining marks in a time that grows
-  /// with the square of the run's length: a minute for 131,000 marks. Text from outside is looked at by this before any of it is
-  /// compared.
+  /// To compare or hash a string that is not ASCII, Swift normalises it, and sorts each run of combining marks in a
+  /// time that grows with the square of the run's length: a minute for 131,000 marks. Text from the network is checked
+  /// with this before any of it is compared.
   @inlinable package func hasRunOutsideASCII(over limit: Int) -> Bool {
     var run = 0
     for byte in self {
@@ -13,7 +13,7 @@ extension Sequence<UInt8> {
     return false
   }
 
-  /// The same for JSON, in which also an escape such as `\u0301` stands for a character.
+  /// Does the same for JSON, where an escape such as `\u0301` also represents a character.
   @inlinable package func hasRunOutsideASCII(overInJSON limit: Int) -> Bool {
     var run = 0
     var isEscape = false

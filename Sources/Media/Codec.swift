@@ -1,11 +1,11 @@
-/// The two codecs that chatbot carries.
+/// The two codecs that a call carries.
 public enum Codec: String, Sendable, Hashable, CaseIterable {
-  /// Opus, RFC 6716; on the wire by RFC 7587.
+  /// Opus (RFC 6716), in RTP as in RFC 7587.
   case opus
-  /// VP8, RFC 6386; on the wire by RFC 7741.
+  /// VP8 (RFC 6386), in RTP as in RFC 7741.
   case vp8
 
-  /// Whether the codec's frames are heard or seen.
+  /// Whether the codec is for audio or video.
   public var kind: MediaKind {
     switch self {
     case .opus: .audio
@@ -13,7 +13,7 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Ticks a second of the codec's RTP clock: 48,000 for Opus (RFC 7587, 4.1), 90,000 for VP8 (RFC 7741, 4.1).
+  /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for VP8 (RFC 7741, 4.1).
   public var clockRate: Int32 {
     switch self {
     case .opus: 48_000
@@ -22,8 +22,40 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Whether a track is heard or seen.
+/// Whether a track is audio or video.
 public enum MediaKind: String, Sendable, Hashable, CaseIterable {
   case audio
   case video
 }
+
+/// A value for audio and one for video: a dictionary by ``MediaKind`` without hashing, changed in place.
+package struct PerMediaKind<Value> {
+  package var audio: Value?
+  package var video: Value?
+
+  package init() {}
+
+  package subscript(kind: MediaKind) -> Value? {
+    _read {
+      switch kind {
+      case .audio: yield audio
+      case .video: yield video
+      }
+    }
+    _modify {
+      switch kind {
+      case .audio: yield &audio
+      case .video: yield &video
+      }
+    }
+  }
+
+  package func mapValues<Other>(_ transform: (Value) -> Other) -> [MediaKind: Other] {
+    var values: [MediaKind: Other] = [:]
+    values[.audio] = audio.map(transform)
+    values[.video] = video.map(transform)
+    return values
+  }
+}
+
+extension PerMediaKind: Sendable where Value: Sendable {}

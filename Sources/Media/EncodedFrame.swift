@@ -1,33 +1,33 @@
 package import Bitstream
 public import NIOCore
 
-/// One encoded frame or one audio packet: the currency between peer, recorder and file.
+/// One encoded video frame or one audio packet: what the peer, the recorder and the sources exchange.
 public struct EncodedFrame: Sendable, Hashable {
-  /// Who sent it.
+  /// The participant who sent it.
   public var owner: ParticipantID
   public var codec: Codec {
     didSet { opus = Self.opus(of: payload, codec) }
   }
-  /// When it is to be shown or heard, in ticks of the codec's clock.
+  /// The presentation time, in ticks of the codec's clock.
   public var time: MediaTime
-  /// The bitstream: a whole VP8 frame (RFC 6386) or a whole Opus packet (RFC 6716, 3). Never altered on its way.
+  /// The bitstream: a whole VP8 frame (RFC 6386) or a whole Opus packet (RFC 6716, 3). No module alters it.
   public var payload: ByteBuffer {
     didSet { opus = Self.opus(of: payload, codec) }
   }
-  /// What a packet of Opus says of itself, read once; nil for what is none.
+  /// The parsed header of an Opus packet; nil for VP8 and for what cannot be parsed.
   package private(set) var opus: OpusPacket?
-  /// Whether it can be decoded without an earlier frame. Always true of Opus.
+  /// Whether it can be decoded without an earlier frame. Always true for Opus.
   public var isKeyframe: Bool
-  /// A VP8 keyframe's video size; nil for every other frame.
+  /// The size of a VP8 keyframe; nil for every other frame.
   public var size: VideoSize?
-  /// When its last packet arrived, or when a file's frame was due.
+  /// When its last packet arrived, or when a frame of a file was due.
   public var arrival: ContinuousClock.Instant {
     get { arrived.instant }
     set { arrived = MonotonicInstant(newValue) }
   }
-  /// What ``arrival`` says.
+  /// ``arrival`` in a type of fixed layout.
   package var arrived: MonotonicInstant
-  /// What is missing between the track's frame before it and this one; nil when it follows on.
+  /// What is missing between the previous frame of the track and this one; nil if nothing is.
   public var gap: MediaGap?
 
   public init(
@@ -53,7 +53,7 @@ public struct EncodedFrame: Sendable, Hashable {
       size: size, arrived: arrived, gap: gap)
   }
 
-  /// A frame whose payload has been read already.
+  /// Creates a frame whose Opus header has been parsed already.
   package init(
     owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?, isKeyframe: Bool,
     size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
@@ -82,4 +82,43 @@ public struct VideoSize: Sendable, Hashable, CustomStringConvertible {
 
   /// For example `640x480`.
   public var description: String { "\(width)x\(height)" }
+}
+
+/// Why a track has a gap between two of its frames, and how much is missing.
+public struct MediaGap: Sendable, Hashable {
+  public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Packets never arrived and were given up.
+    case lost
+    /// Packets arrived only after they had been requested again, so frames were delayed; nothing is missing.
+    case recoveredLate
+    /// Frames that depend on a missing one were skipped until a keyframe.
+    case waitingForKeyframe
+    /// The sender paused: its sequence numbers continue without a gap.
+    case senderPaused
+    /// The sender skipped silence (discontinuous transmission, RFC 6716, 2.1.9).
+    case dtx
+    /// The sender's description said that it does not send (RFC 8829, 5.2.2).
+    case muted
+    /// The connection was interrupted, or the sender restarted.
+    case reconnect
+    /// The disk failed or was slow, and its memory buffer was full.
+    case diskStalled
+    /// This machine had no time to process the frames, and the memory buffer for that was full.
+    case overloaded
+  }
+
+  public var reason: Reason
+  /// Packets that were given up.
+  public var packetsLost: Int
+  /// Frames that arrived, whole or in part, but could not be used.
+  public var framesDropped: Int
+  /// How long the frame after the gap was delayed by waiting for missing packets.
+  public var delay: Duration
+
+  public init(_ reason: Reason, packetsLost: Int = 0, framesDropped: Int = 0, delay: Duration = .zero) {
+    self.reason = reason
+    self.packetsLost = packetsLost
+    self.framesDropped = framesDropped
+    self.delay = delay
+  }
 }

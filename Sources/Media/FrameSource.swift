@@ -1,30 +1,32 @@
-/// Something that is played as if it were a camera.
+/// A source of frames in real time: a camera, or a file played like one.
 public protocol FrameSource: Sendable {
-  /// The kinds of media that it gives.
+  /// The kinds of media that it sends.
   var kinds: Set<MediaKind> { get }
-  /// Whether it makes keyframes when they are requested and follows a bitrate, as a live encoder does.
+  /// Whether it makes keyframes on request and adapts its bitrate, as a live encoder does.
   var isLive: Bool { get }
-  /// What it is, in one line.
+  /// A description in one text line.
   var summary: String { get }
   /// What a user may want to know although it can be played, each as a sentence.
   var remarks: [String] { get }
-  /// Why playing ended before its time, as a sentence; set before the stream of frames ends.
+  /// Why playback ended early, as a sentence; set before the stream of frames ends.
   var failure: String? { get async }
 
-  /// Starts to play, now. Frames come when they are due; their `time` counts from the start, on one clock for both tracks.
+  /// Starts playback. Each frame is sent when it is due; its `time` counts from the start, on one clock for both
+  /// tracks.
   func frames() async -> AsyncStream<EncodedFrame>
 
-  /// A viewer needs a keyframe. Requests are joined; nothing happens if the source is not live.
+  /// Requests a keyframe for a viewer. Requests are combined. Does nothing if the source is not live.
   func requestKeyframe()
 
-  /// Follows the line of the viewer who has the worst. Nothing happens if the source is not live.
+  /// Adapts to the network path of the viewer with the least bandwidth. Does nothing if the source is not live.
   ///
   /// - Parameters:
-  ///   - bitrate: what the path carries, all tracks together, in bits a second.
-  ///   - fractionLost: the share of packets that it loses, 0 to 1.
+  ///   - bitrate: the capacity of the path for all tracks together, in bits a second.
+  ///   - fractionLost: the fraction of packets that it loses, 0 to 1.
   func adapt(toBitrate bitrate: Int, fractionLost: Double)
 
-  /// Nobody watches any more; anyone who comes next is sent what the first one was. Nothing happens if the source is not live.
+  /// Returns to the initial bitrate and quality, because no viewer is left: the next one starts like the first. Does
+  /// nothing if the source is not live.
   func reset()
 }
 

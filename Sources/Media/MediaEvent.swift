@@ -1,23 +1,51 @@
-/// What a participant's media brings, in the order in which it is to be handled.
+/// An event of a participant's media. Events must be handled in the order in which they are delivered.
 public enum MediaEvent: Sendable, Hashable {
   /// A frame, in decoding order within its track.
   case frame(EncodedFrame)
-  /// The sender's clock at a media time.
+  /// What the sender's clock read at a media time.
   case clock(ClockReport)
-  /// A packet of the track is missing and is waited for: the next frame comes late, by 3 s at most. Anyone who writes both tracks
-  /// in order of time waits for that frame.
+  /// A packet of the track is missing and has been requested again: the next frame may be delayed by up to 3 s. A sink
+  /// that writes both tracks in order of time should wait for that frame.
   case recovering(MediaKind)
-  /// The counts of one track so far; about once a second and once at the end.
+  /// The statistics of one track so far; about once a second, and once at the end.
   case statistics(MediaKind, TrackStatistics)
 }
 
-/// Takes what participants' media brings, as it comes: a recorder, for example, or a mirror.
+/// Receives the media of participants: a recorder, for example, or a loopback.
 ///
-/// It is called on the thread that receives for all participants, in the order in which things are to be handled. So it returns at
-/// once: it never waits for a disk, for another thread or for a decoder.
+/// It is called on the thread that receives packets for all participants, in the order in which events must be handled.
+/// So it must return at once: it never waits for a disk, for another thread or for a decoder.
 public protocol MediaSink: Sendable {
-  /// Takes a frame, a sender's clock or counts.
+  /// Receives a frame, a clock report, statistics, or the notice that a packet is being recovered.
   ///
-  /// - Parameter now: when it was handed out; a frame came at its `arrival`.
+  /// - Parameter now: when the event was delivered; a frame itself arrived at its `arrival`.
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant)
+}
+
+/// What a sender's wall clock read at a media time: the part of an RTCP sender report (RFC 3550, 6.4.1) that aligns two
+/// tracks of one sender.
+public struct ClockReport: Sendable, Hashable {
+  public var owner: ParticipantID
+  public var codec: Codec
+  /// The media time, on the same unwrapped timeline as the track's frames.
+  public var time: MediaTime
+  /// The sender's wall clock at that time: seconds since 1900 in 32.32 fixed point (RFC 3550, 4).
+  public var ntp: UInt64
+  /// When the report arrived.
+  public var arrival: ContinuousClock.Instant {
+    get { arrived.instant }
+    set { arrived = MonotonicInstant(newValue) }
+  }
+  /// ``arrival`` in a type of fixed layout.
+  package var arrived: MonotonicInstant
+
+  public init(
+    owner: ParticipantID, codec: Codec, time: MediaTime, ntp: UInt64, arrival: ContinuousClock.Instant
+  ) {
+    self.owner = owner
+    self.codec = codec
+    self.time = time
+    self.ntp = ntp
+    arrived = MonotonicInstant(arrival)
+  }
 }

@@ -1,26 +1,26 @@
-/// A point on a track's own time line, counted in ticks of the track's clock.
+/// A point on a track's timeline, counted in ticks of the track's clock.
 ///
-/// For received frames this is the RTP timestamp, unwrapped to 64 bits, so it starts anywhere and never steps back by
-/// 2³². For frames of a file it is the time since the file's start. Arithmetic wraps rather than traps, because the
+/// For received frames this is the RTP timestamp, unwrapped to 64 bits, so it starts anywhere and never jumps back by
+/// 2³². For frames of a file it is the time since the file's start. Arithmetic wraps instead of trapping, because the
 /// ticks can come from the network.
 public struct MediaTime: Sendable, Hashable, CustomStringConvertible {
-  /// Ticks since the time line's origin.
+  /// Ticks since the timeline's origin.
   public var ticks: Int64
-  /// Ticks a second; always above zero.
+  /// Ticks a second; always positive.
   public let rate: Int32
 
   /// - Parameters:
   ///   - ticks: ticks since the origin.
-  ///   - rate: ticks a second; a rate below 1 is taken as 1.
+  ///   - rate: ticks a second; a rate below 1 becomes 1.
   public init(ticks: Int64, rate: Int32) {
     self.ticks = ticks
     self.rate = max(1, rate)
   }
 
-  /// The time as seconds since the origin.
+  /// The time in seconds since the origin.
   public var seconds: Double { Double(ticks) / Double(rate) }
 
-  /// The time as nanoseconds since the origin, rounded towards zero and held within 64 bits.
+  /// The time in nanoseconds since the origin, rounded towards zero and clamped to 64 bits.
   public var nanoseconds: Int64 {
     let (whole, rest) = ticks.quotientAndRemainder(dividingBy: Int64(rate))
     let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)
@@ -30,7 +30,7 @@ public struct MediaTime: Sendable, Hashable, CustomStringConvertible {
     return tooLarge ? (ticks < 0 ? .min : .max) : sum
   }
 
-  /// How long after `other` this is, by the two clocks' own rates.
+  /// Returns how long after `other` this is, each time converted with its own rate.
   public func duration(since other: MediaTime) -> Duration {
     if rate == other.rate {
       return MediaTime(ticks: ticks &- other.ticks, rate: rate).duration

@@ -1,10 +1,10 @@
-/// A point in time as `ContinuousClock` tells it, of a layout that the compiler knows.
+/// A point in time on `ContinuousClock`, in a layout that the compiler knows.
 ///
-/// `ContinuousClock.Instant` may become another type with another version of the standard library, so every value that holds one
-/// is laid out, copied and destroyed by functions that are found at run time, and to compare two is a call. What is touched with
-/// each packet holds this: to compare two is an instruction or two, in every room.
+/// `ContinuousClock.Instant` may change with the version of the standard library, so every value that contains one is
+/// laid out, copied and destroyed by functions found at run time, and comparing two is a call. Values used for each
+/// packet contain this type instead: comparing two takes an instruction or two, in every module.
 package struct MonotonicInstant: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// Since an origin that is the same for the whole process.
+  /// The time since an origin that is the same for the whole process.
   @usableFromInline let age: Duration
 
   private static let origin = ContinuousClock.now
@@ -49,12 +49,12 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable, CustomStringCon
 extension Duration {
   /// The duration in seconds.
   ///
-  /// To divide by a second computes with 128 bits, which takes a hundred instructions. Below 9.2 s, where a length of media is,
-  /// 64 bits are enough.
+  /// Dividing by a second uses 128-bit arithmetic, which takes a hundred instructions. Below 9.2 s, which covers the
+  /// length of a frame, 64 bits are enough.
   @inlinable package var seconds: Double {
     let attoseconds = attoseconds
     if let short = Int64(exactly: attoseconds) { return Double(short) / 1e18 }
-    // Whole seconds apart, so that 3,600.5 s are exactly that.
+    // Whole seconds are converted separately, so that 3,600.5 s are exact.
     let (seconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000_000)
     return Double(seconds) + Double(rest) / 1e18
   }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Whose media this is: the id that the signalling server gave to a participant, taken as it came.
+/// The id that the signalling server assigned to a participant, unchanged.
 ///
-/// It comes from outside and can hold any text. It is an identity, never a file name. Two ids are the same if they are so
-/// byte by byte: `å` in one code point and in two are two participants.
+/// It comes from the network and can contain any text. It is an identity, never a file name. Two ids are equal if their
+/// bytes are: `å` as one code point and as two are two participants.
 public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
   public let text: String
 
@@ -27,7 +27,7 @@ public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // All bytes at once: an id is looked up several times for each frame.
+    // All bytes at once, because an id is hashed several times for each frame.
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     hasher.combine(0xFF as UInt8)

@@ -1,4 +1,5 @@
-/// A small random number generator for what need not be secret: first sequence numbers, timestamps and frame ID.
+/// A small random number generator for values that need not be secret: initial sequence numbers, timestamps and frame
+/// ids.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

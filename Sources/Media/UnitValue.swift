@@ -1,9 +1,9 @@
-/// A number with a unit as people write it on the command line, in rules and in impairments: `30`, `1.5s`, `500kbit`, `-30dB`. Of
-/// times several may stand behind each other, the larger unit first: `5m30s`.
+/// A number with a unit as written on the command line, in rules and in network emulation: `30`, `1.5s`, `500kbit`,
+/// `-30dB`. Times can have several parts, the larger unit first: `5m30s`.
 package struct UnitValue: Sendable, Hashable {
   private struct Part: Sendable, Hashable {
     var number: Double
-    /// As written, without spaces around it; empty if there is none.
+    /// As written, without surrounding spaces; empty if there is none.
     var unit: String
   }
 
@@ -12,7 +12,7 @@ package struct UnitValue: Sendable, Hashable {
   private let parts: [Part]
   private let isNegative: Bool
 
-  /// Nil unless the text is numbers with units and nothing else. A sign may stand before the first number.
+  /// Parses a text; nil unless it consists of numbers with units and nothing else. A sign may precede the first number.
   package init?(_ text: some StringProtocol) {
     var rest = text[...]
     let sign = rest.first.flatMap { $0 == "-" || $0 == "+" ? $0 : nil }
@@ -32,10 +32,10 @@ package struct UnitValue: Sendable, Hashable {
     isNegative = sign == "-"
   }
 
-  /// The sum of the parts.
+  /// Returns the sum of the parts.
   ///
-  /// - Parameter units: what one of each unit is; the empty one is that of a bare number.
-  /// - Returns: nil if a unit is not among them, or is not smaller than the one before it.
+  /// - Parameter units: the factor of each unit; the empty unit is that of a bare number.
+  /// - Returns: nil if a unit is unknown, or is not smaller than the one before it.
   package func value(in units: [String: Double]) -> Double? {
     var sum = 0.0
     var last = Double.infinity
@@ -47,12 +47,12 @@ package struct UnitValue: Sendable, Hashable {
     return isNegative ? -sum : sum
   }
 
-  /// The first unit that is not among these.
+  /// Returns the first unit that `units` does not contain.
   package func unit(notIn units: [String: Double]) -> String? {
     parts.first { units[$0.unit] == nil }?.unit
   }
 
-  /// Whether it is a number without a unit.
+  /// Whether it is a single number without a unit.
   package var isBare: Bool { parts.count == 1 && parts[0].unit.isEmpty }
   /// Whether it is zero, whatever its units.
   package var isZero: Bool { parts.allSatisfy { $0.number == 0 } }
@@ -67,7 +67,7 @@ extension UnitValue {
   /// Units of time, in seconds.
   package static let times: [String: Double] = ["ms": 0.001, "s": 1, "min": 60, "m": 60, "h": 3_600]
 
-  /// Units of bitrate, in bits a second; `m` is a million here. In lower case: how they are written does not count.
+  /// Units of bitrate, in bits a second; `m` means a million here. In lower case: the caller ignores case.
   package static let bitrates: [String: Double] = {
     var units: [String: Double] = [:]
     for (prefix, factor) in ["": 1, "k": 1e3, "m": 1e6, "g": 1e9] {

@@ -1,7 +1,7 @@
 internal import CThreads
 
-/// What the wall clock read at one moment. Later moments are given by the monotonic clock, so that a wall clock that is set
-/// during the call changes nothing.
+/// What the wall clock read at one moment. Later times are derived from the monotonic clock, so that setting the wall
+/// clock during a call changes nothing.
 package struct WallClock: Sendable, Hashable {
   package let moment: MonotonicInstant
   /// Seconds since 1970-01-01 00:00 UTC at that moment.
@@ -12,17 +12,17 @@ package struct WallClock: Sendable, Hashable {
     self.secondsSince1970 = secondsSince1970
   }
 
-  /// Seconds since 1970-01-01 00:00 UTC.
+  /// Returns seconds since 1970-01-01 00:00 UTC at another moment.
   package func seconds(at other: MonotonicInstant) -> Double {
     secondsSince1970 + (other - moment).seconds
   }
 }
 
 extension WallClock {
-  /// Reads both clocks; for the edge of the program only.
+  /// Reads both clocks; only for the program's entry points.
   ///
-  /// One is read after the other, and a thread may lose its turn in between. So they are read a few times, and the reading
-  /// that took least counts.
+  /// The clocks are read one after the other, and the thread may be preempted in between. So they are read several
+  /// times, and the fastest reading counts.
   package static func read() -> WallClock {
     var best = readOnce()
     for _ in 0..<4 {

@@ -1,25 +1,26 @@
 internal import Media
 internal import NIOCore
 
-/// One direction of a line, with what is on its way over it.
+/// One direction of an impaired network path, with the datagrams in flight.
 struct DelayedDirection {
   typealias QueuedDatagram = NetworkEmulator.QueuedDatagram
   private typealias Held = (arrival: ContinuousClock.Instant, queuedDatagram: QueuedDatagram)
 
   var link: ImpairedDirection
-  /// In the order of arrival, nearly always that in which they came.
+  /// The datagrams in flight in order of arrival, which is nearly always the order in which they were sent.
   private var queue = CircularBuffer<Held>()
-  /// Those that arrive before the last of the queue, which was held back; in the order of arrival as well.
+  /// The datagrams that arrive before the last one of the queue because that was delayed for reordering; also in order of
+  /// arrival.
   private var overtaking: [Held] = []
 
-  /// - Parameter number: which of all lines it is, counted from 0.
+  /// - Parameter number: the index of the network path among all, counted from 0.
   init(_ impairment: Impairment, _ direction: Impairment.Direction, number: UInt64) {
     let position = number &* 2 &+ (direction == .send ? 0 : 1)
     var seeds = SplitMix64(seed: impairment.seed &+ position &* 0xD134_2543_DE82_EF95)
     link = ImpairedDirection(impairment.steps(direction), seed: seeds.next())
   }
 
-  /// Takes a datagram; true if it continues at once.
+  /// Accepts a datagram and returns whether it continues at once.
   mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: ContinuousClock.Instant)
     -> Bool
   {
@@ -31,26 +32,26 @@ struct DelayedDirection {
       hold((arrival, queuedDatagram))
       return false
     case .passes:
-      // Those who are due already goes first.
+      // Datagrams that are already due go first.
       guard let deadline, deadline <= now else { return true }
       hold((now, queuedDatagram))
       return false
     }
   }
 
-  /// When the next one arrives.
+  /// When the next datagram arrives.
   var deadline: ContinuousClock.Instant? {
     guard let first = overtaking.first?.arrival else { return queue.first?.arrival }
     return queue.first.map { min($0.arrival, first) } ?? first
   }
 
-  /// The next one that has arrived by now.
+  /// Removes and returns the next datagram that has arrived by now.
   mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
     guard let deadline, deadline <= now else { return nil }
     return takeFirst()
   }
 
-  /// The next one, whenever it arrives.
+  /// Removes and returns the next datagram, whenever it arrives.
   mutating func takeFirst() -> QueuedDatagram? {
     if let first = overtaking.first, queue.first.map({ first.arrival < $0.arrival }) ?? true {
       return overtaking.removeFirst().queuedDatagram

@@ -1,10 +1,11 @@
 internal import Media
 
-/// One direction of an impaired line: decides what becomes of each datagram, and counts it. It holds none.
+/// One direction of an impaired network path: decides the fate of each datagram and counts it, but does not buffer
+/// datagrams.
 ///
-/// Five random numbers are drawn for each datagram, whatever the conditions are: so one setting does not change the fates that
-/// another one decides, nor does the moment at which a step of the script begins. Media (RTP and RTCP) has random numbers of its
-/// own, because how many datagrams a handshake takes depends on the machine.
+/// Five random numbers are drawn for each datagram, whatever the conditions are. So one setting does not change the fates
+/// that another one decides, nor does the time at which a step of the script begins. Media (RTP and RTCP) has random
+/// numbers of its own, because the number of datagrams of a handshake depends on the machine.
 struct ImpairedDirection: Sendable {
   enum Fate: Sendable, Hashable {
     case passes
@@ -24,11 +25,11 @@ struct ImpairedDirection: Sendable {
   private(set) var clockStart: ContinuousClock.Instant?
   private var media: PacketFateGenerator
   private var connecting: PacketFateGenerator
-  /// When the bottleneck has carried all that waits before it.
+  /// When the bottleneck has transmitted everything that is queued before it.
   private var bottleneckIsFree: ContinuousClock.Instant?
-  /// When the last of those arrives that keep their order.
+  /// When the last datagram arrives of those that keep their order.
   private var lastArrival: ContinuousClock.Instant?
-  /// Those that were held back and have not been overtaken.
+  /// The datagrams that were delayed for reordering and have not been overtaken.
   private var heldBack: [(arrival: ContinuousClock.Instant, kind: Impairment.DatagramKind)] = []
 
   init(_ steps: [Impairment.Step], seed: UInt64) {
@@ -39,16 +40,16 @@ struct ImpairedDirection: Sendable {
     if let first = steps.first, first.time <= .zero { take(first) }
   }
 
-  /// Starts the script's clock, the first time.
+  /// Starts the script's clock, unless it runs already.
   mutating func startClock(now: ContinuousClock.Instant) {
     if clockStart == nil { clockStart = now }
   }
 
-  /// What becomes of the next datagram.
+  /// Decides the fate of the next datagram.
   ///
   /// - Parameters:
-  ///   - hasRoom: whether another one can be held.
-  ///   - now: not before that of the datagram before.
+  ///   - hasRoom: whether another datagram can be buffered.
+  ///   - now: the current time, not before that of the previous datagram.
   mutating func fate(
     bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: ContinuousClock.Instant
   ) -> Fate {
@@ -91,7 +92,7 @@ struct ImpairedDirection: Sendable {
     }
   }
 
-  /// When the datagram has gone through the bottleneck; nil when its queue is full.
+  /// Returns when the datagram leaves the bottleneck, or nil when its queue is full.
   private mutating func departure(bytes: Int, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard let rate = conditions.rate else { return now }
     let start = max(now, bottleneckIsFree ?? now)
@@ -101,7 +102,7 @@ struct ImpairedDirection: Sendable {
     return end
   }
 
-  /// Counts those that one overtakes that arrives at a moment.
+  /// Counts the datagrams that are overtaken by one that arrives at a given time.
   private mutating func overtake(_ arrival: ContinuousClock.Instant, now: ContinuousClock.Instant) {
     if heldBack.isEmpty { return }
     heldBack.removeAll { held in
@@ -118,5 +119,46 @@ struct ImpairedDirection: Sendable {
   private mutating func take(_ step: Impairment.Step) {
     conditions = step.conditions
     stepsTaken += 1
+  }
+}
+
+/// The random numbers of one direction and one group of datagrams, with the state of the Gilbert model.
+struct PacketFateGenerator: Sendable {
+  /// The random values for one datagram; all but the first are uniform in 0..<1.
+  struct Draw {
+    var isLost: Bool
+    var jitter: Double
+    var order: Double
+    var hold: Double
+  }
+
+  private var generator: SplitMix64
+  /// Whether the path loses everything at the moment.
+  private var isBad = false
+
+  init(seed: UInt64) {
+    generator = SplitMix64(seed: seed)
+  }
+
+  mutating func draw(_ conditions: Impairment.Conditions) -> Draw {
+    Draw(isLost: loses(conditions), jitter: random(), order: random(), hold: random())
+  }
+
+  private mutating func loses(_ conditions: Impairment.Conditions) -> Bool {
+    let (change, single) = (random(), random())
+    guard let burst = conditions.burst, conditions.loss > 0 else {
+      isBad = false
+      return single < conditions.loss
+    }
+    // These two probabilities result in bursts of this mean length and this share of bad states in the long run (Gilbert,
+    // 1960).
+    let toGood = 1 / burst
+    let toBad = min(1, conditions.loss / (1 - conditions.loss) * toGood)
+    if change < (isBad ? toGood : toBad) { isBad.toggle() }
+    return isBad
+  }
+
+  private mutating func random() -> Double {
+    Double(generator.next() >> 11) * 0x1p-53
   }
 }

@@ -1,5 +1,5 @@
 extension Impairment {
-  /// Reads what a user writes.
+  /// Parses the text form of an impairment.
   ///
   /// ```
   /// loss=5%,burst=3,delay=80ms,jitter=20ms,rate=500kbit,queue=300ms,reorder=1%
@@ -7,11 +7,11 @@ extension Impairment {
   /// 0s: loss=1%; 10s: rate=150kbit; 20s: none
   /// ```
   ///
-  /// Steps are separated by semicolons; one without a time is of the time of the step before, the first of 0 s. A step tells all
-  /// that holds from then on in the directions that it names, and in both if it names none. A direction before a setting is that
-  /// of all settings behind it in the step.
+  /// Steps are separated by semicolons. A step without a time begins at the time of the step before, the first one at 0 s.
+  /// A step defines all conditions from then on in the directions that it names, and in both if it names none. A direction
+  /// before a setting applies to all settings after it in the step.
   ///
-  /// - Parameter seed: of all chances.
+  /// - Parameter seed: the seed of all random numbers.
   public init(parsing text: String, seed: UInt64) throws(ParseError) {
     self.init(seed: seed)
     var time = Duration.zero
@@ -42,12 +42,12 @@ extension Impairment {
   }
 }
 
-/// One step while it is read.
+/// One step while it is parsed.
 private struct StepBuilder {
   typealias Direction = Impairment.Direction
   typealias ParseError = Impairment.ParseError
 
-  /// For each direction that is named, its settings as they are written, in order.
+  /// For each named direction, its settings as written, in order.
   private var settings: [Direction: [(setting: Impairment.Setting, value: Substring)]] = [:]
   private var isNone: Set<Direction> = []
 
@@ -80,7 +80,7 @@ private struct StepBuilder {
     settings[direction, default: []].append((setting, value))
   }
 
-  /// What holds in a direction; nil if the step does not name it.
+  /// Returns the conditions of a direction, or nil if the step does not name it.
   func conditions(_ direction: Direction) throws(ParseError) -> Impairment.Conditions? {
     if isNone.contains(direction) { return Impairment.Conditions() }
     guard let settings = settings[direction] else { return nil }
@@ -92,7 +92,7 @@ private struct StepBuilder {
 }
 
 extension Impairment.Conditions {
-  /// Checks what settings ask of each other.
+  /// Checks the dependencies between settings.
   fileprivate func check(isGiven: (Impairment.Setting) -> Bool) throws(Impairment.ParseError) {
     if isGiven(.queue), rate == nil { throw .needs(.queue, .rate) }
     guard let burst else { return }
@@ -100,6 +100,68 @@ extension Impairment.Conditions {
     let most = Self.mostLoss(burst: burst)
     if loss > most {
       throw .tooMuchLoss(ImpairmentFormat.percent(loss), burst: ImpairmentFormat.number(burst), most: most)
+    }
+  }
+}
+
+extension Impairment {
+  /// Why a text is not a valid impairment.
+  public enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+    case emptyStep
+    case unknownSetting(String)
+    case unknownDirection(String)
+    case noValue(Setting)
+    case noUnit(Setting, String)
+    case notReadable(Setting, String)
+    case outOfRange(Setting, String)
+    case givenTwice(Setting)
+    /// The first has no effect without the second.
+    case needs(Setting, Setting)
+    /// The maximum is a share, 0 to 1.
+    case tooMuchLoss(String, burst: String, most: Double)
+    case noneWithOthers
+    case badTime(String)
+    case timesFall(earlier: String, later: String)
+    case setTwice(Direction, time: String)
+
+    public var description: String {
+      switch self {
+      case .emptyStep:
+        "An impairment has a part without a setting; write it like loss=5%,delay=80ms, or none."
+      case .unknownSetting(let name):
+        "An impairment has no setting \"\(name)\"; there are \(Self.settings)."
+      case .unknownDirection(let name):
+        "\"\(name):\" is neither a direction, which is send: or receive:, nor the time of a step, like 10s:."
+      case .noValue(let setting):
+        "The impairment's \(setting.rawValue) has no value; write it like \(setting.example)."
+      case .noUnit(let setting, let text):
+        "The impairment's \(setting.rawValue)=\(text) has no unit: use \(setting.unit ?? "a number"), like \(setting.example)."
+      case .notReadable(let setting, let text):
+        "The impairment's \(setting.rawValue)=\(text) is invalid: use \(setting.unit ?? "a number"), like \(setting.example)."
+      case .outOfRange(let setting, let text):
+        "The impairment's \(setting.rawValue)=\(text) is out of range: it must be \(setting.range)."
+      case .givenTwice(let setting):
+        "The impairment's \(setting.rawValue) is given twice for the same direction and time."
+      case .needs(let setting, let other):
+        "The impairment's \(setting.rawValue) has no effect without \(other.rawValue); write it like "
+          + "\(other.example),\(setting.example)."
+      case .tooMuchLoss(let loss, let burst, let most):
+        "A loss of \(loss) is impossible with bursts of \(burst) on average, which lose "
+          + "\(ImpairmentFormat.number((most * 1_000).rounded(.down) / 10))% at most; make the bursts longer or leave burst out."
+      case .noneWithOthers:
+        "In an impairment, none removes every setting and cannot be combined with others."
+      case .badTime(let text):
+        "\"\(text)\" is not a valid start time of an impairment's step; write it like 0s:, 1500ms: or 2m:."
+      case .timesFall(let earlier, let later):
+        "An impairment's steps must be in order of time, but \(later) follows \(earlier)."
+      case .setTwice(let direction, let time):
+        "Two steps of an impairment set the \(direction.rawValue) direction at \(time); join their settings with commas."
+      }
+    }
+
+    private static var settings: String {
+      let names = Setting.allCases.map(\.rawValue)
+      return names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
     }
   }
 }

@@ -1,7 +1,7 @@
 import Media
 
 extension Impairment {
-  /// What can be set, as it is written.
+  /// The settings, by the names that they have in the text form.
   public enum Setting: String, Sendable, Hashable, CaseIterable {
     case loss
     case burst
@@ -11,7 +11,7 @@ extension Impairment {
     case queue
     case reorder
 
-    /// How it is written.
+    /// An example of the setting's text form.
     var example: String {
       switch self {
       case .loss: "loss=5%"
@@ -24,7 +24,7 @@ extension Impairment {
       }
     }
 
-    /// What values it can have, as a part of a sentence.
+    /// The range of its values, as a part of a sentence.
     var range: String {
       switch self {
       case .loss, .reorder: "0% to 100%"
@@ -34,7 +34,7 @@ extension Impairment {
       }
     }
 
-    /// Why its value needs a unit; nil if it has none.
+    /// The description of a value that needs a unit; nil if the setting has no unit.
     var unit: String? {
       switch self {
       case .loss, .reorder: "a share in percent"

@@ -1,5 +1,5 @@
 extension Impairment {
-  /// What kind a datagram is, by its first bytes (RFC 7983).
+  /// The kind of a datagram, by its first byte (RFC 7983).
   public enum DatagramKind: String, Sendable, Hashable, CaseIterable {
     case rtp
     case rtcp
@@ -8,23 +8,23 @@ extension Impairment {
     case other
   }
 
-  /// What was done to a number of datagrams. Each that came was passed, lost or dropped.
+  /// The counts of what happened to datagrams. Each datagram was passed, lost or dropped.
   public struct Tally: Sendable, Hashable {
-    /// All that came to the line.
+    /// All datagrams that entered the path.
     public var datagrams: UInt64 = 0
-    /// Those that continued, at once or later; some of them may be on their way still.
+    /// The datagrams that were passed on, at once or later; some of them may still be in flight.
     public var passed: UInt64 = 0
-    /// Those that were lost by chance.
+    /// The datagrams that were lost at random.
     public var lost: UInt64 = 0
-    /// Those that found the queue full.
+    /// The datagrams that were dropped because the queue was full.
     public var droppedByQueue: UInt64 = 0
-    /// Those among the passed that continued later than they came.
+    /// The passed datagrams that were delayed.
     public var delayed: UInt64 = 0
-    /// Those among the delayed that had to wait for the line's rate.
+    /// The delayed datagrams that waited for the bottleneck's bitrate.
     public var queued: UInt64 = 0
-    /// Those among the delayed that a later one overtook.
+    /// The delayed datagrams that a later one overtook.
     public var reordered: UInt64 = 0
-    /// By how much the delayed were delayed, all together.
+    /// The sum of all delays.
     public var delay: Duration = .zero
 
     public init() {}
@@ -43,13 +43,13 @@ extension Impairment {
     }
   }
 
-  /// What was done in one direction, by kind; a kind of which nothing came is not there.
+  /// The counts of one direction, by kind; a kind without datagrams is missing.
   public struct Counts: Sendable, Hashable {
     public var byKind: [DatagramKind: Tally] = [:]
 
     public init() {}
 
-    /// Of all kinds together.
+    /// The counts of all kinds together.
     public var total: Tally { byKind.values.reduce(Tally(), +) }
 
     subscript(kind: DatagramKind) -> Tally {
@@ -58,11 +58,11 @@ extension Impairment {
     }
   }
 
-  /// What was done to one participant's datagrams.
+  /// The counts of one participant's datagrams.
   public struct Statistics: Sendable, Hashable {
     public var sent = Counts()
     public var received = Counts()
-    /// When the script's clock started: with the first RTP packet; nil before that.
+    /// When the script's clock started, with the first RTP packet; nil before that.
     public var clockStart: ContinuousClock.Instant?
 
     public init() {}

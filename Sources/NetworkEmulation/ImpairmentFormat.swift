@@ -1,8 +1,8 @@
 import Media
 
-/// How times, shares and bitrates are read and written in an impairment.
+/// Parses and formats the times, shares and bitrates of an impairment.
 enum ImpairmentFormat {
-  /// The time that a step begins with.
+  /// Parses the time at which a step begins.
   static func time(ofStep text: Substring) throws(Impairment.ParseError) -> Duration {
     guard let seconds = UnitValue(text)?.value(in: UnitValue.times), (0...maximumScript).contains(seconds) else {
       throw .badTime(String(text))
@@ -13,7 +13,7 @@ enum ImpairmentFormat {
   /// A week, in seconds.
   private static let maximumScript = 3_600.0 * 24 * 7
 
-  /// A time in the largest unit in which it is a whole number, else in milliseconds.
+  /// Formats a time in seconds if it is a whole number of them, else in milliseconds.
   static func text(_ time: Duration) -> String {
     let nanoseconds = time / .nanoseconds(1)
     if nanoseconds > 0, nanoseconds.truncatingRemainder(dividingBy: 1e9) != 0 {
@@ -32,7 +32,7 @@ enum ImpairmentFormat {
     return number(rate) + "bit"
   }
 
-  /// Without needless zeros, to the millionth.
+  /// Formats a number without trailing zeros, rounded to a millionth.
   static func number(_ value: Double) -> String {
     let rounded = (value * 1e6).rounded() / 1e6
     return rounded.rounded() == rounded ? "\(Int64(rounded))" : "\(rounded)"
@@ -40,7 +40,7 @@ enum ImpairmentFormat {
 }
 
 extension StringProtocol {
-  /// Without spaces at both ends.
+  /// The text without whitespace at both ends.
   var trimmed: SubSequence {
     guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace }) else {
       return self[endIndex...]

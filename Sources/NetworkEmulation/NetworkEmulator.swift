@@ -3,9 +3,9 @@ package import Media
 package import NIOCore
 internal import RTP
 
-/// The impaired lines of all participants, with the datagrams that are on their way over them.
+/// The impaired network paths of all participants, with the datagrams in flight on them.
 package struct NetworkEmulator {
-  /// A datagram on its way, and between whom.
+  /// A datagram in flight, with its addresses.
   package struct QueuedDatagram {
     package var datagram: ByteBuffer
     package var local: TransportAddress
@@ -25,7 +25,7 @@ package struct NetworkEmulator {
     }
   }
 
-  /// Datagrams that one direction of a line holds; more are dropped.
+  /// The number of datagrams that one direction of a path buffers; more are dropped.
   static let capacity = 16_384
 
   private let impairment: Impairment
@@ -36,9 +36,9 @@ package struct NetworkEmulator {
     self.impairment = impairment
   }
 
-  /// Takes a datagram that a participant's engine sends, or is to receive.
+  /// Accepts a datagram that a participant's engine sends or is expected to receive.
   ///
-  /// - Returns: whether it continues at once; otherwise it is lost, or comes with ``next(now:)`` later.
+  /// - Returns: Whether it continues at once; otherwise it is lost, or ``next(now:)`` returns it later.
   package mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
     if lines[queuedDatagram.participant] == nil {
       lines[queuedDatagram.participant] = Line(impairment, number: linesMade)
@@ -47,7 +47,7 @@ package struct NetworkEmulator {
     return lines[queuedDatagram.participant]?.passes(queuedDatagram, now: now) ?? true
   }
 
-  /// The next datagram that has come to the end of its line by now.
+  /// Removes and returns the next datagram that has reached the end of its path by now.
   package mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
     guard let deadline, deadline <= now else { return nil }
     let due = lines.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
@@ -56,18 +56,18 @@ package struct NetworkEmulator {
     return queuedDatagram
   }
 
-  /// When ``next(now:)`` gives something; nil when nothing is on its way.
+  /// When ``next(now:)`` returns the next datagram; nil when none is in flight.
   package var deadline: ContinuousClock.Instant? {
     lines.values.lazy.compactMap(\.deadline).min()
   }
 
-  /// The participant's engine is gone; what it said last is still on its way.
+  /// Notes that the participant's engine has ended; its last datagrams are still in flight.
   package mutating func ended(_ participant: ParticipantID) {
     lines[participant]?.hasEnded = true
     if lines[participant]?.isSpent == true { lines[participant] = nil }
   }
 
-  /// Takes all that we sent and that is still on its way, in order: for the end, when nobody will be there to carry it.
+  /// Removes and returns all sent datagrams in flight, in order, for a shutdown after which no timer will release them.
   package mutating func takeSent() -> [QueuedDatagram] {
     defer { lines.removeAll() }
     var queuedDatagrams: [QueuedDatagram] = []
@@ -77,7 +77,7 @@ package struct NetworkEmulator {
     return queuedDatagrams
   }
 
-  /// What was done to a participant's datagrams; nil when there was none.
+  /// Returns the counts of a participant's datagrams, or nil when there were none.
   package func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
     lines[participant]?.statistics
   }
@@ -87,7 +87,7 @@ package struct NetworkEmulator {
     return other.map { one < $0 } ?? true
   }
 
-  /// Both directions of one participant's line.
+  /// Both directions of one participant's network path.
   private struct Line {
     var send: DelayedDirection
     var receive: DelayedDirection
@@ -119,7 +119,7 @@ package struct NetworkEmulator {
       NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.deadline : receive.deadline
     }
 
-    /// Whether nothing is lost when the line is forgotten.
+    /// Whether the path can be removed without losing datagrams.
     var isSpent: Bool { hasEnded && deadline == nil }
 
     var statistics: Impairment.Statistics {

@@ -1,11 +1,15 @@
-/// A wave to be looked for, whatever its phase: as a sine and as a cosine.
+import Glibc
+
+/// A filter that detects a wave at any phase, by correlating with its sine and its cosine.
 struct MatchedFilter: Sendable {
   let count: Int
   private let sine: [Float]
   private let cosine: [Float]
   private let energy: Float
 
-  /// - Parameter wave: makes the wave with a phase in turns.
+  /// Creates the filter of a wave.
+  ///
+  /// - Parameter wave: returns the wave for a phase in turns.
   init(_ wave: (_ phase: Double) -> [Float]) {
     sine = wave(0)
     cosine = wave(0.25)
@@ -19,7 +23,7 @@ struct MatchedFilter: Sendable {
     MatchedFilter { Waveform.tone(symbol, rate: PatternFilter.rate, phase: $0) }
   }
 
-  /// How much of the energy of `count` samples the wave explains: 0 to 1; 0 where there is next to none.
+  /// Returns the share of the energy of `count` samples that the wave explains: 0 to 1; 0 for near silence.
   func likeness(to samples: UnsafePointer<Float>) -> Float {
     var inPhase: Float = 0
     var acrossPhase: Float = 0
@@ -40,7 +44,7 @@ struct MatchedFilter: Sendable {
     return (inPhase * inPhase + acrossPhase * acrossPhase) / (power * energy)
   }
 
-  /// Whether next to nothing is to be heard in as many samples as the wave has.
+  /// Whether as many samples as the wave has are nearly silent.
   func isQuiet(_ samples: UnsafePointer<Float>) -> Bool {
     var power: Float = 0
     var index = 0
@@ -51,6 +55,40 @@ struct MatchedFilter: Sendable {
     return power < Self.quiet * Float(count)
   }
 
-  /// The mean square below which nothing is looked for: 64 dB below full scale.
+  /// The mean square below which audio is not searched: 64 dB below full scale.
   private static let quiet: Float = 4e-7
+}
+
+/// Resamples audio from 48 kHz to 8 kHz and keeps only the frequencies of the marks.
+struct PatternFilter: Sendable {
+  static let factor = 6
+  static let rate = 8_000
+  /// The number of samples needed before and after the filtered one.
+  static let connectionSettings = 120
+
+  /// The weights of a windowed band-pass, which removes the hum below the marks and everything above them.
+  private let weights: [Float]
+
+  init() {
+    let (low, high) = (570.0 / 48_000, 3_030.0 / 48_000)
+    func sinc(_ value: Double) -> Double { value == 0 ? 1 : sin(.pi * value) / (.pi * value) }
+    weights = (-Self.connectionSettings...Self.connectionSettings).map { index in
+      let position = Double(index)
+      let band = 2 * high * sinc(2 * high * position) - 2 * low * sinc(2 * low * position)
+      return Float(band * (0.54 + 0.46 * cos(.pi * position / Double(Self.connectionSettings))))
+    }
+  }
+
+  /// Returns the filtered sample in the middle of `2 * connectionSettings + 1` samples that begin at `start`.
+  func sample(_ start: UnsafePointer<Float>) -> Float {
+    weights.withUnsafeBufferPointer { weights in
+      var sum: Float = 0
+      var index = 0
+      while index < weights.count {
+        sum += weights[index] * start[index]
+        index += 1
+      }
+      return sum
+    }
+  }
 }

@@ -1,17 +1,17 @@
 package import Codecs
 
-/// The audio that belongs to the test image: a quiet hum, so that silence can be told, and at each full second of the
-/// sender's clock a mark that says which second it is.
+/// The audio of the test pattern: a quiet hum, so that silence can be detected, and at each full second of the sender's
+/// clock a mark that encodes the second.
 ///
 /// The audio is described in `docs/pattern.md`, so that programs in other languages can find the marks.
 package struct PatternAudio: Sendable {
   package let channels: Int
 
-  /// How loud a mark and the hum are, as amplitudes.
+  /// The amplitudes of a mark and of the hum.
   private static let markLoudness: Float = 0.15
   private static let humLoudness: Float = 0.02
 
-  /// 190,000 years from 1970.
+  /// The limit of times: 190,000 years from 1970.
   private static let farthest: Int64 = 1 << 58
 
   private let rising: [Float]
@@ -19,7 +19,9 @@ package struct PatternAudio: Sendable {
   private let tones: [[Float]]
   private let hum: [Float]
 
-  /// - Parameter channels: 1 or 2; both carry the same.
+  /// Creates the generator.
+  ///
+  /// - Parameter channels: 1 or 2; both carry the same audio.
   package init(channels: Int = 1) {
     func loud(_ wave: [Float], _ loudness: Float) -> [Float] { wave.map { $0 * loudness } }
     self.channels = min(max(1, channels), 2)
@@ -29,11 +31,11 @@ package struct PatternAudio: Sendable {
     hum = loud(Waveform.hum(), Self.humLoudness)
   }
 
-  /// The audio of any stretch of time; always the same for the same stretch.
+  /// Returns the audio of any interval; it is always the same for the same interval.
   ///
   /// - Parameters:
-  ///   - start: its first sample, counted at 48 kHz since 1970 by the sender's clock: 48 times the milliseconds that the
-  ///     frame carries.
+  ///   - start: the first sample, counted at 48 kHz since 1970 by the sender's clock: 48 times the milliseconds that
+  ///     the video frame carries.
   ///   - count: samples of each channel.
   package func audio(from start: Int64, count: Int) -> AudioSamples {
     let count = max(0, count)
@@ -46,7 +48,7 @@ package struct PatternAudio: Sendable {
       }
       filled = count
     }
-    // Marks that begin before the stretch can reach into it.
+    // Marks that begin before the interval can reach into it.
     var second = (start - Int64(PatternMark.length)).quotient(by: Int64(AudioSamples.rate))
     while second * Int64(AudioSamples.rate) - start < Int64(count) {
       add(UInt8(truncatingIfNeeded: second), at: Int(second * Int64(AudioSamples.rate) - start), to: &mono)
@@ -79,7 +81,7 @@ package struct PatternAudio: Sendable {
 }
 
 extension Int64 {
-  /// The quotient rounded down, also below zero.
+  /// Returns the quotient rounded down, also below zero.
   fileprivate func quotient(by divisor: Int64) -> Int64 {
     let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
     return rest < 0 ? quotient - 1 : quotient

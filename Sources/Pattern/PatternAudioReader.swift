@@ -1,51 +1,53 @@
 package import Codecs
 
-/// Finds the marks of `PatternAudio` in audio that has been through a codec and over a line.
+/// Finds the marks of `PatternAudio` in audio that has passed through a codec and a network.
 ///
-/// A mark is found by its two chirps, of which one is enough, and trusted by its eight symbols, of which five must be clear
-/// and belong together.
+/// A mark is detected by its two chirps, one of which is enough, and confirmed by its eight symbols, of which at least
+/// five must be clear and consistent.
 package struct PatternAudioReader: Sendable {
-  /// A hole up to this length is treated as silence; after a longer one everything starts again.
+  /// A gap of up to this many samples is treated as silence; after a longer one the reader restarts.
   private static let maximumHole: Int64 = 48_000
-  /// How like a chirp a place must be to be looked at, and to be trusted with two symbols less.
+  /// The correlation with the chirps that makes a position a candidate, and the one that makes it credible with two
+  /// symbols fewer.
   private static let plausible: Float = 0.25
   private static let convincing: Float = 0.5
-  /// How much of a symbol's energy its tone must have to be clear.
+  /// The share of a symbol's energy that its tone must have to be clear.
   private static let clear: Float = 0.3
   private static let fewestSymbols = 5
-  /// Which distance two marks have at least, in samples of 8 kHz.
+  /// The minimum distance of two marks, in samples at 8 kHz.
   private static let distance = 4_000
-  /// How far around a plausible place the best is looked for, in samples of 8 kHz: 3 ms.
+  /// How far after a candidate position the best one is searched, in samples at 8 kHz: 3 ms.
   private static let vicinity = 24
-  /// How many samples of 8 kHz are stepped over in the search.
+  /// The step of the search, in samples at 8 kHz.
   private static let step = 2
 
-  /// Times beyond this, 190,000 years, are held to it.
+  /// Times are clamped to this limit of 190,000 years.
   private static let farthest: Int64 = 1 << 58
 
   private static let length = PatternMark.length / PatternFilter.factor
   private static let secondChirp = PatternMark.secondChirp / PatternFilter.factor
 
   private let filter = PatternFilter()
-  /// Audio at 48 kHz that is not filtered yet; its first sample lies `PatternFilter.connectionSettings` before the next to be made.
+  /// Audio at 48 kHz that is not filtered yet; its first sample is `PatternFilter.connectionSettings` samples before
+  /// the next one to be filtered.
   private var raw: [Float] = []
-  /// The time of the next sample that comes in; nil before the first.
+  /// The expected time of the next input sample; nil before the first.
   private var expected: Int64?
   /// Filtered audio at 8 kHz, and the time of its first sample at 48 kHz.
   private var samples: [Float] = []
   private var start: Int64 = 0
-  /// From which filtered sample on is searched.
+  /// The index of the filtered sample at which the search continues.
   private var next = 0
 
   package init() {}
 
-  /// Takes the next piece of audio.
+  /// Reads the next piece of audio.
   ///
   /// - Parameters:
-  ///   - audio: of any length.
-  ///   - time: of its first sample, counted at 48 kHz on any time line. What lies before the end of the piece before is
-  ///     skipped.
-  /// - Returns: the marks that have become certain: each up to a quarter of a second after it began.
+  ///   - audio: a piece of any length.
+  ///   - time: the time of its first sample, counted at 48 kHz on any timeline. Audio before the end of the previous
+  ///     piece is skipped.
+  /// - Returns: the marks that have become certain, each at most a quarter of a second after its start.
   package mutating func read(_ audio: AudioSamples, at time: Int64) -> [DetectedMark] {
     let time = min(max(time, -Self.farthest), Self.farthest)
     var mono = audio.mono
@@ -65,13 +67,13 @@ package struct PatternAudioReader: Sendable {
     return search()
   }
 
-  /// Finds what lies in the last quarter of a second, once nothing more comes.
+  /// Returns the marks in the last quarter of a second, at the end of the audio.
   package mutating func finish() -> [DetectedMark] {
     guard let expected else { return [] }
     return read(AudioSamples(samples: [Float](repeating: 0, count: 12_000), channels: 1), at: expected)
   }
 
-  /// Filters what has come.
+  /// Filters the audio received so far.
   private mutating func reduce() {
     let window = 2 * PatternFilter.connectionSettings + 1
     var used = 0
@@ -91,7 +93,7 @@ package struct PatternAudioReader: Sendable {
       guard let first = samples.baseAddress else { return }
       let end = samples.count - Self.length - Self.vicinity
       while next < end {
-        // Where a whole chirp would fit and nothing is heard, none begins within the next half of its length.
+        // If the audio is silent where both chirps would be, no mark begins within the next half of a chirp.
         if MatchedFilter.rising.isQuiet(first + next),
           MatchedFilter.falling.isQuiet(first + next + Self.secondChirp)
         {
@@ -120,12 +122,12 @@ package struct PatternAudioReader: Sendable {
     return marks
   }
 
-  /// How like the two chirps of a mark that begins here are.
+  /// Returns the correlation with the two chirps of a mark that begins here.
   private func chirps(at position: UnsafePointer<Float>) -> Float {
     MatchedFilter.rising.likeness(to: position) + MatchedFilter.falling.likeness(to: position + Self.secondChirp)
   }
 
-  /// The number of a mark that begins here, and how many symbols speak for it; nil where they are too few.
+  /// Returns the number of a mark that begins here, and how many symbols agree with it; nil if these are too few.
   private func symbols(at position: UnsafePointer<Float>, likeness: Float) -> (number: UInt8, right: Int)? {
     let shares = (0..<PatternMark.symbols).map { index in
       let symbol = position + PatternMark.start(ofSymbol: index) / PatternFilter.factor
@@ -145,7 +147,7 @@ package struct PatternAudioReader: Sendable {
 }
 
 extension AudioSamples {
-  /// Both channels as one.
+  /// The mean of all channels.
   fileprivate var mono: [Float] {
     if channels == 1 { return samples }
     return (0..<count).map { index in
@@ -154,13 +156,13 @@ extension AudioSamples {
   }
 }
 
-/// A mark that was found in audio.
+/// A mark that was detected in audio.
 package struct DetectedMark: Sendable, Hashable {
-  /// Where it begins: the sample's number, at 48 kHz, on the time line of the audio that was read.
+  /// The start of the mark: a sample number at 48 kHz on the timeline of the audio.
   package var time: Int64
-  /// Which full second of the sender's clock it stands for: seconds since 1970, modulo 256.
+  /// The full second of the sender's clock that the mark encodes: seconds since 1970, modulo 256.
   package var second: UInt8
-  /// How many of its eight symbols were clear and right, 5 to 8.
+  /// How many of its eight symbols were clear and correct, 5 to 8.
   package var symbols: Int
 
   package init(time: Int64, second: UInt8, symbols: Int) {

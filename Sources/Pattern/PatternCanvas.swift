@@ -2,20 +2,20 @@ import Codecs
 import Glibc
 import Media
 
-/// A frame's planes while it is painted. It is valid only inside the closure that was given it.
+/// The planes of a frame while it is painted. A canvas is valid only inside the closure that receives it.
 struct PatternCanvas {
   let size: VideoSize
   fileprivate let luma: UnsafeMutablePointer<UInt8>
   fileprivate let blue: UnsafeMutablePointer<UInt8>
   fileprivate let red: UnsafeMutablePointer<UInt8>
 
-  /// A colour as it stands in the planes.
+  /// A colour in YCbCr, as in the planes.
   struct Colour: Sendable {
     let luma: UInt8
     let blue: UInt8
     let red: UInt8
 
-    /// Between this colour (share 0) and another (share 1).
+    /// Returns a colour between this one (share 0) and another (share 1).
     func mixed(with other: Colour, share: Double) -> Colour {
       func mixed(_ from: UInt8, _ to: UInt8) -> UInt8 {
         UInt8((Double(from) + (Double(to) - Double(from)) * min(max(0, share), 1)).rounded())
@@ -24,12 +24,12 @@ struct PatternCanvas {
     }
   }
 
-  /// Fills what of a box lies on the frame, and leaves its colour as it is.
+  /// Fills the luma of the part of a box that is inside the frame; the colour stays.
   func fill(_ box: PatternLayout.Box, luma value: UInt8) {
     fill(luma, box, width: size.width, height: size.height, value)
   }
 
-  /// Fills what of a box lies on the frame.
+  /// Fills the part of a box that is inside the frame.
   func fill(_ box: PatternLayout.Box, _ colour: Colour) {
     fill(box, luma: colour.luma)
     let half = PatternLayout.Box(
@@ -40,7 +40,7 @@ struct PatternCanvas {
     fill(red, half, width: width, height: height, colour.red)
   }
 
-  /// Covers what of a box lies on the frame with grain.
+  /// Covers the part of a box that is inside the frame with noise.
   func fill(_ box: PatternLayout.Box, _ grain: PatternNoise, frame: UInt32) {
     let columns = box.columns.clamped(to: 0..<size.width)
     for row in box.rows.clamped(to: 0..<size.height) where !columns.isEmpty {
@@ -62,7 +62,7 @@ struct PatternCanvas {
 }
 
 extension VideoFrame {
-  /// Lets `paint` change the frame in place.
+  /// Calls `paint` with a canvas that changes the frame in place.
   mutating func withCanvas(_ paint: (PatternCanvas) -> Void) {
     let size = size
     luma.withUnsafeMutableBufferPointer { luma in

@@ -1,25 +1,25 @@
 import Media
 
-/// Where everything lies in the pattern.
+/// The positions of all elements of the pattern.
 ///
-/// The frame is divided into 20 columns and 30 rows, whatever its size. What follows is in columns and rows, and one
+/// The frame is divided into 20 columns and 30 rows, whatever its size. Positions are in columns and rows, and one
 /// of them need not be a whole number of pixels.
 ///
 /// ```
 /// row  0 ┌────────────────────────────────────────────┐
 ///        │ colour bars                                │
 ///      4 ├──────┬──────────────────────────────┬──────┤
-///        │ lift │ quiet (black)                │ lamp │
+///        │ block│ quiet (black)                │ lamp │
 ///      5 │      │  ┌────────────────────────┐  │      │
 ///        │      │  │ 16 reference cells     │  │      │
 ///      7 │      │  ├────────────────────────┤  ├──────┤
-///        │      │  │ 8 lines of 16 cells,   │  │ lift │
+///        │      │  │ 8 lines of 16 cells,   │  │ block│
 ///        │      │  │ each 1 column, 2 rows  │  │      │
 ///     23 │      │  └────────────────────────┘  │      │
 ///     24 ├──────┴──────────────────────────────┴──────┤
-///        │ grain, and the clock for people            │
+///        │ noise, and the clock for people            │
 ///     29 ├────────────────────────────────────────────┤
-///        │ ruler: a cell dark, a cell light           │
+///        │ ruler: alternating dark and light cells    │
 ///     30 └────────────────────────────────────────────┘
 /// column 0    1.5 2                        18 18.5   20
 /// ```
@@ -27,7 +27,7 @@ struct PatternLayout: Sendable, Hashable {
   static let columns = 20
   static let rows = 30
 
-  /// Where the code begins, and how many cells it has.
+  /// The position of the code, and its numbers of cells.
   static let codeColumn = 2
   static let referenceRow = 5
   static let codeRow = 7
@@ -35,10 +35,10 @@ struct PatternLayout: Sendable, Hashable {
   static let codeLines = 8
   static let rowsOfCell = 2
 
-  /// The reference cells, from the left: anyone who finds these eight white and eight black ones has a pattern before it.
+  /// The reference cells from the left, eight white and eight black ones, by which a reader recognizes the pattern.
   static let reference: UInt16 = 0b1011_0010_1101_0100
 
-  /// Where the frame begins inside a larger one, in pixels.
+  /// The position of the pattern inside a larger frame, in pixels.
   let left: Int
   let top: Int
   let size: VideoSize
@@ -54,7 +54,7 @@ struct PatternLayout: Sendable, Hashable {
     var columns: Range<Int>
     var rows: Range<Int>
 
-    /// The middle half of it in each direction, one pixel at least, where an encoder's and a scaler's errors at the
+    /// The middle half of the box in each direction, at least one pixel, which errors of encoders and scalers at the
     /// edges do not reach.
     var core: Box {
       func middle(_ range: Range<Int>) -> Range<Int> {
@@ -65,7 +65,7 @@ struct PatternLayout: Sendable, Hashable {
     }
   }
 
-  /// The pixels between two columns and two rows, counted in quarters of them.
+  /// Returns the pixels between two columns and two rows, counted in quarters.
   func box(quarterColumns: Range<Int>, quarterRows: Range<Int>) -> Box {
     func position(_ quarter: Int, of all: Int, in pixels: Int) -> Int { quarter * pixels / (4 * all) }
     let columns =
@@ -85,12 +85,12 @@ struct PatternLayout: Sendable, Hashable {
       quarterRows: rows.lowerBound * 4..<rows.upperBound * 4)
   }
 
-  /// A reference cell, 0 to 15 from the left.
+  /// Returns a reference cell, 0 to 15 from the left.
   func referenceCell(_ index: Int) -> Box {
     cell(column: index, row: Self.referenceRow)
   }
 
-  /// A cell of the code, 0 to 127 line by line.
+  /// Returns a cell of the code, 0 to 127 line by line.
   func codeCell(_ index: Int) -> Box {
     let (line, position) = index.quotientAndRemainder(dividingBy: Self.cellsInLine)
     return cell(column: position, row: Self.codeRow + line * Self.rowsOfCell)

@@ -14,10 +14,10 @@ extension PatternPainter {
   private static let lampOn = PatternCanvas.Colour(luma: 235, blue: 128, red: 128)
   private static let lampOff = PatternCanvas.Colour(luma: 40, blue: 128, red: 128)
 
-  /// How long the lamp is lit from each full second on, in milliseconds.
+  /// How long the lamp is lit at the start of each second, in milliseconds.
   static let flash: UInt64 = 120
 
-  /// What is the same in every frame: bars, reference cells, ruler.
+  /// Returns the part that is the same in every frame: bars, reference cells and ruler.
   static func scene(on empty: VideoFrame, layout: PatternLayout) -> VideoFrame {
     var scene = empty
     scene.withCanvas { canvas in
@@ -25,7 +25,8 @@ extension PatternPainter {
       for index in 0..<PatternLayout.cellsInLine where PatternLayout.reference >> (15 - index) & 1 == 1 {
         canvas.fill(layout.referenceCell(index), luma: white)
       }
-      // Light and dark to the very edge, so that a reader can tell the frame from black bars around it.
+      // The ruler is light and dark up to the edge, so that a reader can distinguish the pattern from black bars around
+      // it.
       for column in stride(from: 1, to: PatternLayout.columns, by: 2) {
         canvas.fill(layout.box(columns: column..<column + 1, rows: 29..<30), luma: white)
       }
@@ -33,15 +34,15 @@ extension PatternPainter {
     return scene
   }
 
-  /// Bars that fade into each other over a fifth of their width. At hard edges an encoder's loop filter would blur them in
-  /// every frame, and they would have to be sent again in every frame.
+  /// Paints bars that fade into each other over a fifth of their width. An encoder's loop filter would blur hard edges
+  /// in every frame, and they would have to be sent again in every frame.
   private static func paintBars(on canvas: PatternCanvas, layout: PatternLayout) {
     for (index, bar) in bars.enumerated() {
       canvas.fill(layout.box(quarterColumns: index * 10..<index * 10 + 10, quarterRows: 0..<16), bar)
     }
     for (index, (bar, next)) in zip(bars, bars.dropFirst()).enumerated() {
       let fade = layout.box(quarterColumns: index * 10 + 9..<index * 10 + 11, quarterRows: 0..<16)
-      // Two by two, because the colours have half the columns.
+      // Columns are painted in pairs, because the colour planes have half the columns.
       for column in stride(from: fade.columns.lowerBound / 2 * 2, to: fade.columns.upperBound, by: 2) {
         let share = Double(column + 1 - fade.columns.lowerBound) / Double(fade.columns.count)
         canvas.fill(
@@ -50,7 +51,7 @@ extension PatternPainter {
     }
   }
 
-  /// What moves: grain, two lifts, and the lamp that flashes with each mark of the audio.
+  /// Paints the moving parts: noise, two blocks that move up and down, and the lamp that flashes with each audio mark.
   func paintScenery(on canvas: PatternCanvas, frame: UInt32, time: UInt64) {
     let leftMargin = layout.box(quarterColumns: 0..<6, quarterRows: 16..<96)
     let rightMargin = layout.box(quarterColumns: 74..<80, quarterRows: 16..<96)
@@ -64,17 +65,17 @@ extension PatternPainter {
       layout.box(quarterColumns: 74..<80, quarterRows: 16..<28), time % 1_000 < Self.flash ? Self.lampOn : Self.lampOff)
   }
 
-  /// A block that is as high as wide, at a place from 0 (top) to 1,000 (bottom) of its shaft.
+  /// Paints a square block at a position from 0 (top) to 1,000 (bottom) of its shaft.
   private func paintLift(
     _ colour: PatternCanvas.Colour, in shaft: PatternLayout.Box, position: Int, on canvas: PatternCanvas
   ) {
     let height = min(shaft.columns.count, shaft.rows.count)
-    // Even, so that the colours, which have half the lines, go along.
+    // An even row, so that the colour planes, which have half the rows, move with it.
     let top = shaft.rows.lowerBound + (shaft.rows.count - height) * position / 1_000 / 2 * 2
     canvas.fill(PatternLayout.Box(columns: shaft.columns, rows: top..<top + height), colour)
   }
 
-  /// To and fro between 0 and 1,000.
+  /// Returns a triangle wave between 0 and 1,000.
   private func swing(_ time: UInt64, period: UInt64) -> Int {
     let position = Int(time % period * 2_000 / period)
     return position <= 1_000 ? position : 2_000 - position

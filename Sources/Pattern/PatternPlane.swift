@@ -1,22 +1,22 @@
 import Media
 
-/// A luma plane where it lies. It is valid only inside the closure that was given it.
+/// A luma plane in memory. It is valid only inside the closure that receives it.
 struct PatternPlane {
   let start: UnsafePointer<UInt8>
   let width: Int
   let height: Int
   let stride: Int
 
-  /// In how many parts of one step of luma `average` counts.
+  /// The fraction of a luma step in which `average` counts: sixteenths.
   static let fractions = 16
-  /// How many points of a cell are looked at in each direction, at most.
+  /// The maximum number of pixels of a cell that are sampled in each direction.
   private static let points = 8
-  /// How much the luma of a bar's pixels may differ.
+  /// The maximum difference in luma between pixels of a bar.
   private static let evenness = 24
-  /// How many points of a line are looked at to say whether it belongs to a bar.
+  /// The number of pixels of a line that are sampled to decide whether it belongs to a bar.
   private static let pointsOfLine = 60
 
-  /// The mean luma of a box that lies on the plane, in sixteenths.
+  /// Returns the mean luma of a box inside the plane, in sixteenths.
   func average(_ box: PatternLayout.Box) -> Int {
     let columnStep = (box.columns.count + Self.points - 1) / Self.points
     let rowStep = (box.rows.count + Self.points - 1) / Self.points
@@ -37,7 +37,7 @@ struct PatternPlane {
     return sum * Self.fractions / count
   }
 
-  /// What is left without the bars of one luma at the edges; nil where there are none.
+  /// The layout of the frame without uniform bars at the edges; nil if there are none.
   var withoutBars: PatternLayout? {
     func isEven(_ count: Int, _ luma: (Int) -> UInt8) -> Bool {
       let step = max(1, count / Self.pointsOfLine)

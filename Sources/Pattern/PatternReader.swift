@@ -1,17 +1,17 @@
 package import Codecs
 import Media
 
-/// Reads the code of a painted pattern from a frame, whatever its size, brightness and contrast.
+/// Reads the code of a painted pattern from a frame of any size, brightness and contrast.
 ///
-/// Nothing is read that the checksum does not confirm. Bars of one brightness around the frame, as they are added where a
-/// frame is fitted into another shape, are found and skipped.
+/// The reader returns only codes that the checksum confirms. It detects and skips uniform bars around the frame, as
+/// added when a frame is fitted into another aspect ratio.
 package struct PatternReader: Sendable {
-  /// The fewest pixels in each direction with which a cell is still two pixels wide and high.
+  /// The smallest frame in which a cell is still two pixels wide and high.
   private static let smallestWidth = 2 * PatternLayout.columns
   private static let smallestHeight = PatternLayout.rows
-  /// How far white must be above black.
+  /// The minimum luma difference between white and black.
   private static let leastContrast = 32
-  /// How far from the middle between black and white a cell must be, in hundredths of their distance.
+  /// The minimum distance of a cell from the middle between black and white, in percent of their difference.
   private static let leastClearness = 15
 
   package init() {}
@@ -53,7 +53,7 @@ package struct PatternReader: Sendable {
     return .failure(unclear > 0 ? .unclear(cells: unclear) : .wrongChecksum)
   }
 
-  /// What black and white have become, by the reference cells; nil where these are not to be seen.
+  /// Returns the levels of black and white in the reference cells; nil if the cells are not found.
   private func greyScale(_ plane: PatternPlane, _ layout: PatternLayout) -> (middle: Int, contrast: Int)? {
     var white = 0
     var black = 0
@@ -69,7 +69,7 @@ package struct PatternReader: Sendable {
         lightestBlack = max(lightestBlack, luma)
       }
     }
-    // `average` counts in sixteenths, and there are eight of each.
+    // `average` counts in sixteenths, and there are eight cells of each colour.
     let contrast = (white - black) / 8
     let middle = (white + black) / 16
     guard contrast >= Self.leastContrast * PatternPlane.fractions else { return nil }
@@ -78,15 +78,15 @@ package struct PatternReader: Sendable {
   }
 }
 
-/// Why a frame could not be read as the pattern.
+/// The reason why a frame could not be read as the pattern.
 package enum PatternReadingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It has fewer pixels than the code needs.
+  /// The frame has fewer pixels than the code needs.
   case tooSmall
-  /// The reference cells are not there: it is another frame, or cut off.
+  /// The reference cells are missing: the frame shows something else, or it is cropped.
   case noPattern
-  /// The pattern is there, but so many cells of the code are neither black nor white.
+  /// The pattern is present, but this many cells of the code are neither black nor white.
   case unclear(cells: Int)
-  /// Every cell is clear, but the checksum is not that of the rest: parts of two frames, or damage.
+  /// Every cell is clear, but the checksum does not match: parts of two frames, or damage.
   case wrongChecksum
 
   package var description: String {

@@ -1,13 +1,13 @@
-/// What one frame of the pattern says.
+/// The content of one frame of the pattern.
 ///
-/// On the frame it is 128 bits, most significant bit first: 16 of the stream, 32 of the frame, 48 of the time, and
-/// 32 of a checksum over the 96 before it.
+/// On the frame it is 128 bits, most significant bit first: 16 of the stream id, 32 of the frame number, 48 of the
+/// time, and a 32-bit checksum over the preceding 96.
 package struct PatternReading: Sendable, Hashable {
-  /// Which of several patterns it is.
+  /// The stream id, which distinguishes several patterns.
   package var streamID: UInt16
-  /// Counts the frames from 0; every frame has the number after the one before.
+  /// The frame number, which starts at 0 and increases by one with each frame.
   package var frameNumber: UInt32
-  /// When the frame was made by the sender's clock, in milliseconds since 1970; its lower 48 bits.
+  /// When the frame was painted by the sender's clock, in milliseconds since 1970; the lower 48 bits.
   package var time: UInt64
 
   package init(streamID: UInt16, frameNumber: UInt32, time: UInt64) {
@@ -18,7 +18,7 @@ package struct PatternReading: Sendable, Hashable {
 
   static let timeMask: UInt64 = 0xFFFF_FFFF_FFFF
 
-  /// The 16 bytes on the frame, checksum included.
+  /// The 16 bytes on the frame, including the checksum.
   var bytes: [UInt8] {
     var bytes = [UInt8]()
     bytes.reserveCapacity(16)
@@ -34,9 +34,9 @@ package struct PatternReading: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads the 16 bytes of a frame.
+  /// Parses the 16 bytes of a frame.
   ///
-  /// - Returns: nil when the checksum is not theirs.
+  /// - Returns: nil if the checksum does not match.
   init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }

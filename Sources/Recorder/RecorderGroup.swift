@@ -1,20 +1,21 @@
 public import Media
 internal import Synchronization
 
-/// One or more recorders that write into the same folder, each on a thread of its own, as one ``MediaSink``.
+/// One or more recorders that write into the same folder, each on its own thread, combined into one ``MediaSink``.
 ///
-/// A participant is recorded by one of them for as long as the recording lasts: by the one that records the fewest when it
-/// begins. Memory and threads for verification are shared out evenly, but each has 8 MiB at least.
+/// The recorder with the fewest participants records a new participant, until that recording ends. Memory and
+/// verification threads are shared equally, but each recorder has at least 8 MiB.
 public final class RecorderGroup: MediaSink {
-  /// For their ``RoomRecorder/problems``, ``RoomRecorder/keyframeRequests`` and ``RoomRecorder/summaries``.
+  /// The recorders, for access to their ``RoomRecorder/problems``, ``RoomRecorder/keyframeRequests`` and
+  /// ``RoomRecorder/summaries``.
   public let recorders: [RoomRecorder]
 
-  /// One participant's video and audio of some seconds.
+  /// Enough for some seconds of one participant's video and audio.
   private static let leastMemory = 8 << 20
 
   private struct Assignments {
     var recorders: [ParticipantID: Int] = [:]
-    /// How many participants each of them records.
+    /// The number of participants of each recorder.
     var counts: [Int]
   }
 
@@ -22,7 +23,7 @@ public final class RecorderGroup: MediaSink {
 
   /// Opens the folder.
   ///
-  /// - Parameter threads: how many recorders there are; at least 1.
+  /// - Parameter threads: the number of recorders; at least 1.
   public init(_ configuration: RoomRecorder.Configuration, threads: Int = 1) throws(RoomRecorder.StorageError) {
     let threads = max(1, threads)
     var share = configuration
@@ -46,7 +47,7 @@ public final class RecorderGroup: MediaSink {
     recorders[assign(participant)].begin(participant, name: name, now: now, wallClock: wallClock)
   }
 
-  /// Takes what a participant's media brought; see ``RoomRecorder/receive(_:of:now:)``.
+  /// Passes a media event to the participant's recorder; see ``RoomRecorder/receive(_:of:now:)``.
   public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     recorder(of: participant)?.receive(event, of: participant, now: now)
   }
@@ -57,7 +58,7 @@ public final class RecorderGroup: MediaSink {
     release(participant)
   }
 
-  /// Ends all recordings, and the recorders with them; see ``RoomRecorder/finish(reason:now:within:)``.
+  /// Ends all recordings and the recorders; see ``RoomRecorder/finish(reason:now:within:)``.
   public func finish(
     reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant = .now, within limit: Duration = .seconds(10)
   ) async {
@@ -68,12 +69,12 @@ public final class RecorderGroup: MediaSink {
     }
   }
 
-  /// How each recording stands, in the order of the participants' ids.
+  /// Returns the status of each recording, in the order of the participants' ids.
   public func status() -> [RecordingStatus] {
     recorders.flatMap { $0.status() }.sorted { $0.participant.text < $1.participant.text }
   }
 
-  // MARK: Who records whom
+  // MARK: Assignment
 
   private func assign(_ participant: ParticipantID) -> Int {
     if recorders.count == 1 { return 0 }

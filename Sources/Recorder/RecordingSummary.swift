@@ -1,25 +1,25 @@
 import Glibc
 public import Media
 
-/// What a finished recording left behind.
+/// The result of a finished recording.
 public struct RecordingSummary: Sendable, Hashable {
   public let participant: ParticipantID
-  /// The folder, as it was given to the recorder.
+  /// The folder, as it was passed to the recorder.
   public let folder: String
-  /// The files' common name, without ending.
+  /// The common name of the files, without extension.
   public let base: String
-  /// What the manifest says.
+  /// The content of the manifest.
   public let manifest: RecordingManifest
-  /// What the disk answered when the recording was left unfinished because of it; nil otherwise.
+  /// The disk's error, if the recording was left unfinished because of it; nil otherwise.
   public let obstacle: RoomRecorder.StorageError?
 
-  /// The paths of the media files and then of the manifest.
+  /// The paths of the media files, followed by that of the manifest.
   public var paths: [String] {
     let stem = folder.hasSuffix("/") ? folder : folder + "/"
     return manifest.files.map { stem + $0.name } + ["\(stem)\(base).json"]
   }
 
-  /// Why the end of a track is in no file (`RecordingManifest.Track.unwritten`), as a clause.
+  /// The reason, as a clause, why the end of a track is in no file (`RecordingManifest.Track.unwritten`).
   public var unwrittenReason: String {
     switch obstacle?.code {
     case nil: isOverloaded ? "this machine did not keep up" : "the disk did not keep up"
@@ -34,8 +34,27 @@ public struct RecordingSummary: Sendable, Hashable {
     }
   }
 
-  /// The track of a kind, if there was one.
+  /// Returns the track of a kind, if there was one.
   public func track(_ kind: MediaKind) -> RecordingManifest.Track? {
     manifest.tracks.first { $0.kind == kind.rawValue }
   }
+}
+
+/// The status of a recording while it grows.
+public struct RecordingStatus: Sendable, Hashable {
+  public let participant: ParticipantID
+  /// The paths of the media files so far.
+  public let files: [String]
+  /// Bytes written.
+  public let bytes: Int64
+  /// From the first frame to the end of the last one whose position is final.
+  public let duration: Duration
+  /// Frames whose positions are final, by track: they are written or queued.
+  public let frames: [MediaKind: UInt64]
+  /// Frames that could not be decoded; nil when verification is off.
+  public let decodeErrors: UInt64?
+  /// Whether the disk currently accepts no writes for it.
+  public let isStalled: Bool
+  /// The problems that occurred, one sentence each.
+  public let problems: [String]
 }

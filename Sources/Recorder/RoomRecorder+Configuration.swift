@@ -2,28 +2,28 @@ public import Media
 import NIOCore
 
 extension RoomRecorder {
-  /// What a recorder is set to.
+  /// The settings of a recorder.
   public struct Configuration: Sendable, Hashable {
-    /// Where the files go; made if it is not there.
+    /// The folder of the files; created if missing.
     public var folder: String
     /// The room's name, for the manifest.
     public var room: String
-    /// Whether every frame is decoded as well, and those that cannot be are counted. When there is no time for that, frames are
-    /// recorded all the same, and counted as unverified.
+    /// Whether every frame is also decoded, to count those that cannot be. If there is no time for it, frames are still
+    /// recorded, and counted as unverified.
     public var verifies = true
-    /// After how much a recording's next files begin; nil for one file each.
+    /// The size at which a recording continues in new files; nil for one file of each kind.
     public var segment: SegmentLimit?
-    /// How long a track's first frames wait for the sender reports that say how audio and video belong together.
+    /// How long a track's first frames wait for the sender reports that align audio and video.
     public var hold = Duration.seconds(3)
-    /// Bytes of frames that may wait for a disk that does not keep up, of all participants together. When they are full,
-    /// frames are skipped, and audio when that does not help.
+    /// The maximum bytes of frames that wait for a slow disk, of all participants together. When this is full, video
+    /// frames are dropped, and audio if that is not enough.
     public var memoryLimit = 32 << 20
-    /// Whether the recorder looks at the clock by itself. Tests that bring their own time look for it.
+    /// Whether the recorder reads the clock itself. Tests that control the time set it to false.
     package var looksAtClock = true
-    /// How many recorders share this machine; see ``RecorderGroup``.
+    /// The number of recorders that share this machine; see ``RecorderGroup``.
     package var recorders = 1
-    /// Threads that verify: as many as there are processors, all recorders together. If the caller gives the time (`looksAtClock` is false), there are
-    /// none, and frames are verified at once.
+    /// The number of verification threads: as many as processors, shared by all recorders. If the caller controls the
+    /// time (`looksAtClock` is false), there are none, and frames are verified immediately.
     var verificationThreads: Int { looksAtClock ? max(1, min(System.coreCount, 8) / recorders) : 0 }
 
     public init(folder: String, room: String) {
@@ -32,10 +32,10 @@ extension RoomRecorder {
     }
   }
 
-  /// Something that happened to a recording, as a sentence for the user. The call and the other recordings continue.
+  /// An event of a recording, with a sentence for the user. The call and the other recordings continue.
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
-      /// The disk takes nothing at the moment. Nothing is lost so far: it is tried again, and frames wait in memory.
+      /// The disk accepts nothing at the moment. Nothing is lost so far: writes are retried, and frames wait in memory.
       case stalled
       /// The disk works again.
       case resumed
@@ -46,7 +46,7 @@ extension RoomRecorder {
     }
 
     public let kind: Kind
-    /// Whose recording it is; the first one's that noticed when it is the whole disk.
+    /// The recording's participant; if the whole disk is affected, the participant whose recording noticed it first.
     public let participant: ParticipantID
     public let sentence: String
 

@@ -5,22 +5,22 @@ import Synchronization
 
 /// Records participants: frames in, finished files out.
 ///
-/// For each participant there are up to three files in the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and
-/// `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on a thread of its own, because
-/// writing can block. Anyone who brings something is never kept waiting: it goes into an inbox of bounded memory.
+/// For each participant it writes up to three files into the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus)
+/// and `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on its own thread,
+/// because writing can block. Its callers never wait: their events go into a queue of bounded memory.
 public actor RoomRecorder: MediaSink {
-  /// How often it looks at the clock.
+  /// The interval at which queued frames are written.
   static let tick = Duration.milliseconds(100)
 
-  /// How often it says how the recordings stand.
+  /// The interval at which `status()` is updated.
   private static let statusInterval = Duration.milliseconds(500)
 
-  /// What goes wrong while recording, as it happens; the newest 100 are kept for a reader who is late. Ends after `finish`.
+  /// Problems while recording, as they occur; the newest 100 are buffered. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
-  /// Whose next frame should be a keyframe: a segment is over, or frames had to be skipped. Comes again every 500 ms
-  /// until there is one; the newest 100 are kept. Ends after `finish`.
+  /// Participants whose next frame should be a keyframe, because a segment is over or frames were dropped. Repeated
+  /// every 500 ms until a keyframe arrives; the newest 100 are buffered. Ends after `finish`.
   public nonisolated let keyframeRequests: AsyncStream<ParticipantID>
-  /// What each recording left behind, as they are closed; the newest 1,000 are kept. Ends after `finish`.
+  /// The results of closed recordings; the newest 1,000 are buffered. Ends after `finish`.
   public nonisolated let summaries: AsyncStream<RecordingSummary>
 
   private nonisolated let problemInput: AsyncStream<Problem>.Continuation
@@ -32,15 +32,15 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let looksAtClock: Bool
 
   private let environment: ParticipantRecording.Environment
-  /// Bytes of frames of all participants together that may wait for their places.
+  /// The maximum bytes of frames, of all participants together, that may wait for their positions.
   private let unsortedLimit: Int
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
-  /// Recordings that have ended, but are not wholly on the disk.
+  /// Recordings that have ended, but are not completely on the disk.
   private var closing: [ParticipantRecording] = []
   private var ending: EndReason?
   private var endingSummaries: [RecordingSummary] = []
   private var hasFinished = false
-  /// When it was last said how the recordings stand.
+  /// When the status was last updated.
   private var statusTime: MonotonicInstant?
 
   private nonisolated let threads: MultiThreadedEventLoopGroup
@@ -48,7 +48,7 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let executor: any SerialExecutor
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Opens the folder, so that what is wrong with it is known before a call begins.
+  /// Opens the folder, so that problems with it are known before a call begins.
   public init(_ configuration: Configuration) throws(StorageError) {
     try self.init(configuration, disk: POSIXFileSystem())
   }
@@ -101,7 +101,7 @@ public actor RoomRecorder: MediaSink {
     threads.shutdownGracefully { _ in }
   }
 
-  // MARK: What comes
+  // MARK: Input
 
   /// Begins to record a participant now; see ``begin(_:name:now:wallClock:)``.
   public nonisolated func begin(_ participant: ParticipantID, name: String? = nil) {
@@ -109,11 +109,11 @@ public actor RoomRecorder: MediaSink {
     begin(participant, name: name, now: clock.moment.instant, wallClock: clock.secondsSince1970)
   }
 
-  /// Begins to record a participant. No file is made before the first frame. Returns at once.
+  /// Begins to record a participant. No file is created before the first frame. Returns immediately.
   ///
   /// - Parameters:
   ///   - participant: any id that is not being recorded; otherwise nothing happens.
-  ///   - name: what the files are to be named by instead of the id.
+  ///   - name: the base name of the files, instead of the id.
   ///   - now: the moment that `wallClock` belongs to.
   ///   - wallClock: seconds since 1970-01-01 00:00 UTC.
   public nonisolated func begin(
@@ -124,33 +124,33 @@ public actor RoomRecorder: MediaSink {
     carryOut(inbox.begin(participant, name: name, clock: clock, now: now), for: participant)
   }
 
-  /// Takes what a participant's media brought, in its order. Ignored for one who is not being recorded. Returns at once,
-  /// whatever the disk does.
+  /// Records a media event of a participant; events must be in order. Ignored for a participant who is not being
+  /// recorded. Returns immediately, even if the disk blocks.
   public nonisolated func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     carryOut(inbox.receive(event, of: participant, now: MonotonicInstant(now)), for: participant)
   }
 
-  /// Ends the recording of a participant. Returns at once; when the files are closed, what was recorded comes by
-  /// `summaries`, unless there was nothing to record.
+  /// Ends the recording of a participant. Returns immediately; when the files are closed, `summaries` emits the result,
+  /// unless there was nothing to record.
   public nonisolated func end(
     _ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now
   ) {
     carryOut(inbox.end(participant, reason: reason, now: MonotonicInstant(now)), for: participant)
   }
 
-  /// Ends all recordings, and the recorder with them: what comes later is ignored.
+  /// Ends all recordings and the recorder: later events are ignored.
   ///
-  /// - Parameter limit: how long a disk that does not work can take. What it has not taken by then is missing, and the files
-  ///   stay unfinished but readable.
-  /// - Returns: what the recordings left behind that were not closed before, in the order of the participants' ids. They also
-  ///   come by `summaries`.
+  /// - Parameter limit: how long to wait for a disk that does not work. Frames that are not on the disk by then are
+  ///   missing, and the files stay unfinished but readable.
+  /// - Returns: the results of the recordings that were not closed before, in the order of the participants' ids.
+  ///   `summaries` emits them as well.
   @discardableResult
   public nonisolated func finish(
     reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant = .now, within limit: Duration = .seconds(10)
   ) async -> [RecordingSummary] {
     let now = MonotonicInstant(now)
     let (result, input) = AsyncStream.makeStream(of: [RecordingSummary].self)
-    // The last fifth is for saying so in the manifests.
+    // The last fifth of the time is for updating the manifests.
     _ = inbox.finish(EndReason(reason: reason, deadline: now + limit * 0.8, result: input), now: now)
     wake()
     let timer = Task {
@@ -163,11 +163,11 @@ public actor RoomRecorder: MediaSink {
     }
     let isOfDisk = monitor.isCause(at: inbox.newest ?? now)
     let delay = (inbox.delay.roundedSeconds * 10).rounded() / 10
-    let missing = delay > 0 ? " What came in the last \(delay) s of the call is not written." : ""
+    let missing = delay > 0 ? " Media received in the last \(delay) s of the call is not written." : ""
     for status in status() {
       let sentence =
         "The recording of “\(status.participant)” could not be finished within \(limit): "
-        + (isOfDisk ? "the disk does not answer." : "this machine had no time.")
+        + (isOfDisk ? "the disk does not respond." : "this machine had no time.")
         + "\(missing) Its files can be read as far as they go; a repair completes them."
       problemInput.yield(
         Problem(kind: isOfDisk ? .lost : .overloaded, participant: status.participant, sentence: sentence))
@@ -176,20 +176,21 @@ public actor RoomRecorder: MediaSink {
     return []
   }
 
-  // MARK: How it stands
+  // MARK: Status
 
-  /// How each recording stands, in the order of the participants' ids; never older than the disk makes it.
+  /// Returns the status of each recording, in the order of the participants' ids. It is up to date unless the disk
+  /// blocks.
   public nonisolated func status() -> [RecordingStatus] {
     newestStatus.withLock { $0 }
   }
 
-  /// The most bytes that ever waited for the disk.
+  /// The maximum number of bytes that ever waited for the disk.
   package nonisolated var peakMemory: Int { inbox.peak }
 
   // MARK: On the recorder's thread
 
-  /// Does what was put into the inbox and writes what has waited for long enough. The recorder calls it by itself unless it
-  /// was told not to.
+  /// Processes the queue and writes what has waited long enough. The recorder calls this itself if `looksAtClock` is
+  /// set.
   package func advance(now: MonotonicInstant) {
     drain()
     for recording in recordings.values { recording.advance(now: now) }
@@ -209,7 +210,7 @@ public actor RoomRecorder: MediaSink {
     newestStatus.withLock { $0 = status }
   }
 
-  /// Does what was put into the inbox.
+  /// Processes the queue.
   func drain() {
     let entries = inbox.takeAll()
     for (entry, _) in entries { handle(entry) }
@@ -218,8 +219,8 @@ public actor RoomRecorder: MediaSink {
     settle()
   }
 
-  /// Ends the wait of those whose frames take most of the memory, if they take too much of it together. What one participant
-  /// sends without telling its times must not cost the others theirs.
+  /// Ends the hold of the participants whose waiting frames use the most memory, if all waiting frames use too much. A
+  /// participant who sends media without sender reports must not use up the memory of the others.
   private func placeSurplus(now: MonotonicInstant) {
     var unsorted = recordings.values.reduce(0) { $0 + $1.unsortedBytes }
     if unsorted <= unsortedLimit { return }
@@ -257,7 +258,7 @@ public actor RoomRecorder: MediaSink {
     }
   }
 
-  /// Lets go of what is closed, and says what waits.
+  /// Releases closed recordings, and reports the waiting bytes to the queue.
   private func settle() {
     for recording in closing where recording.isClosed {
       guard let summary = recording.summary else { continue }
@@ -275,14 +276,14 @@ public actor RoomRecorder: MediaSink {
     endStreams()
   }
 
-  /// Nothing had been done for so long that the user was told.
+  /// Records and reports the end of an interval in which nothing was processed and of which the user was notified.
   private func resume(after hang: RecordingQueue.Hang) {
     let all = Array(recordings.values) + closing
     if hang.isOfDisk { for recording in all { recording.noteHang(from: hang.start, until: hang.end) } }
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
     let seconds = max(1, (hang.end - hang.start).milliseconds / 1_000)
     let sentence =
-      (hang.isOfDisk ? "The disk answers again" : "This machine has time to record again")
+      (hang.isOfDisk ? "The disk responds again" : "This machine has time to record again")
       + " after \(seconds) s; recording continues."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }

@@ -14,7 +14,7 @@ struct OpusTests {
     return AudioSamples(samples: samples, channels: channels)
   }
 
-  @Test("a tone comes back as loud as it went in")
+  @Test("a tone keeps its level when encoded and decoded")
   func toneSurvives() throws {
     let encoder = try OpusEncoder()
     let decoder = try OpusDecoder()
@@ -29,7 +29,7 @@ struct OpusTests {
     #expect(try OpusEncoder().lookahead == 312)
   }
 
-  @Test("a packet tells its length and channels", arguments: [(1, 120), (1, 480), (2, 960), (2, 2_880)])
+  @Test("a packet states its length and channels", arguments: [(1, 120), (1, 480), (2, 960), (2, 2_880)])
   func shape(channels: Int, ticks: Int) throws {
     var settings = OpusEncoder.Settings()
     settings.channels = channels
@@ -48,13 +48,13 @@ struct OpusTests {
     #expect(shape.isEmpty)
   }
 
-  @Test("bytes that are no packet are refused with a sentence", arguments: [[], [0x03], [0x03, 0x00], [0x01, 1]])
+  @Test("malformed packets are refused with a sentence", arguments: [[], [0x03], [0x03, 0x00], [0x01, 1]])
   func malformed(bytes: [UInt8]) {
     #expect(throws: ParseError.self) { try OpusPacket(parsing: ByteBuffer(bytes: bytes)) }
     #expect(throws: CodecError.self) { try OpusDecoder().decode(ByteBuffer(bytes: bytes)) }
   }
 
-  @Test("a lost packet is rebuilt from the copy in the next one")
+  @Test("a lost packet is recovered from the copy in the next one")
   func forwardErrorCorrection() throws {
     var settings = OpusEncoder.Settings()
     settings.channels = 1
@@ -72,7 +72,7 @@ struct OpusTests {
   }
 
   @Test(
-    "a packet says whether it carries a copy of the one before", arguments: [480, 960, 1_920, 2_880], [1, 2])
+    "a packet states whether it carries a copy of the previous one", arguments: [480, 960, 1_920, 2_880], [1, 2])
   func copies(ticks: Int, channels: Int) throws {
     func packets(_ change: (inout OpusEncoder.Settings) -> Void) throws -> [OpusPacket] {
       var settings = OpusEncoder.Settings()
@@ -92,7 +92,7 @@ struct OpusTests {
     #expect(with.dropFirst(2).filter(\.carriesCopy).count >= 15)
     #expect(!with[0].carriesCopy)
     #expect(try packets { $0.correctsErrors = false }.allSatisfy { !$0.carriesCopy })
-    // Music at a high bitrate has no SILK layer that could hold one.
+    // Music at a high bitrate has no SILK layer, which would hold a copy.
     let music = try packets {
       $0.correctsErrors = true
       $0.bitrate = 256_000
@@ -101,7 +101,7 @@ struct OpusTests {
     #expect(music.allSatisfy { !$0.carriesCopy })
   }
 
-  @Test("packets that do not build on each other can be decoded from any of them on")
+  @Test("packets without prediction can be decoded from any of them on")
   func withoutPrediction() throws {
     var settings = OpusEncoder.Settings()
     settings.predicts = false
@@ -131,14 +131,14 @@ struct OpusTests {
     #expect(throws: CodecError.self) { try decoder.conceal(duration: 48_000) }
   }
 
-  @Test("audio with other channels than the encoder's is refused")
+  @Test("audio with another number of channels than the encoder's is refused")
   func wrongChannels() throws {
     let encoder = try OpusEncoder()
     #expect(throws: CodecError.self) { try encoder.encode(tone(960, channels: 1)) }
     #expect(throws: CodecError.self) { try encoder.encode(tone(961)) }
   }
 
-  @Test("a lower bitrate makes smaller packets")
+  @Test("a lower bitrate produces smaller packets")
   func bitrate() throws {
     let encoder = try OpusEncoder()
     let large = try (0..<20).map { try encoder.encode(tone(960, from: $0 * 960)).readableBytes }.reduce(0, +)
@@ -148,7 +148,7 @@ struct OpusTests {
     #expect(small * 2 < large)
   }
 
-  @Test("copies are switched on and off while packets are made")
+  @Test("copies can be switched on and off during encoding")
   func switchedCopies() throws {
     var settings = OpusEncoder.Settings()
     settings.channels = 1

@@ -19,7 +19,7 @@ struct VP8Tests {
     return videoFrame
   }
 
-  @Test("a frame of odd size comes back much as it was")
+  @Test("a frame of odd size is nearly unchanged after encoding and decoding")
   func videoFrameSurvives() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let decoder = try VP8Decoder()
@@ -34,7 +34,7 @@ struct VP8Tests {
     }
   }
 
-  @Test("a keyframe comes when it is requested")
+  @Test("a requested keyframe is encoded")
   func forcedKeyframe() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let keyframes = try (0..<6).map { index in
@@ -43,7 +43,7 @@ struct VP8Tests {
     #expect(keyframes == [true, false, false, false, true, false])
   }
 
-  @Test("only a keyframe tells its size")
+  @Test("only a keyframe states its size")
   func keyframeSize() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let first = try #require(try encoder.encode(videoFrame(0, size: size), time: 0))
@@ -60,7 +60,7 @@ struct VP8Tests {
     #expect(throws: CodecError.self) { try VP8Decoder().decode(header) }
   }
 
-  @Test("what cannot be decoded is refused with a sentence")
+  @Test("undecodable frames are refused with a sentence")
   func damaged() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let first = try #require(try encoder.encode(videoFrame(0, size: size), time: 0)).payload
@@ -71,7 +71,7 @@ struct VP8Tests {
     #expect(throws: CodecError.self) { try VP8Decoder().decode(cut) }
   }
 
-  @Test("the view of a grey frame tells its brightness")
+  @Test("the view of a grey frame has its brightness")
   func brightness() throws {
     let encoder = try VP8Encoder(VP8Encoder.Settings(size: size))
     let grey = try #require(try encoder.encode(VideoFrame(size: size, luma: 90), time: 0))
@@ -79,7 +79,7 @@ struct VP8Tests {
     #expect(abs(brightness - 90) < 3)
   }
 
-  @Test("settings that make no sense are refused")
+  @Test("invalid settings are refused")
   func badSettings() throws {
     #expect(throws: CodecError.self) {
       try VP8Encoder(VP8Encoder.Settings(size: VideoSize(width: 0, height: 10)))
@@ -91,14 +91,14 @@ struct VP8Tests {
     try encoder.setBitrate(200_000)
   }
 
-  /// A frame that no encoder has seen the like of before.
+  /// Returns a frame that no encoder can predict.
   private func noise(_ generator: inout SeededGenerator, size: VideoSize) -> VideoFrame {
     var videoFrame = VideoFrame(size: size)
     for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(truncatingIfNeeded: generator.next()) }
     return videoFrame
   }
 
-  @Test("the last quantizer is coarse where bits are short and fine where they are not")
+  @Test("the last quantizer is coarse at a low bitrate and fine at a high one")
   func quantizer() throws {
     var settings = VP8Encoder.Settings(size: size)
     settings.bitrate = 20_000
@@ -116,7 +116,7 @@ struct VP8Tests {
     #expect(try #require(encoder.lastQuantizer) < 10)
   }
 
-  @Test("an encoder that does not choose keyframes makes none at a cut")
+  @Test("an encoder that does not choose keyframes makes none at a scene cut")
   func chosenKeyframes() throws {
     var settings = VP8Encoder.Settings(size: size)
     settings.choosesKeyframes = false

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("VP9")
 struct VP9Tests {
-  /// Frames made by ffmpeg, out of an IVF file.
+  /// Encodes frames with ffmpeg and reads them from an IVF file.
   private func frames(_ arguments: [String]) throws -> [ByteBuffer] {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -44,7 +44,7 @@ struct VP9Tests {
     #expect(failure?.description.contains("profile 0") == true)
   }
 
-  @Test("damaged frames are refused or skipped, never a trap")
+  @Test("damaged frames are refused or skipped, and never crash")
   func damaged() throws {
     let frames = try frames(["-pix_fmt", "yuv420p"])
     var generator = SeededGenerator(seed: 7)
@@ -61,7 +61,8 @@ struct VP9Tests {
 
   @Test("a keyframe of 16384x16384 is refused without being decoded")
   func hugeVideoFrame() {
-    // Frame marker, profile 0, keyframe, shown; sync code; colours; 16 bits each of width and height less one.
+    // Frame marker, profile 0, keyframe, shown; sync code; colour configuration; width and height minus one, 16 bits
+    // each.
     let header = ByteBuffer(bytes: [0x82, 0x49, 0x83, 0x42, 0x23, 0xFF, 0xF3, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0])
     let failure = #expect(throws: CodecError.self) { try VP9Decoder().decode(header, \.size) }
     #expect(failure?.description.contains("above 4096x4096") == true)

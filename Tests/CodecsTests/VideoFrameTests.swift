@@ -7,13 +7,13 @@ import Testing
 @Suite("Uncompressed frames")
 struct VideoFrameTests {
   private func videoFrame(_ size: VideoSize, _ layout: PixelLayout, _ bytes: [UInt8]) throws -> VideoFrame {
-    // Typed throws do not come out of `withUnsafeBytes`.
+    // Typed throws do not pass through `withUnsafeBytes`.
     try bytes.withUnsafeBytes { bytes in
       Result { () throws(CodecError) in try VideoFrame(size: size, layout: layout, bytes: bytes) }
     }.get()
   }
 
-  @Test("planes of full luma and half the colours are taken as they are, odd sides too")
+  @Test("I420 planes are copied unchanged, with odd sides too")
   func i420() throws {
     let size = VideoSize(width: 5, height: 3)
     let bytes = (0..<15 + 6 + 6).map { UInt8($0) }
@@ -23,13 +23,13 @@ struct VideoFrameTests {
     #expect(taken.red == Array(21..<27))
   }
 
-  @Test("more colours than half are averaged", arguments: [PixelLayout.i422, .i444])
+  @Test("chroma of higher resolution is averaged", arguments: [PixelLayout.i422, .i444])
   func averages(layout: PixelLayout) throws {
     let size = VideoSize(width: 16, height: 16)
     let count = try #require(layout.byteCount(for: size))
     let colours = (count - 256) / 2
     let width = layout == .i422 ? 8 : 16
-    // Lines of 100 and 120 in turn.
+    // Rows of 100 and 120 in turn.
     let blue = (0..<colours).map { UInt8($0 / width % 2 == 0 ? 100 : 120) }
     let taken = try videoFrame(
       size, layout, [UInt8](repeating: 90, count: 256) + blue + [UInt8](repeating: 77, count: colours))
@@ -38,7 +38,7 @@ struct VideoFrameTests {
     #expect(taken.red == [UInt8](repeating: 77, count: 64))
   }
 
-  @Test("grey has no colour")
+  @Test("grey frames have neutral chroma")
   func grey() throws {
     let taken = try videoFrame(VideoSize(width: 3, height: 3), .grey, Array(1...9))
     #expect(taken.luma == Array(1...9))
@@ -47,7 +47,7 @@ struct VideoFrameTests {
   }
 
   @Test(
-    "red, green and blue become those of BT.601 in studio range",
+    "RGB is converted to BT.601 in limited range",
     arguments: [
       ([0, 0, 0], [16, 128, 128]), ([255, 255, 255], [235, 128, 128]), ([255, 0, 0], [82, 90, 240]),
       ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
@@ -62,7 +62,7 @@ struct VideoFrameTests {
     }
   }
 
-  @Test("what is transparent lies over black")
+  @Test("transparent pixels are composited over black")
   func transparent() throws {
     let size = VideoSize(width: 4, height: 2)
     let taken = try videoFrame(size, .rgba, [[UInt8]](repeating: [255, 255, 255, 0], count: 8).flatMap(\.self))
@@ -86,7 +86,7 @@ struct VideoFrameTests {
     #expect(try original.scaled(to: original.size) == original)
   }
 
-  @Test("a quarter of the size is the mean of each sixteen pixels")
+  @Test("a quarter of the width and height is the mean of sixteen pixels each")
   func box() throws {
     var original = VideoFrame(size: VideoSize(width: 64, height: 64))
     for index in original.luma.indices { original.luma[index] = index % 4 == 0 ? 116 : 16 }
@@ -94,7 +94,7 @@ struct VideoFrameTests {
     #expect(scaled.luma.allSatisfy { abs(Int($0) - 41) <= 1 })
   }
 
-  @Test("the longest sides are taken, and sides out of bounds refused")
+  @Test("the longest sides are accepted, and sides out of bounds are refused")
   func bounds() throws {
     let long = try VideoFrame(size: VideoSize(width: 16_383, height: 2)).scaled(
       to: VideoSize(width: 2, height: 16_383))
@@ -111,7 +111,7 @@ struct VideoFrameTests {
     #expect(throws: CodecError.self) { try VideoFrame(size: VideoSize(width: 1, height: 1)).scaled(to: small.size) }
   }
 
-  @Test("a frame with other bytes than its size says is refused", arguments: PixelLayout.allCases)
+  @Test("a frame whose bytes do not match its size is refused", arguments: PixelLayout.allCases)
   func wrongBytes(layout: PixelLayout) throws {
     let size = VideoSize(width: 6, height: 4)
     let count = try #require(layout.byteCount(for: size))

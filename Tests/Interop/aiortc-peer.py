@@ -1,4 +1,4 @@
-"""One call with aiortc: see README.md for what it reads and writes."""
+"""One call with aiortc: see README.md for its input and output."""
 
 import asyncio
 import fractions
@@ -19,7 +19,7 @@ def write(line):
 
 
 class Pictures(MediaStreamTrack):
-    """A bar that moves over 320x240, 15 pictures a second."""
+    """A moving bar in 320x240 at 15 frames a second."""
 
     kind = "video"
 

@@ -1,4 +1,4 @@
-"""One call with GStreamer's webrtcbin: see README.md for what it reads and writes."""
+"""One call with GStreamer's webrtcbin: see README.md for its input and output."""
 
 import json
 import re
@@ -40,7 +40,7 @@ class Peer:
         self.waiting = []
 
     def begin(self, offer=None):
-        """Makes the pipeline; who answers has to use the payload types of the offer."""
+        """Creates the pipeline. An answer must use the payload types of the offer."""
         types = {"video": 96, "audio": 111}
         for kind, name in (("video", "VP8"), ("audio", "opus")):
             found = re.search(rf"a=rtpmap:(\d+) {name}/", offer or "", re.IGNORECASE)
@@ -81,7 +81,7 @@ class Peer:
         promise = Gst.Promise.new()
         self.peer.emit(f"create-{kind}", None, promise)
         promise.wait()
-        # The description is the reply's own: it lives as long as that.
+        # The description belongs to the reply and lives as long as it.
         reply = promise.get_reply()
         if not reply.has_field(kind):
             raise RuntimeError(reply.to_string())
@@ -105,7 +105,7 @@ class Peer:
     def take(self, line):
         if line.get("call"):
             self.begin()
-            # The sources' pads have their caps shortly after.
+            # The pads of the sources get their caps a little later.
             GLib.timeout_add(200, lambda: self.create("offer"))
         elif line.get("type") == "offer":
             self.begin(line["sdp"])

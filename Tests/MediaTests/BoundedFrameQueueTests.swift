@@ -2,9 +2,9 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("A queue with its bytes counted")
+@Suite("The bounded frame queue")
 struct BoundedFrameQueueTests {
-  @Test("gives everything once and in order, and continues with the memory of what was taken")
+  @Test("it returns everything once and in order, and reuses the memory of the returned buffer")
   func reuse() {
     var queue = BoundedFrameQueue<Int>()
     for round in 0..<5 {
@@ -18,7 +18,7 @@ struct BoundedFrameQueueTests {
     }
   }
 
-  @Test("keeps what came in the meantime when it is given back the memory of what was taken")
+  @Test("it keeps elements that were appended before a buffer is returned for reuse")
   func meantime() {
     var queue = BoundedFrameQueue<Int>()
     for number in 0..<10 { queue.append(number, bytes: 1) }

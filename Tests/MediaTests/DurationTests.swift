@@ -8,13 +8,13 @@ struct DurationTests {
     .seconds(-10), .seconds(86_400), .seconds(-3_000_000_000),
   ]
 
-  @Test("are the same as divided by a second, short and long, of either sign", arguments: durations)
+  @Test("they equal a division by one second, short and long, of either sign", arguments: durations)
   func seconds(duration: Duration) {
     let expected = duration / .seconds(1)
     #expect(abs(duration.seconds - expected) <= abs(expected) * 1e-15)
   }
 
-  @Test("are exact where a number can be: half a second after an hour")
+  @Test("they are exact for half a second after whole hours")
   func exact() {
     for hours in 0..<100 as Range<Int64> {
       let half = Duration.seconds(hours * 3_600) + .milliseconds(500)
@@ -22,7 +22,7 @@ struct DurationTests {
     }
   }
 
-  @Test("can be as long as there are bits")
+  @Test("they cover the longest possible durations")
   func longest() {
     #expect(abs(Duration(attoseconds: .max).seconds / 1.7e20 - 1) < 0.01)
     #expect(abs(Duration(attoseconds: .min).seconds / -1.7e20 - 1) < 0.01)

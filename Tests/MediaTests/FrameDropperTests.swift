@@ -2,7 +2,7 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("Frames for which there is no room")
+@Suite("The frame dropper")
 struct FrameDropperTests {
   private static let (anna, bert) = (ParticipantID("anna"), ParticipantID("bert"))
   private static let start = ContinuousClock.now
@@ -16,7 +16,7 @@ struct FrameDropperTests {
       arrival: Self.start + .milliseconds(number), gap: gap)
   }
 
-  /// How many frames were dropped before a frame; nil if it is dropped itself.
+  /// Returns how many frames were dropped before a frame; nil if it is dropped itself.
   private func droppedBefore(
     _ frame: EncodedFrame, _ dropper: inout FrameDropper, _ room: FrameDropper.Room
   ) -> Int? {
@@ -26,7 +26,7 @@ struct FrameDropperTests {
     }
   }
 
-  @Test("a video track that was dropped resumes with a keyframe that finds ample room")
+  @Test("a dropped video track resumes with a keyframe that finds ample room")
   func resumption() {
     var dropper = FrameDropper()
     #expect(droppedBefore(frame(0, isKeyframe: true), &dropper, .some) == 0)
@@ -39,7 +39,7 @@ struct FrameDropperTests {
     #expect(dropper.tracks.isEmpty)
   }
 
-  @Test("audio is dropped frame by frame, and each track by itself")
+  @Test("audio is dropped frame by frame, and each track separately")
   func tracks() {
     var dropper = FrameDropper()
     #expect(droppedBefore(frame(0, .opus), &dropper, .none) == nil)
@@ -51,7 +51,7 @@ struct FrameDropperTests {
     #expect(droppedBefore(frame(5), &dropper, .some) == 0)
   }
 
-  @Test("a frame that is dropped in any case is not asked room for, and any other once")
+  @Test("room is not checked for a frame that is dropped in any case, and once for any other")
   func askedOnce() {
     var dropper = FrameDropper()
     var asked = 0
@@ -71,7 +71,7 @@ struct FrameDropperTests {
     #expect(asked == 3)
   }
 
-  @Test("the gap after dropped frames adds up what was lost before each of them")
+  @Test("the gap after dropped frames adds up the losses before each of them")
   func gap() throws {
     var dropper = FrameDropper()
     let lost = MediaGap(.lost, packetsLost: 2, framesDropped: 1, delay: .milliseconds(300))
@@ -89,7 +89,7 @@ struct FrameDropperTests {
     #expect(dropper.tracks.isEmpty)
   }
 
-  @Test("a queue gives its elements in order and knows their bytes")
+  @Test("a queue returns its elements in order and counts their bytes")
   func queue() {
     var queue = BoundedFrameQueue<Int>()
     for number in 0..<5 { queue.append(number, bytes: number * 10) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Threads")
 struct ThreadTests {
-  @Test("who waits for a value is woken when it changes, and not for longer than is wanted")
+  @Test("a waiting thread is woken when the value changes, and waits no longer than its timeout")
   func monitor() {
     let monitor = Monitor(0)
     DedicatedThread.start("a test's thread") {
@@ -20,7 +20,7 @@ struct ThreadTests {
     #expect(never == nil && ContinuousClock.now - begun >= .milliseconds(30))
   }
 
-  @Test("a thread has the first 15 bytes of its name, and the niceness that was requested")
+  @Test("a thread has the first 15 bytes of its name, and the requested niceness")
   func nameAndNiceness() {
     let found = Monitor<(name: String, niceness: Int32)?>(nil)
     DedicatedThread.start("a name that is far too long", niceness: 7) {

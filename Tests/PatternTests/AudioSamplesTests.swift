@@ -6,19 +6,19 @@ import Testing
 
 @Suite("The pattern's audio")
 struct AudioSamplesTests {
-  /// In samples of 48 kHz since 1970; half a second before a full one.
+  /// A time in samples at 48 kHz since 1970; half a second before a full second.
   private static let start: Int64 = 1_795_280_400_500 * 48
 
-  /// How a line treats audio: each case is a call as it occurs.
+  /// How a network treats audio: each case is a realistic call.
   struct Line: Sendable, CustomTestStringConvertible {
     var name: String
     var channels = 1
     var bitrate = 24_000
-    /// Packets lost, in per cent, and whether Opus is prepared for that.
+    /// The packet loss in percent, and whether Opus uses FEC.
     var loss = 0
     var correctsErrors = false
     var isForSpeech = false
-    /// The marks in a hundred that have to be found.
+    /// The percentage of marks that must be found.
     var found = 100
 
     var testDescription: String { name }
@@ -76,7 +76,7 @@ struct AudioSamplesTests {
       let packet = try encoder.encode(pattern.audio(from: Self.start + packetNumber * 960, count: 960))
       let isLost = Int.random(in: 0..<100, using: &generator) < line.loss
       if wasLost {
-        // As a browser does: from the copy in the next packet, if that came.
+        // Like a browser: from the FEC data in the next packet, if that arrived.
         hear(try isLost ? decoder.conceal(duration: 960) : decoder.recover(duration: 960, before: packet))
       }
       if !isLost { hear(try decoder.decode(packet)) }
@@ -85,7 +85,7 @@ struct AudioSamplesTests {
     return marks + reader.finish()
   }
 
-  @Test("the same stretch of time sounds the same, however it is cut")
+  @Test("an interval has the same audio, however it is split")
   func pieces() {
     let pattern = PatternAudio()
     let whole = pattern.audio(from: Self.start, count: 48_000)
@@ -101,7 +101,7 @@ struct AudioSamplesTests {
     #expect(channelsAreAlike)
   }
 
-  @Test("between the marks there is a hum, so that silence can be told, and nothing is loud")
+  @Test("between the marks there is a hum, so that silence can be detected, and nothing is loud")
   func levels() {
     let pattern = PatternAudio()
     let hum = pattern.audio(from: Self.start, count: 20_000)
@@ -112,7 +112,7 @@ struct AudioSamplesTests {
     #expect(loudest < 0.2)
   }
 
-  @Test("times far from ours are no trouble", arguments: [Int64.min, -48_000, 0, .max])
+  @Test("times far from the present are accepted", arguments: [Int64.min, -48_000, 0, .max])
   func oddTimes(start: Int64) {
     #expect(PatternAudio().audio(from: start, count: 960).count == 960)
     var reader = PatternAudioReader()
@@ -123,7 +123,7 @@ struct AudioSamplesTests {
     #expect(reader.finish().isEmpty)
   }
 
-  @Test("a mark of any number is read from pieces of any length")
+  @Test("a mark of any number is detected in pieces of any length")
   func numbers() {
     let pattern = PatternAudio()
     var generator = SeededGenerator(seed: 8)
@@ -143,7 +143,7 @@ struct AudioSamplesTests {
     }
   }
 
-  @Test("a hole, a jump and a piece that comes twice leave the marks in their places")
+  @Test("a gap, a jump and a repeated piece do not shift the marks")
   func discontinuities() {
     let pattern = PatternAudio()
     var reader = PatternAudioReader()
@@ -160,7 +160,7 @@ struct AudioSamplesTests {
     #expect(marks.allSatisfy { abs($0.time - Int64($0.second) * 48_000) <= 6 })
   }
 
-  @Test("noise, tones, sweeps and speech-like audio are no marks")
+  @Test("noise, tones, sweeps and speech-like audio contain no marks")
   func falseMarks() {
     var generator = SeededGenerator(seed: 12)
     var reader = PatternAudioReader()

@@ -5,12 +5,12 @@ import Pattern
 import TestSupport
 import Testing
 
-/// The reader for pages, against our own painter: what `docs/pattern.md` says is enough to write one.
+/// Tests the reader for web pages against our own painter: `docs/pattern.md` is enough to write a reader.
 @Suite("The pattern in JavaScript")
 struct ScriptTests {
   private static let time: UInt64 = 1_795_280_400_123
 
-  /// Runs a script after the reader and gives what it says: in Node where that is there, in Chromium otherwise.
+  /// Runs a script after the reader and returns its output: in Node if available, otherwise in Chromium.
   private func evaluate(_ expression: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ struct ScriptTests {
     return parts[1].components(separatedBy: "</pre>")[0]
   }
 
-  /// The frame as a page's canvas has it: red, green, blue, opaque (ITU-R BT.601).
+  /// Returns the frame as a canvas has it: red, green, blue, opaque (ITU-R BT.601).
   private func pixels(_ videoFrame: VideoFrame) -> Data {
     var pixels = Data(capacity: videoFrame.luma.count * 4)
     let width = videoFrame.size.width
@@ -75,7 +75,7 @@ struct ScriptTests {
     #expect(text == #"{"stream":48879,"frame":4000000001,"time":1795280400123}"#)
   }
 
-  @Test("bars around it are skipped, and what is no pattern is not read")
+  @Test("bars around the pattern are skipped, and other frames are not read")
   func others() throws {
     let inner = PatternPainter(size: VideoSize(width: 160, height: 120)).videoFrame(frame: 9, time: Self.time)
     var around = VideoFrame(size: VideoSize(width: 214, height: 120))
@@ -91,7 +91,7 @@ struct ScriptTests {
     #expect(try reading(damaged) == #"{"error":"wrong checksum"}"#)
   }
 
-  @Test("the marks are found in samples that come in blocks")
+  @Test("the marks are found in blocks of samples")
   func audio() throws {
     let audio = PatternAudio().audio(from: Int64(Self.time) * 48, count: 120_000)
     let data = audio.samples.withUnsafeBytes { Data($0) }
@@ -105,13 +105,13 @@ struct ScriptTests {
         return marks;
       })()
       """)
-    // The next full seconds lie 877 and 1,877 ms after the start: 1,795,280,401 and 402 are 17 and 18 modulo 256.
+    // The next full seconds are 877 and 1,877 ms after the start: 1,795,280,401 and 402 are 17 and 18 modulo 256.
     #expect(text == #"[{"sample":42096,"second":17,"symbols":8},{"sample":90096,"second":18,"symbols":8}]"#)
   }
 
   private static let hasPython = (try? ExternalTool.run("python3", ["--version"]).status) == 0
 
-  @Test("the program on the documentation's page reads a frame", .enabled(if: hasPython))
+  @Test("the program in the documentation reads a frame", .enabled(if: hasPython))
   func documentation() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

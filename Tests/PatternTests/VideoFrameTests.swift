@@ -6,7 +6,7 @@ import Testing
 
 @testable import Pattern
 
-@Suite("The pattern's frame")
+@Suite("The pattern's frames")
 struct VideoFrameTests {
   static let vga = VideoSize(width: 640, height: 480)
   private static let start: UInt64 = 1_795_280_400_123
@@ -17,7 +17,7 @@ struct VideoFrameTests {
   }
 
   @Test(
-    "after VP8 every frame is read, as it is and at a quarter of the size",
+    "every frame is read after VP8 at its own size and at a quarter of it",
     arguments: [(100_000, 300), (300_000, 60), (2_000_000, 60)])
   func throughVP8(bitrate: Int, frames: Int) throws {
     var settings = VP8Encoder.Settings(size: Self.vga)
@@ -45,7 +45,7 @@ struct VideoFrameTests {
     #expect(measured < bitrate * 105 / 100)
   }
 
-  @Test("a small encoder's frame is read, too")
+  @Test("a small encoded frame is read, too")
   func smallEncoder() throws {
     let size = VideoSize(width: 160, height: 120)
     var settings = VP8Encoder.Settings(size: size)
@@ -62,7 +62,7 @@ struct VideoFrameTests {
   }
 
   @Test(
-    "every size can be read",
+    "a frame of any size can be read",
     arguments: [
       (160, 120), (161, 121), (176, 144), (240, 427), (320, 180), (640, 360), (853, 480), (1_280, 720), (1_920, 1_080),
     ])
@@ -72,7 +72,7 @@ struct VideoFrameTests {
   }
 
   @Test(
-    "scaled up and down by odd factors it is still read", arguments: [(160, 120), (213, 160), (480, 360), (1_000, 700)])
+    "a frame is still read after scaling by odd factors", arguments: [(160, 120), (213, 160), (480, 360), (1_000, 700)])
   func scaling(width: Int, height: Int) throws {
     let (videoFrame, expected) = painted()
     let scaled = try videoFrame.scaled(to: VideoSize(width: width, height: height))
@@ -142,20 +142,20 @@ struct VideoFrameTests {
     #expect(accepted == 0)
   }
 
-  @Test("a frame that is torn between two frames is refused, not misread")
+  @Test("a torn frame is refused, not misread")
   func tornVideoFrames() {
     let painter = PatternPainter(size: Self.vga)
     for number in 0..<UInt32(20) {
       let before = painter.videoFrame(frame: number, time: Self.start + UInt64(number) * 33)
       var torn = painter.videoFrame(frame: number + 1, time: Self.start + UInt64(number + 1) * 33)
-      // The cut goes through the code, between the frame's number and the checksum.
+      // The tear is inside the code, between the frame number and the checksum.
       let cut = 640 * 300
       torn.luma.replaceSubrange(0..<cut, with: before.luma[0..<cut])
       #expect(PatternReader().read(torn) == .failure(.wrongChecksum))
     }
   }
 
-  @Test("two frames laid over each other are refused")
+  @Test("two blended frames are refused")
   func blendedVideoFrames() {
     let painter = PatternPainter(size: Self.vga)
     let one = painter.videoFrame(frame: 1, time: Self.start)
@@ -176,7 +176,7 @@ struct VideoFrameTests {
     #expect(videoFrame.isWhole)
   }
 
-  @Test("the lamp is lit while the mark sounds")
+  @Test("the lamp is lit during the mark")
   func lamp() {
     let painter = PatternPainter(size: Self.vga)
     func lamp(_ time: UInt64) -> UInt8 { painter.videoFrame(frame: 0, time: time).luma[100 * 640 + 620] }
@@ -193,7 +193,7 @@ struct VideoFrameTests {
     #expect(PatternFont.clock(86_399_999) == [2, 3, 10, 5, 9, 10, 5, 9, 11, 9])
   }
 
-  @Test("what is written can be read, and one wrong bit is noticed")
+  @Test("a written code is read back, and one wrong bit is detected")
   func bytes() {
     let reading = PatternReading(streamID: 0x1234, frameNumber: 0x5678_9ABC, time: 0xDEF0_1234_5678)
     #expect(reading.bytes.prefix(12) == [0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0, 0x12, 0x34, 0x56, 0x78])
@@ -203,7 +203,7 @@ struct VideoFrameTests {
       wrong[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(PatternReading(bytes: wrong) == nil)
     }
-    // The check value of CRC-32 that every list of checksums gives.
+    // The standard check value of CRC-32.
     #expect(PatternChecksum.of(Array("123456789".utf8)) == 0xCBF4_3926)
   }
 

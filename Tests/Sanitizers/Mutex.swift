@@ -1,10 +1,10 @@
 import Glibc
 
-/// Stands in for `Synchronization.Mutex` in what the thread sanitizer looks at.
+/// Replaces `Synchronization.Mutex` in builds for the thread sanitizer.
 ///
-/// The sanitizer does not see that type lock, and takes what two threads do under it for a data race. It knows the mutex of pthreads.
-/// `scripts/sanitize.sh` puts this file into a copy of each module that uses a mutex: a module's own type comes before an imported
-/// one of the same name.
+/// The sanitizer does not know the lock of that type, and reports accesses that it protects as data races. It knows
+/// pthread mutexes. `scripts/sanitize.sh` copies this file into a copy of each module that uses a mutex: a type of the
+/// module itself takes precedence over an imported one of the same name.
 final class Mutex<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value

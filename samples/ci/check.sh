@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends with 0 if the call of a room works, and leaves the verdict in $OUT: for people, for the CI system, for the next run.
+# Exits with 0 if the call of a room works, and writes the reports to $OUT: HTML, JUnit, and JSON for the next run.
 # Usage: SERVER=wss://calls.example:8443 ROOM=100 samples/ci/check.sh [--peers 2, --expect RULE, …]
 set -eu
 out=${OUT:-call-check}

@@ -1,23 +1,23 @@
 internal import Media
 
-/// What kind of address an ICE candidate is.
+/// The kind of an ICE candidate, as a check reports it.
 public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
-  /// An address of its own.
+  /// An address of the host itself.
   case host
-  /// A host's address behind a name that ends in `.local` (mDNS).
+  /// A host address hidden behind an mDNS name that ends in `.local`.
   case mdns
-  /// The address that a STUN server saw.
+  /// The address that a STUN server saw (server reflexive).
   case srflx
-  /// The address that the other side saw.
+  /// The address that the remote peer saw (peer reflexive).
   case prflx
-  /// The address of a TURN server.
+  /// An address on a TURN server.
   case relay
-  /// Any that is not UDP.
+  /// Any candidate that does not use UDP.
   case tcp
-  /// One that is not understood.
+  /// A candidate that could not be parsed.
   case other
 
-  /// Reads the kind of a candidate, as it is trickled or as it stands in a description (RFC 8839, 5.1), with or without `a=`.
+  /// Parses the kind of a candidate, trickled or from a description (RFC 8839, 5.1), with or without `a=`.
   public init(candidate line: String) {
     guard line.utf8.count <= Self.maximumBytes else {
       self = .other
@@ -39,7 +39,7 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
 
   private static let maximumBytes = 1_024
 
-  /// The kinds of all candidates in a session description.
+  /// Returns the kinds of all candidates in a session description.
   public static func all(in description: String) -> [CandidateKind] {
     if description.utf8.hasRunOutsideASCII(over: 64) { return [] }
     return description.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }

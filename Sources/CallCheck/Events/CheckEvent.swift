@@ -1,6 +1,6 @@
 public import Media
 
-/// Anything that a check is told of a peer.
+/// An event of a peer that a check receives.
 public enum CheckEvent: Sendable, Hashable {
   case step(CallStep)
   /// A frame of the peer, in decoding order within its track.
@@ -8,30 +8,100 @@ public enum CheckEvent: Sendable, Hashable {
   /// The peer's clock at a media time.
   case clock(ClockReport)
   case sample(ConnectionSample)
-  /// Frames of the peer that came before the next one and will not be told.
+  /// Frames of the peer that arrived before the next reported frame and will not be reported.
   case leftOut(SkippedFrames)
 }
 
-/// Something that happened on the way to a call, or at its end.
+/// A step in setting up a call, or its end.
 public enum CallStep: Sendable, Hashable {
-  /// The peer was seen in the room, or its call began by its offer.
+  /// The peer was seen in the room, or the call began with its offer.
   case seen
   case offerSent
   case offerReceived
   case answerSent
   case answerReceived
-  /// A candidate of ours, or of the peer: each, whether it stood in a description or came by itself.
+  /// A local or remote candidate, whether part of a description or trickled.
   case localCandidate(CandidateKind)
   case remoteCandidate(CandidateKind)
-  /// Our first ICE check was sent.
+  /// We sent our first ICE connectivity check.
   case checksBegun
-  /// One of our ICE checks was answered.
+  /// The peer answered one of our ICE checks.
   case checkAnswered
   case iceConnected
-  /// ICE and DTLS are done: media can flow.
+  /// ICE and DTLS are connected: media can flow.
   case dtlsConnected
-  /// A packet of media came.
+  /// The first media packet arrived.
   case firstPacket
-  /// The peer is gone, with one sentence about it.
+  /// The peer is gone; the text is one sentence about the reason.
   case gone(PeerReport.Departure.Cause, String)
+}
+
+/// The counters of the connection to one peer at one moment. Counters only grow; the receiver detects a restart.
+public struct ConnectionSample: Sendable, Hashable {
+  /// The received packets, by track.
+  public var received: [MediaKind: TrackStatistics] = [:]
+  /// RTP packets sent, including retransmissions.
+  public var packetsSent: UInt64 = 0
+  /// RTP payload bytes sent.
+  public var bytesSent: UInt64 = 0
+  public var framesSent: UInt64 = 0
+  /// Packets that the peer reported as lost.
+  public var packetsLost: Int64 = 0
+  /// Keyframes that the peer requested.
+  public var keyframeRequests: UInt64 = 0
+  /// The estimated bandwidth of the network path, in bits per second.
+  public var targetBitrate: Int?
+  /// The round-trip time in seconds.
+  public var roundTripTime: Double?
+  public var localAddress: String?
+  public var remoteAddress: String?
+  public var protectionProfile: String?
+  /// ICE checks that we sent, and those that the peer answered. They imply the steps `checksBegun` and `checkAnswered`
+  /// if these were not reported.
+  public var checksSent: UInt64 = 0
+  public var checksAnswered: UInt64 = 0
+  /// The packets that `--impair` affected.
+  public var impairment = ConnectionReport.Impairment()
+
+  public init() {}
+}
+
+/// Frames of a peer that arrived but were not decoded, because the caller of the judge did not keep up. A run extends
+/// from the first skipped frame to the next keyframe, so that decoded video is never broken.
+public struct SkippedFrames: Sendable, Hashable {
+  public var count: Int
+  public var keyframes: Int
+  /// The VP8 bytes in the skipped frames.
+  public var bytes: Int
+  /// The arrival times of the first and the last skipped frame.
+  public var first: ContinuousClock.Instant
+  public var last: ContinuousClock.Instant
+
+  /// - Returns: nil if nothing was dropped.
+  package init?(_ dropped: DroppedFrameRun) {
+    guard let first = dropped.firstArrival, let last = dropped.lastArrival else { return nil }
+    count = dropped.count
+    keyframes = dropped.keyframes
+    bytes = dropped.bytes
+    self.first = first.instant
+    self.last = last.instant
+  }
+
+  /// Describes one skipped frame.
+  public init(bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
+    count = 1
+    keyframes = isKeyframe ? 1 : 0
+    self.bytes = bytes
+    first = arrival
+    last = arrival
+  }
+
+  /// Adds the run of frames that followed.
+  public mutating func add(_ next: SkippedFrames) {
+    count += next.count
+    keyframes += next.keyframes
+    bytes += next.bytes
+    first = min(first, next.first)
+    last = max(last, next.last)
+  }
 }

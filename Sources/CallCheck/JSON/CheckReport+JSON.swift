@@ -2,11 +2,11 @@ import FoundationEssentials
 import Media
 
 extension CheckReport {
-  /// Why a text is not a report.
+  /// The reason why a text is not a report.
   public struct ReadingError: Error, Sendable, Hashable, CustomStringConvertible {
     public let reason: String
 
-    public var description: String { "This is not a check's report: \(reason)." }
+    public var description: String { "This is not a check report: \(reason)." }
   }
 
   /// The report as JSON, with its keys in alphabetical order.
@@ -18,10 +18,10 @@ extension CheckReport {
     }
   }
 
-  /// Longer than any text that a check writes.
+  /// A limit above any text that a check writes.
   private static let maximumRunOutsideASCII = 1_000
 
-  /// Reads a report's JSON. A higher version than ours is refused, since its fields may mean something else.
+  /// Parses a report's JSON. A version higher than ours is refused, since its fields may have another meaning.
   public init(parsing json: [UInt8]) throws(ReadingError) {
     struct Heading: Decodable {
       let version: Int
@@ -33,7 +33,7 @@ extension CheckReport {
     do {
       let version = try JSONDecoder().decode(Heading.self, from: Data(json)).version
       guard (1...Self.currentVersion).contains(version) else {
-        throw ReadingError(reason: "its version is \(version), and this program knows up to \(Self.currentVersion)")
+        throw ReadingError(reason: "its version is \(version), but this program supports up to \(Self.currentVersion)")
       }
       read = try JSONDecoder().decode(CheckReport.self, from: Data(json))
     } catch let error as ReadingError {
@@ -53,8 +53,8 @@ extension CheckReport {
     return switch error {
     case .keyNotFound(let key, let context):
       "\((context.codingPath.isEmpty ? "" : position(context) + ".") + key.stringValue) is missing"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(position(context)) is not what it must be"
-    case .dataCorrupted: "it is no JSON, or holds a word that is not known"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context): "\(position(context)) has the wrong type"
+    case .dataCorrupted: "it is not JSON, or it contains an unknown value"
     @unknown default: "it cannot be read"
     }
   }

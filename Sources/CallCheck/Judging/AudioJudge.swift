@@ -3,32 +3,32 @@ import Codecs
 import Media
 import Pattern
 
-/// Decodes a peer's audio, makes up what is lost as a player does, and measures what is heard.
+/// Decodes a peer's audio, conceals lost packets as a player does, and measures the result.
 struct AudioJudge {
-  /// What a packet brought.
+  /// The result of processing one packet.
   struct Outcome {
-    /// Its mean square; nil when it could not be decoded.
+    /// The mean square of its samples; nil if it could not be decoded.
     var energy: Double?
-    /// Marks of the pattern that have become certain.
+    /// Marks of the pattern that the packet completed.
     var marks: [Mark] = []
   }
 
-  /// A mark of the pattern's audio.
+  /// An audio mark of the pattern.
   struct Mark {
-    /// Which second it stands for, modulo 256.
+    /// The second that the mark encodes, modulo 256.
     let second: UInt8
-    /// When it could be heard, and when its packet had come.
+    /// When the mark could be heard, and when its packet arrived.
     let heard: Double
     let arrived: Double
-    /// Its place on the track's time line.
+    /// The position of the mark on the track's timeline.
     let time: MediaTime
   }
 
-  /// The most of a hole that is made up, in ticks: more a player does not, either.
+  /// The longest part of a gap that is concealed, in ticks. Players do not conceal more, either.
   private static let maximumConcealment = 9_600
-  /// A hole beyond this is a jump of the sender's timestamps.
+  /// A longer gap is a jump of the sender's timestamps.
   private static let maximumHole: Int64 = 480_000
-  /// Audio that comes so much later than it was due has left a hole in any player.
+  /// Audio that is later than this, in seconds, has caused a gap in any player.
   private static let latest = 0.2
 
   private struct Packet {
@@ -50,13 +50,13 @@ struct AudioJudge {
   private(set) var decoded = 0
   private(set) var decodeErrors = 0
   private(set) var channels = 0
-  /// Seconds that were made up.
+  /// The concealed seconds.
   private(set) var concealed = 0.0
   private(set) var marksFound = 0
   private(set) var marksExpected = 0
   private var lastMark: Int64?
 
-  /// When the last packet that was decoded ends.
+  /// The end of the last decoded packet.
   var heardEnd: Double? { packets.last?.heardEnd }
 
   mutating func receive(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
@@ -91,16 +91,16 @@ struct AudioJudge {
     }
   }
 
-  /// Accounts for what lies between two packets.
+  /// Accounts for the interval between two packets.
   ///
-  /// - Returns: what the decoder made up.
+  /// - Returns: the concealed audio.
   private mutating func fill(
     from last: Packet, to frame: EncodedFrame, shape: OpusPacket, heard: Double, with decoder: OpusDecoder
   ) -> [(ticks: Int64, audio: AudioSamples)] {
     let wait = heard - last.heardEnd
     let (hole, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
     guard !overflow, hole >= 0, hole <= Self.maximumHole else {
-      // The timestamps started again: only the arrivals say how long nothing was heard.
+      // The timestamps restarted: only the arrivals say how long nothing was heard.
       if wait > AudioLevelMeter.shortestSilence { meter.addNothing(for: wait, at: last.heardEnd) }
       return []
     }
@@ -108,7 +108,7 @@ struct AudioJudge {
     if hole < Int64(AudioSamples.rate / 400) {
       if wait > Self.latest {
         if frame.gap.map({ Self.isSilence($0.reason) }) == true {
-          // A sender that stops its clock while it sends nothing.
+          // The sender stops its clock while it sends nothing.
           meter.addNothing(for: wait, at: last.heardEnd)
         } else {
           gaps.add(start: last.heardEnd, duration: wait, reason: AudioGapReason.late.rawValue)
@@ -138,7 +138,7 @@ struct AudioJudge {
     return pieces
   }
 
-  /// How much of a hole was sent and lost, rather than never sent.
+  /// Returns how many ticks of a gap were sent and lost, rather than never sent.
   private func lostTicks(of hole: Int64, packet: Int, gap: MediaGap?) -> Int64 {
     if hasUndecodable { return hole }
     guard let gap else { return 0 }
@@ -153,7 +153,7 @@ struct AudioJudge {
   private mutating func conceal(
     _ ticks: Int64, before next: EncodedFrame, shape: OpusPacket, unit: Int, with decoder: OpusDecoder
   ) -> [AudioSamples] {
-    // The decoder works in steps of 2.5 ms, and in packets of at most 120 ms.
+    // The decoder conceals in steps of 2.5 ms and in packets of at most 120 ms.
     let whole = min(Int(clamping: ticks), Self.maximumConcealment) / 120 * 120
     let unit = min(max(120, unit / 120 * 120), OpusDecoder.maximumPacketSamples)
     let isRecovered = shape.carriesCopy && Int64(whole) == ticks / 120 * 120 && whole >= unit
@@ -187,13 +187,13 @@ struct AudioJudge {
     }
   }
 
-  /// Audio is known to have gone on until a time, but there is none of it.
+  /// Records that audio continued until a time although none of it is available.
   mutating func miss(until time: Double) {
     guard let heardEnd, time > heardEnd else { return }
     gaps.add(start: heardEnd, duration: time - heardEnd, reason: AudioGapReason.lost.rawValue)
   }
 
-  /// The peer's media has ended.
+  /// Accounts for the end of the peer's media.
   mutating func end(at time: Double) -> [Mark] {
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
     meter.end()

@@ -1,17 +1,17 @@
 import Codecs
 import Glibc
 
-/// Measures how loud audio is, where it is silent, and where it is clipped.
+/// Measures how loud audio is, and where it is silent or clipped.
 struct AudioLevelMeter: Sendable {
   /// Audio below this root mean square is silent: -60 dB.
   private static let silent = 0.001
-  /// Silences are told of from this length on, in seconds.
+  /// The shortest silence that is reported, in seconds.
   static let shortestSilence = 0.1
-  /// A sample of this size is at full scale; encoders move the tops of waves a little.
+  /// A sample of this magnitude is at full scale; encoders change the peaks of waves slightly.
   private static let fullScale: Float = 0.99
-  /// Of how many samples one at full scale makes a block a clipped one.
+  /// A block is clipped if one of this many samples is at full scale.
   private static let clippedShare = 100
-  /// How long a block is, in ticks of 48 kHz.
+  /// The length of a block, in samples at 48 kHz.
   private static let block = 960
 
   private var energy = 0.0
@@ -22,7 +22,7 @@ struct AudioLevelMeter: Sendable {
   private var silence: (start: Double, duration: Double)?
   private var clipping: (start: Double, duration: Double)?
 
-  /// Takes the next audio.
+  /// Measures the next audio.
   ///
   /// - Parameter time: when it is heard.
   /// - Returns: its mean square.
@@ -40,7 +40,7 @@ struct AudioLevelMeter: Sendable {
     return audio.samples.isEmpty ? 0 : whole / Double(audio.samples.count)
   }
 
-  /// Nothing is heard for a while.
+  /// Records an interval without audio.
   mutating func addNothing(for duration: Double, at time: Double) {
     guard duration > 0 else { return }
     silence = silence.map { ($0.start, $0.duration + duration) } ?? (time, duration)
@@ -88,13 +88,13 @@ struct AudioLevelMeter: Sendable {
     clipping = nil
   }
 
-  /// Ends what is continuing.
+  /// Ends the current silence and clipping.
   mutating func end() {
     endSilence()
     endClipping()
   }
 
-  /// In dB below full scale.
+  /// The level in dB relative to full scale.
   var level: Double { decibels(amplitude: (energy / Double(max(1, samples))).squareRoot()) }
 
   var peak: Double { decibels(amplitude: Double(largest)) }
@@ -104,10 +104,10 @@ struct AudioLevelMeter: Sendable {
   func clipped(of duration: Double) -> IntervalSummary { clippings.intervals(of: duration) }
 }
 
-/// The logarithm to the base of ten.
+/// Returns the logarithm to base 10.
 func decadicLogarithm(_ value: Double) -> Double { log10(value) }
 
-/// An amplitude, 1 being full scale, in dB; -96 at least.
+/// Returns an amplitude, where 1 is full scale, in dB; at least -96.
 func decibels(amplitude: Double) -> Double {
   amplitude > 0 ? max(-96, 20 * log10(amplitude)) : -96
 }

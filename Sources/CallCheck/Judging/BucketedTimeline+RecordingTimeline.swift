@@ -1,11 +1,11 @@
 extension BucketedTimeline {
-  /// The rows of a report.
+  /// Returns the rows of a report.
   ///
   /// - Parameters:
   ///   - end: the check's end.
-  ///   - video: from the first frame to the peer's end; nil without frames.
-  ///   - audio: the same of audio.
-  ///   - fastest: the most frames a second that the sender made; where more came, they were not shown as such.
+  ///   - video: the range from the first frame to the peer's end; nil without video.
+  ///   - audio: the same for audio.
+  ///   - fastest: the sender's highest frame rate. A higher rate is a burst of arrivals and is not shown.
   func timeline(
     end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?, fastest: Double?
   ) -> CheckTimeline {
@@ -16,7 +16,7 @@ extension BucketedTimeline {
         return value(buckets.indices.contains(index) ? buckets[index] : Bucket(), start).map(roundedForReport)
       }
     }
-    /// A count in a second, where the track was there for at least half of the step.
+    /// Returns counts per second for steps in which the track was present for at least half of the time.
     func rate(_ range: ClosedRange<Double>?, _ count: @escaping (Bucket) -> Double) -> [Double?] {
       row { bucket, start in
         guard let range else { return nil }
@@ -44,7 +44,8 @@ extension BucketedTimeline {
       keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
   }
 
-  /// The fewest frames a second in any second of a track, and at most the sender made; nil when it was there for less.
+  /// Returns the lowest frame rate in any second of a track, at most the sender's highest rate; nil if the track lasted
+  /// less than a second.
   func fewestFrames(in range: ClosedRange<Double>, most: Double?) -> Double? {
     let window = max(1, Int((1 / step).rounded()))
     let first = Int((range.lowerBound / step).rounded(.up))

@@ -1,6 +1,7 @@
-/// What happened in each step of the time line. After ten minutes two steps become one, and so on, so that the memory stays the same.
+/// The measurements in each step of the timeline. After ten minutes, pairs of steps are merged, and so on, so that
+/// memory stays constant.
 struct BucketedTimeline: Sendable {
-  /// How many steps there are at most.
+  /// The maximum number of steps.
   static let most = 3_000
 
   /// One step.
@@ -10,12 +11,12 @@ struct BucketedTimeline: Sendable {
     var frames = 0
     var keyframes = 0
     var keyframeRequests = 0
-    /// Packets that were sent, and those that did not come at the first try.
+    /// Packets that were sent, and those that did not arrive at the first attempt.
     var packets = 0.0
     var missing = 0.0
-    /// Seconds that were frozen.
+    /// The frozen time in seconds.
     var frozen = 0.0
-    /// Squares of samples.
+    /// The mean square of the samples.
     var energy = Mean()
     var skew = Mean()
     var videoDelay = Mean()
@@ -43,7 +44,7 @@ struct BucketedTimeline: Sendable {
     }
   }
 
-  /// A mean that is being made.
+  /// A running mean.
   struct Mean: Sendable {
     var sum = 0.0
     var count = 0.0
@@ -61,7 +62,7 @@ struct BucketedTimeline: Sendable {
     }
   }
 
-  /// Spreads bytes of frames evenly over a stretch of time.
+  /// Distributes bytes of frames evenly over an interval.
   mutating func addVideo(bytes: Int, from start: Double, to end: Double) {
     let parts = max(1, min(Self.most, Int(((end - start) / step).rounded(.up))))
     for part in 0..<parts {
@@ -77,7 +78,7 @@ struct BucketedTimeline: Sendable {
     self.step = max(0.01, step)
   }
 
-  /// The step of a time.
+  /// The step that contains a time.
   subscript(time: Double) -> Bucket {
     get {
       let index = Int(max(0, time) / step)
@@ -93,13 +94,13 @@ struct BucketedTimeline: Sendable {
     }
   }
 
-  /// A stretch was frozen.
+  /// Adds a frozen interval.
   mutating func addFrozen(start: Double, duration: Double) {
     var time = max(0, start)
     let end = start + duration
     while time < end {
       let next = min(end, (Double(Int(time / step)) + 1) * step)
-      // Where two numbers are as near as they can be, the next step is taken.
+      // Without progress, because two numbers are too close, the loop must end.
       guard next > time else { break }
       self[time].frozen += next - time
       time = next

@@ -2,26 +2,26 @@ import Codecs
 public import Media
 package import Pattern
 
-/// Judges a call: is told what happens in it and when, decodes every frame, and says at any time what it all comes to.
+/// Judges a call: receives its events with their times, decodes every frame, and reports the result at any time.
 ///
-/// It does no I/O, reads no clock and waits for nothing, so that the same happenings always come to the same report. It is used from
-/// one thread; decoding takes some hundredths of that thread's time for each peer.
+/// It does no I/O, reads no clock and waits for nothing, so the same events always give the same report. It must be
+/// used from one thread; decoding takes a few percent of that thread's time for each peer.
 public final class CallJudge {
-  /// What a check is told beforehand.
+  /// The settings of a check.
   public struct Options: Sendable {
-    /// When the check began. All times of the report count from it.
+    /// The check's start. All times of the report count from it.
     public var start: ContinuousClock.Instant
-    /// What the wall clock read at `start`, in milliseconds since 1970; without it the pattern's delay is not measured.
+    /// The wall clock at `start`, in milliseconds since 1970; without it the pattern's delay is not measured.
     public var wallClock: Double?
     public var room: String
     public var subject = CheckSubject.call
     public var expected = CheckExpectation()
     public var rules = RuleList.own
-    /// The step of the time line.
+    /// The step of the timeline.
     public var step = Duration.milliseconds(200)
-    /// How many thumbnails of each peer are kept.
+    /// The number of thumbnails of each peer.
     public var thumbnails = 12
-    /// Peers beyond so many are counted, but not judged: a room must not fill the memory.
+    /// Peers beyond this number are counted, but not judged, so that a large room does not fill the memory.
     public var maximumPeers = 100
 
     public init(start: ContinuousClock.Instant, room: String) {
@@ -42,34 +42,34 @@ public final class CallJudge {
   private var ownDecoder: VP8Decoder?
   private let reader = PatternReader()
 
-  /// Those who are not judged and are counted nevertheless.
+  /// The maximum number of peers that are counted without being judged.
   private static let maximumUnjudgedPeers = 10_000
 
   public init(_ options: Options) {
     self.options = options
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// The server let us into the room, for the first time or again.
+  /// Records that the server admitted us to the room, for the first time or again.
   public func joined(at now: ContinuousClock.Instant) {
     joinedAt = joinedAt ?? seconds(now)
     signalling.regained(at: seconds(now))
   }
 
-  /// The line to the server is broken, or could not be made again. Calls continue without it.
+  /// Records that the connection to the server was lost or could not be restored. Calls continue without it.
   public func disconnected(at now: ContinuousClock.Instant, because reason: String) {
     if joinedAt != nil { signalling.lost(at: seconds(now), because: reason) }
   }
 
-  /// The room was not joined, or the check could not continue.
+  /// Records that the room was not joined, or that the check could not continue.
   ///
   /// - Parameter sentence: why.
   public func failed(_ sentence: String) {
     failure = failure ?? sentence
   }
 
-  /// Any of what follows.
+  /// Processes any event of a peer.
   public func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
@@ -86,7 +86,7 @@ public final class CallJudge {
     if case .gone = step { unjudgedPeers[peer]?.went(at: time) }
   }
 
-  /// A frame of a peer, in decoding order within its track. When it came is given by its `arrival`.
+  /// Processes a frame of a peer, in decoding order within its track. Its `arrival` is the time of arrival.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
     change(peer) { $0.receive(frame, arrived: arrived, sent: ours) }
@@ -94,32 +94,32 @@ public final class CallJudge {
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
   }
 
-  /// Frames of a peer came that nobody will report, because decoding does not keep up; the next one is a keyframe. No rule
-  /// holds that is about what they would have shown.
+  /// Records frames of a peer that arrived but were not decoded in time; the next frame is a keyframe. Rules about
+  /// their content become inconclusive.
   public func leaveOut(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
     let (first, last) = (seconds(videoFrames.first), seconds(videoFrames.last))
     change(peer) { $0.receive(videoFrames, first: first, last: last) }
     unjudgedPeers[peer]?.came(at: first)
   }
 
-  /// A peer's media of one kind is known to have gone on until a time, although nobody can tell it any more.
+  /// Records that a peer's media of one kind continued until a time although it is no longer available.
   package func wentOn(_ kind: MediaKind, of peer: ParticipantID, until time: ContinuousClock.Instant) {
     let end = seconds(time)
     change(peer) { $0.wentOn(kind, until: end) }
   }
 
-  /// A peer's clock at a media time.
+  /// Records the peer's clock at a media time.
   public func clock(_ report: ClockReport, of peer: ParticipantID) {
     change(peer) { $0.receive(report) }
   }
 
-  /// What has been counted of the connection to a peer; once a second and once at the end.
+  /// Records the counters of the connection to a peer; called once a second and at the end.
   public func sample(_ sample: ConnectionSample, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.receive(sample, at: time) }
   }
 
-  /// A frame that we send to everybody. Where it shows the pattern, what comes back is held against it.
+  /// Records a frame that we send to all peers. If it shows the pattern, returned frames are compared with it.
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
     guard frame.codec == .vp8 else { return }
     ownDecoder = ownDecoder ?? (try? VP8Decoder())
@@ -130,7 +130,7 @@ public final class CallJudge {
     sent(reading, size: size, at: now)
   }
 
-  /// A frame of the pattern that we send to everybody, by who knows what is painted on it.
+  /// Records a frame of the pattern that we send to all peers, from a caller that knows what is painted on it.
   package func sent(_ reading: PatternReading, size: VideoSize, at now: ContinuousClock.Instant) {
     let videoFrame = SentFrame(reading: reading, time: seconds(now))
     ours.add(videoFrame)
@@ -155,7 +155,7 @@ public final class CallJudge {
     peers.append(judge)
   }
 
-  // MARK: What it comes to
+  // MARK: Results
 
   private func hasExpectedMedia(_ peer: PeerJudge) -> Bool {
     let steps = peer.notes.steps
@@ -166,7 +166,7 @@ public final class CallJudge {
 
   private var hasAllMedia: Bool { peers.count(where: hasExpectedMedia) >= max(1, options.expected.peers) }
 
-  /// A glance at the check while it lasts.
+  /// Returns the current state of the check.
   public func status(at now: ContinuousClock.Instant) -> CheckStatus {
     let time = seconds(now)
     var awaited: [String] = []
@@ -178,7 +178,7 @@ public final class CallJudge {
       if progress < .dtlsConnected {
         awaited.append("a connection to \(peer.id)")
       } else {
-        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("frames of \(peer.id)") }
+        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("video of \(peer.id)") }
         if options.expected.audio, peer.notes.steps.firstSound == nil { awaited.append("audio of \(peer.id)") }
       }
     }
@@ -187,7 +187,7 @@ public final class CallJudge {
       awaited: awaited)
   }
 
-  /// What it all comes to, if the check ends now. It can continue afterwards.
+  /// Returns the report as if the check ended now. The check can continue afterwards.
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
     var reports = peers.map { $0.report(until: end) }
@@ -207,7 +207,7 @@ public final class CallJudge {
     let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(
       of: results, rules: rules.count, peers: judged.count, failure: failure, diagnosis: diagnosis)
-    // Nobody may have been wanted there.
+    // The rules may not require any peer.
     if verdict == .held { diagnosis = nil }
     var report = CheckReport(
       start: nil, subject: options.subject, room: options.room, expected: options.expected,
@@ -227,12 +227,12 @@ public final class CallJudge {
   }
 }
 
-/// A peer that is not judged because there are too many: of it is known only whether it was there.
+/// A peer that is not judged because there are too many: only its presence is recorded.
 struct UnjudgedPeer: Sendable {
   private var first: Double?
   private var gone: Double?
 
-  /// Media came.
+  /// Records that media arrived.
   mutating func came(at time: Double) {
     first = min(first ?? time, time)
     gone = nil
@@ -240,7 +240,7 @@ struct UnjudgedPeer: Sendable {
 
   mutating func went(at time: Double) { gone = gone ?? time }
 
-  /// From when to when media came; nil when none did.
+  /// Returns the interval in which media arrived; nil if none did.
   func presence(until end: Double) -> ClosedRange<Double>? {
     first.map { $0...max($0, gone ?? end) }
   }

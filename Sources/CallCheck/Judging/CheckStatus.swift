@@ -1,25 +1,25 @@
-/// A check at a glance, while it lasts.
+/// The state of a running check.
 public struct CheckStatus: Sendable, Hashable {
   /// Seconds since the check's start.
   public var elapsed: Double
-  /// Seconds since as many peers as expected send what is expected; nil while they do not.
+  /// Seconds since as many peers as expected send what is expected; nil before that.
   public var mediaElapsed: Double?
   public var peers: [Peer]
-  /// What is still waited for, each as a clause: "1 more peer", "sound of …".
+  /// What the check still waits for, each as a clause: "1 more peer", "audio of …".
   public var awaited: [String]
 
-  /// One peer at a glance.
+  /// The state of one peer.
   public struct Peer: Sendable, Hashable {
     public var id: String
     public var reached: CallProgress
-    /// The same as a sentence.
+    /// The progress as a sentence.
     public var progress: String
     public var isGone: Bool
-    /// Of the last second.
+    /// The frame rate of the last second.
     public var fps: Double
-    /// Bits of payload a second, of both tracks.
+    /// Payload bits per second of both tracks.
     public var bitrate: Double
-    /// In dB below full scale; nil when no audio came.
+    /// The audio level in dB relative to full scale; nil if no audio arrived.
     public var level: Double?
   }
 }

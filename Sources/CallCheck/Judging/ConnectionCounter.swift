@@ -1,16 +1,16 @@
 import Media
 
-/// Puts the samples of one connection together. Counts that start again, because a track or the connection was made again, are
-/// added to those before.
+/// Combines the samples of one connection. When counters restart, because a track or the connection was recreated, the
+/// new counts are added to the earlier ones.
 struct ConnectionCounter: Sendable {
-  /// What has changed since the sample before.
+  /// The change since the previous sample.
   struct Change: Sendable {
-    /// Packets with media that were sent, and those that did not come at the first try.
+    /// Media packets that were sent, and those that did not arrive at the first attempt.
     var packets: UInt64 = 0
     var missing: UInt64 = 0
     /// Keyframes that we requested.
     var keyframeRequests: UInt64 = 0
-    /// Bits of RTP payload a second that we sent.
+    /// RTP payload bits per second that we sent.
     var sentBitrate: Double?
   }
 
@@ -22,7 +22,7 @@ struct ConnectionCounter: Sendable {
   private var first: (time: Double, bytes: UInt64)?
   private var last: (time: Double, bytes: UInt64)?
 
-  /// The counts of what we sent.
+  /// The counters of sent packets.
   private struct SentSum: Sendable {
     var packets: UInt64 = 0
     var bytes: UInt64 = 0
@@ -78,7 +78,7 @@ struct ConnectionCounter: Sendable {
     return sum
   }
 
-  /// Everything until now.
+  /// The totals so far.
   var report: ConnectionReport {
     var report = ConnectionReport()
     report.localAddress = newest.localAddress
@@ -106,7 +106,7 @@ struct ConnectionCounter: Sendable {
 
   private func track(of counts: TrackStatistics, jitter: Samples?) -> ConnectionReport.Received? {
     guard counts.packetsReceived > 0 || counts.packetsLost > 0 else { return nil }
-    // Who counts no expected packets still knows what came and what did not.
+    // A source without a count of expected packets still knows which packets arrived and which did not.
     let sent =
       counts.packetsExpected == 0
       ? counts.packetsReceived &+ counts.packetsLost

@@ -1,16 +1,16 @@
 import Pattern
 
-/// Keeps account of the numbers on the pattern's frames: which never came, which came twice, which came too late.
+/// Tracks the numbers on the pattern's frames: missing, duplicate and reordered ones.
 struct FrameNumberTracker: Sendable {
-  /// How many numbers behind the highest are remembered; older ones that come count as doubled.
+  /// How many numbers below the highest are remembered; older numbers that arrive count as duplicates.
   static let memory = 4_096
 
-  /// What a number is to those before it.
+  /// The relation of a number to the earlier ones.
   enum Place: Sendable, Hashable {
     case next
     case doubled
     case reordered
-    /// The pattern started again.
+    /// The pattern restarted.
     case restart
   }
 
@@ -34,7 +34,7 @@ struct FrameNumberTracker: Sendable {
   }
 
   private var run: Run?
-  /// Of the runs before.
+  /// The totals of the earlier runs.
   private var painted = 0
   private var unique = 0
   private(set) var streamID: UInt16 = 0
@@ -45,7 +45,7 @@ struct FrameNumberTracker: Sendable {
   mutating func add(_ reading: PatternReading) -> Place {
     let number = Int64(reading.frameNumber)
     guard var current = run, reading.streamID == streamID else { return begin(reading) }
-    // Numbers and times go up together; where one goes back alone, it is another run.
+    // Numbers and times increase together; if only one of them decreases, this is another run.
     if (number < current.highest && reading.time > current.time)
       || (number > current.highest && reading.time < current.time)
     {
@@ -91,9 +91,9 @@ struct FrameNumberTracker: Sendable {
     return .restart
   }
 
-  /// Numbers from the first to the last of each run.
+  /// The count of numbers from the first to the last of each run.
   var numbersPainted: Int { painted + (run?.painted ?? 0) }
 
-  /// Those of them that were seen.
+  /// The count of distinct numbers that were seen.
   var numbersSeen: Int { unique + (run?.unique ?? 0) }
 }

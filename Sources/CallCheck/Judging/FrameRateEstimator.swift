@@ -1,34 +1,35 @@
 import Media
 
-/// Finds out how fast a sender makes its frames, by its own time stamps, where they came faster than that.
+/// Estimates the sender's frame rate from its own timestamps when frames arrive faster than they were produced.
 ///
-/// Who joins is often sent all frames since the last keyframe at once, either with the times at which they were made or squeezed
-/// into one moment. They all come, but nobody is shown so many frames a second. What has the times at which it was made lengthens
-/// the time that is divided by (``past``); what is squeezed is not counted (``surplus``).
+/// A peer that joins is often sent all frames since the last keyframe at once, either with their original timestamps or
+/// squeezed into one moment. All of them arrive, but no viewer sees so many frames a second. Frames with their original
+/// timestamps extend the time that the count is divided by (``past``); squeezed frames are not counted (``surplus``).
 ///
-/// Frames are counted in slots of half a second of the sender's time. Where a slot has more than one beside it, those are squeezed
-/// that are nearer to the one before than at 100 frames a second, as many as there are too many.
+/// Frames are counted in slots of half a second of the sender's time. If a slot has more frames than a neighbouring
+/// one, the excess is removed from its frames that follow the previous one by less than 10 ms (more than 100 frames a
+/// second).
 struct FrameRateEstimator: Sendable {
-  /// What was squeezed: frames and bytes, which are shares of slots and so no whole numbers.
+  /// Squeezed frames and bytes. They are shares of slots and therefore not whole numbers.
   struct Surplus: Sendable {
     var videoFrames = 0.0
     var bytes = 0.0
   }
 
   private static let slotLength = 0.5
-  /// Frames that are further apart than this are never squeezed.
+  /// Frames further apart than this, in seconds, are never squeezed.
   private static let wide = 0.01
-  /// A step of the sender's clock that is so much longer than the time between arrivals is a jump.
+  /// The sender's clock jumped if its step exceeds the time between arrivals by this many seconds.
   private static let jump = 10.0
-  /// Frames of the past come within so long.
+  /// Older frames arrive within this many seconds of the first one.
   private static let catchingUp = 2.0
 
-  /// One slot.
+  /// The counts of one slot.
   private struct Slot: Sendable {
     var number: Int64
     var videoFrames = 0.0
     var bytes = 0.0
-    /// Those that are not near to the one before.
+    /// The frames that are not close to the previous one.
     var wide = 0.0
   }
 
@@ -36,16 +37,16 @@ struct FrameRateEstimator: Sendable {
   private var last: (media: MediaTime, arrived: Double)?
   private var origin: MediaTime?
   private var lead = 0.0
-  /// The slot before the newest one, how many frames the one before that had, and the newest one.
+  /// The frame count of the slot before the last two, the slot before the newest one, and the newest one.
   private var before: Double?
   private var settling: Slot?
   private var newest: Slot?
   private var settled = Surplus()
   private var fullest = 0.0
-  /// Seconds of frames that were made before the first one came.
+  /// Seconds of video that was produced before the first frame arrived.
   private(set) var past = 0.0
 
-  /// A frame was decoded.
+  /// Counts a decoded frame.
   mutating func videoFrame(_ media: MediaTime, arrived: Double, bytes: Int) {
     var isWide = true
     if let last {
@@ -71,21 +72,21 @@ struct FrameRateEstimator: Sendable {
     if isWide { newest?.wide += 1 }
   }
 
-  /// What had been squeezed until now.
+  /// The squeezed frames so far.
   var surplus: Surplus {
     var pace = self
     pace.settle()
     return pace.settled
   }
 
-  /// The most frames a second that the sender made in any slot; nil before that can be told.
+  /// The sender's highest frame rate in any slot; nil before it is known.
   var fastest: Double? {
     var pace = self
     pace.settle()
     return pace.fullest > 0 ? pace.fullest / Self.slotLength : nil
   }
 
-  /// The sender's clock jumped: what was before tells nothing of what follows.
+  /// Starts again after a jump of the sender's clock, because earlier slots say nothing about later ones.
   private mutating func beginAnew(at media: MediaTime) {
     settle()
     origin = media
@@ -93,7 +94,7 @@ struct FrameRateEstimator: Sendable {
 
   private mutating func settle() {
     let (one, other) = (settling, newest)
-    // The newest slot is not full yet, so that it reports the one before it only where nothing else does.
+    // The newest slot is not complete, so it limits the slot before it only if no other neighbour does.
     if let one { close(one, beside: before, before == nil ? other.map { neighbour(of: one, $0) } : nil) }
     if let other { close(other, beside: one.map { neighbour(of: other, $0) }, nil) }
     settling = nil
@@ -111,14 +112,14 @@ struct FrameRateEstimator: Sendable {
     newest = next
   }
 
-  /// Frames in the slot beside one: none where it is not the next.
+  /// Returns the frame count of a neighbouring slot, or 0 if it is not adjacent.
   private func neighbour(of slot: Slot, _ other: Slot) -> Double {
     abs(slot.number - other.number) == 1 ? other.videoFrames : 0
   }
 
   private mutating func close(_ slot: Slot, beside one: Double?, _ other: Double?) {
     var counted = slot.videoFrames
-    // Of a slot that stands alone nobody knows what is usual.
+    // A slot without neighbours has no usual count to compare with.
     if let usual = [one, other].compactMap(\.self).min() { counted = min(counted, max(slot.wide, usual + 1)) }
     settled.videoFrames += slot.videoFrames - counted
     settled.bytes += slot.bytes * (1 - counted / slot.videoFrames)

@@ -1,15 +1,15 @@
-/// Finds the stretches in which nothing new was to be seen, and tells those in which no frames came from those in which the
-/// same frame came again and again.
+/// Detects intervals in which the video does not change, and distinguishes freezes, in which no frames arrive, from
+/// static intervals, in which the same frame arrives again and again.
 ///
-/// A frame that shows the same as the one before does not end a stretch. What a stretch is called follows from what fills
-/// most of it: holes between frames, or frames.
+/// A frame that looks like the previous one does not end an interval. The interval's kind follows from what fills most
+/// of it: gaps between frames, or frames.
 struct FreezeDetector: Sendable {
-  /// Frames that show the same for less than this are not told of.
+  /// Static intervals shorter than this, in seconds, are not reported.
   static let shortestFrozen = 0.5
-  /// A hole is longer than `factor` usual distances, and longer than one by `margin`.
+  /// A gap is longer than `factor` times the usual frame interval, and longer than it by more than `margin`.
   private static let factor = 3.0
   private static let margin = 0.15
-  /// The share of a new distance in the usual one, and what of a long one counts.
+  /// The weight of a new frame interval in the usual one, and the limit up to which a long one counts.
   private static let gain = 0.1
   private static let maximumDistance = 0.5
 
@@ -27,19 +27,19 @@ struct FreezeDetector: Sendable {
   private var distance: Double?
   private var stillness: Stillness?
 
-  /// A stretch that was found to be a freeze.
+  /// An interval that was a freeze.
   struct Freeze: Sendable {
     let start: Double
     let duration: Double
   }
 
-  /// A frame came.
+  /// Processes a frame.
   ///
   /// - Parameters:
   ///   - time: when it could be seen.
-  ///   - isSame: whether it shows the same as the one before.
-  ///   - reason: what a hole before it would come from.
-  /// - Returns: a freeze that it ended.
+  ///   - isSame: whether it looks like the previous one.
+  ///   - reason: the cause of a gap before it.
+  /// - Returns: a freeze that the frame ended.
   mutating func videoFrame(at time: Double, isSame: Bool, reason: FreezeReason) -> Freeze? {
     guard let last, var still = stillness else {
       self.last = time
@@ -60,7 +60,7 @@ struct FreezeDetector: Sendable {
     return settle(still, at: time)
   }
 
-  /// The peer's media has ended.
+  /// Accounts for the end of the peer's media.
   mutating func end(at time: Double) -> Freeze? {
     guard let last, var still = stillness else { return nil }
     note(hole: max(0, time - last), reason: .untilEnd, in: &still)
@@ -69,7 +69,7 @@ struct FreezeDetector: Sendable {
   }
 
   private func note(hole: Double, reason: FreezeReason, in still: inout Stillness) {
-    // Of the first two frames nobody knows what is usual.
+    // The usual interval is unknown for the first two frames.
     let usual = distance ?? 0.1
     guard hole > max(Self.factor * usual, usual + Self.margin) else { return }
     still.holes += hole

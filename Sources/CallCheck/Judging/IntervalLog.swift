@@ -1,9 +1,9 @@
-/// Collects stretches of time: each up to a bound, and all as sums.
+/// Collects intervals: a limited list of them, and the totals of all.
 struct IntervalLog: Sendable {
-  /// How many are listed.
+  /// The maximum number of listed intervals.
   static let maximumList = 200
 
-  /// Shorter ones are none.
+  /// The shortest interval that counts, in seconds.
   let shortest: Double
   private var all = IntervalSummary()
 
@@ -24,7 +24,7 @@ struct IntervalLog: Sendable {
     all.longest = max(all.longest, duration)
   }
 
-  /// Everything until now, as a report has it.
+  /// Returns the summary so far, rounded for a report.
   ///
   /// - Parameter duration: how long the track lasted.
   func intervals(of duration: Double) -> IntervalSummary {
@@ -39,7 +39,7 @@ struct IntervalLog: Sendable {
   }
 }
 
-/// Finds the stretches in which something is so.
+/// Records the intervals during which a condition holds.
 struct IntervalDetector: Sendable {
   private(set) var log: IntervalLog
   private var since: Double?
@@ -48,7 +48,7 @@ struct IntervalDetector: Sendable {
     log = IntervalLog(shortest: shortest)
   }
 
-  /// From a time on it is so, or not.
+  /// Sets whether the condition holds from a time on.
   mutating func set(_ isSo: Bool, at time: Double) {
     if isSo {
       since = since ?? time

@@ -1,16 +1,17 @@
-/// Tells peers that came too late to be judged from those that are. Who is expected is always judged: only those are too late whom
-/// nobody waits for any more.
+/// Marks the peers that joined too late to be judged. Expected peers are always judged: only a peer that the check no
+/// longer waits for can be too late.
 struct LateJoiners {
   let expected: CheckExpectation
-  /// When judging began; nil when it never did.
+  /// When judging began; nil if it never did.
   let mediaFrom: Double?
 
-  /// Anyone who comes so shortly before the end is not judged: there is nothing yet to measure.
+  /// A peer that joins less than this before the end, in seconds, is not judged: there is not enough to measure.
   static let tooShort = 2.0
-  /// Nor is who comes so shortly before it and does not send everything yet: so long connecting may take.
+  /// A peer that joins less than this before the end, in seconds, and does not send everything yet is not judged:
+  /// connecting may take this long.
   static let settling = 5.0
 
-  /// Marks them, in the order in which all came.
+  /// Marks late joiners, in the order in which all peers joined.
   func mark(in reports: inout [PeerReport], end: Double) {
     let late = reports.indices.filter { isLate(reports[$0], end: end) }
     let missing = max(0, expected.peers - (reports.count - late.count))
@@ -24,7 +25,7 @@ struct LateJoiners {
     let left = end - came(peer)
     let hasAll =
       (peer.steps.firstFrame != nil || !expected.video) && (peer.steps.firstSound != nil || !expected.audio)
-    // Who has gone again does not connect any more.
+    // A peer that has left is no longer connecting.
     return left < Self.tooShort || (left < Self.settling && !hasAll && peer.departure == nil)
   }
 

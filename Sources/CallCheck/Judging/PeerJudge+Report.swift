@@ -1,9 +1,9 @@
 import Codecs
 import Media
 
-/// What it all comes to.
+/// The results of a peer.
 extension PeerJudge {
-  /// How a live display shows it.
+  /// Returns the peer's state for a live display.
   func status(at time: Double) -> CheckStatus.Peer {
     let recent = (1...max(1, Int(1 / buckets.step))).map { buckets[max(0, time - Double($0) * buckets.step)] }
     let length = Double(recent.count) * buckets.step
@@ -16,14 +16,14 @@ extension PeerJudge {
       level: energy.value.map { roundedForReport(decibels(amplitude: $0.squareRoot())) })
   }
 
-  /// From when to when media came; nil when none did.
+  /// Returns the interval in which media arrived; nil if none did.
   func presence(until end: Double) -> ClosedRange<Double>? {
     let steps = notes.steps
     guard let first = [steps.firstFrame, steps.firstSound].compactMap({ $0 }).min() else { return nil }
     return first...max(first, self.end(until: end))
   }
 
-  /// When the peer's media ended: with its last frame, where it has left.
+  /// Returns when the peer's media ended: with its last frame if the peer has left.
   private func end(until end: Double) -> Double {
     guard let departure = notes.departure else { return end }
     let reported = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
@@ -31,7 +31,7 @@ extension PeerJudge {
     return min(end, departure.time, last ?? departure.time)
   }
 
-  /// Everything that was measured. What continues is taken to end now, but can continue afterwards.
+  /// Returns all measurements as if the media ended now. The check can continue afterwards.
   func report(until checkEnd: Double) -> PeerReport {
     var judge = self
     return judge.finish(until: checkEnd)
@@ -59,7 +59,7 @@ extension PeerJudge {
       thumbnails: video.thumbnails.chosen)
   }
 
-  /// What came and could not be decoded.
+  /// The kinds of media that arrived and could not be decoded.
   private var undecoded: [String]? {
     var kinds: [MediaKind] = []
     if audioBytes > 0, notes.steps.firstSound == nil { kinds.append(.audio) }
@@ -69,7 +69,7 @@ extension PeerJudge {
 
   private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
     let duration = range.upperBound - range.lowerBound
-    // Rates are of the time in which the frames were made, which may have begun before the first one came.
+    // Rates refer to the time in which the frames were produced, which may have begun before the first one arrived.
     let (made, surplus) = (duration + video.pace.past, video.pace.surplus)
     func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
     return VideoReport(

@@ -3,7 +3,7 @@ import Media
 import NIOCore
 import Pattern
 
-/// Judges one peer: takes what happens to it in order, and tells at any time what it comes to.
+/// Judges one peer: receives its events in order, and reports the result at any time.
 struct PeerJudge {
   let id: ParticipantID
   private let wallClock: Double?
@@ -22,19 +22,21 @@ struct PeerJudge {
   private(set) var leftOut: SkippedFramesReport?
   var videoBytes = 0
   var audioBytes = 0
-  /// When the last frame of each track could be seen or heard: a frame waits for those before it.
+  /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.
   var lastShown: [MediaKind: Double] = [:]
-  /// Until when media is known to have gone on of which nobody can tell.
+  /// Until when media continued that is no longer available.
   var untoldUntil: [MediaKind: Double] = [:]
-  /// The newest time that the pattern's frames told, in seconds, and when that was.
+  /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
   private var lastContent: (content: Double, at: Double)?
 
-  /// Delays beyond this are those of a pattern that was recorded earlier.
+  /// Longer delays, in seconds, come from a pattern that was recorded earlier.
   private static let maximumDelay = 3_600.0
 
+  /// Creates the judge of a peer.
+  ///
   /// - Parameters:
-  ///   - wallClock: seconds since 1970 at the check's start; nil where that is not known.
-  ///   - step: of the time line, in seconds.
+  ///   - wallClock: seconds since 1970 at the check's start; nil if not known.
+  ///   - step: the step of the timeline, in seconds.
   init(id: ParticipantID, wallClock: Double?, step: Double, thumbnails: Int) {
     self.id = id
     self.wallClock = wallClock
@@ -42,7 +44,7 @@ struct PeerJudge {
     buckets = BucketedTimeline(step: step)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   mutating func step(_ step: CallStep, at time: Double) {
     func first(_ position: WritableKeyPath<CallSteps, Double?>) {
@@ -55,7 +57,7 @@ struct PeerJudge {
     }
     switch step {
     case .seen:
-      // Somebody who comes back is there again.
+      // A peer that rejoins is present again.
       notes.departure = nil
     case .offerSent: first(\.offerSent)
     case .offerReceived: first(\.offerReceived)
@@ -76,7 +78,7 @@ struct PeerJudge {
     case .firstPacket: first(\.firstPacket)
     case .gone: break
     }
-    // Whatever happens first, by then the call had begun.
+    // Whichever step happens first, the call had begun by then.
     first(\.seen)
   }
 
@@ -93,7 +95,7 @@ struct PeerJudge {
     if sample.checksAnswered > 0 { step(.checkAnswered, at: time) }
   }
 
-  /// We sent a frame of the pattern.
+  /// Records a frame of the pattern that we sent.
   mutating func sent(_ videoFrame: SentFrame, size: VideoSize) {
     returns.sent(videoFrame)
     video.learn(size)
@@ -103,7 +105,7 @@ struct PeerJudge {
     let kind = frame.codec.kind
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
-    // Who is heard of again is there again.
+    // A peer that sends again is present again.
     if let departure = notes.departure, arrived > departure.time { notes.departure = nil }
     notes.steps.firstPacket = min(notes.steps.firstPacket ?? .infinity, roundedForReport(arrived))
     let bytes = frame.payload.readableBytes
@@ -120,12 +122,12 @@ struct PeerJudge {
     }
   }
 
-  /// Media of a kind is known to have gone on until a time, although nobody can tell it any more.
+  /// Records that media of a kind continued until a time although it is no longer available.
   mutating func wentOn(_ kind: MediaKind, until time: Double) {
     untoldUntil[kind] = max(time, untoldUntil[kind] ?? time)
   }
 
-  /// Frames came that nobody looks at. What can be told of them without that is counted.
+  /// Records skipped frames. Measurements that need no decoding still count them.
   mutating func receive(_ videoFrames: SkippedFrames, first: Double, last: Double) {
     lastShown[.video] = max(last, lastShown[.video] ?? last)
     if let departure = notes.departure, last > departure.time { notes.departure = nil }
@@ -157,7 +159,7 @@ struct PeerJudge {
 
   /// Accounts for a frame of the pattern.
   ///
-  /// - Returns: the time that it tells, in seconds; nil when the same frame was there before, because what is shown again tells
+  /// - Returns: the frame's timestamp in seconds; nil if the same frame was seen before, because a repeated frame has
   ///   no delay.
   private mutating func note(_ reading: PatternReading, at time: Double, sent: SentFrames) -> Double? {
     picturesRead += 1
@@ -198,8 +200,8 @@ struct PeerJudge {
         heard: mark.heard, arrived: mark.arrived, stamped: clock.seconds(at: mark.time, .audio), content: content))
   }
 
-  /// The second since 1970 that a mark stands for: of all that leave the same rest, the one that is nearest to what the
-  /// frames told, or else to our clock.
+  /// Returns the second since 1970 that a mark encodes: of all seconds with the same remainder, the one nearest to the
+  /// timestamps of the frames, or else to our clock.
   private func second(of mark: AudioJudge.Mark) -> Double? {
     let near = lastContent.map { $0.content + mark.heard - $0.at } ?? wallClock.map { $0 + mark.heard }
     guard let near, abs(near) < 1e12 else { return nil }

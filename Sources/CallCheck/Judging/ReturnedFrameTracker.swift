@@ -1,10 +1,10 @@
 import Pattern
 
-/// Keeps account of what comes back of the frames that we sent, to one peer.
+/// Tracks which of the frames that we sent return from one peer.
 struct ReturnedFrameTracker: Sendable {
-  /// How long a frame may take to come back before it counts as missing although no later one has come back.
+  /// How long a frame may take to return, in seconds, before it counts as missing although no later one has returned.
   static let patience = 2.0
-  /// After so long a frame is counted for good.
+  /// After this many seconds, a frame's outcome is final.
   static let memory = 30.0
 
   private struct Entry: Sendable {
@@ -14,26 +14,26 @@ struct ReturnedFrameTracker: Sendable {
 
   private var pending: [Entry] = []
   private var positions: [UInt64: Int] = [:]
-  /// How many entries were counted for good, which is the place of the first pending one.
+  /// The number of entries whose outcome is final, which is the index of the first pending one.
   private var settled = 0
   private var settledReturned = 0
-  /// The place of the latest frame that came back.
+  /// The index of the latest frame that returned.
   private var furthest = -1
   private(set) var hasBegun = false
   private var doubled = 0
   private var reordered = 0
   private var roundTrips = Samples()
 
-  /// A frame was sent.
+  /// Records a frame that we sent.
   mutating func sent(_ videoFrame: SentFrame) {
     guard hasBegun else { return }
     append(videoFrame)
     while let first = pending.first, videoFrame.time - first.videoFrame.time > Self.memory { settle(first) }
   }
 
-  /// A frame came.
+  /// Records a frame that arrived.
   ///
-  /// - Parameter sent: everything that was sent recently.
+  /// - Parameter sent: the recently sent frames.
   mutating func came(_ reading: PatternReading, at time: Double, sent: SentFrames) {
     if !hasBegun {
       let ours = sent.from(reading)
@@ -44,7 +44,7 @@ struct ReturnedFrameTracker: Sendable {
     guard let position = positions[reading.time], pending.indices.contains(position - settled),
       pending[position - settled].videoFrame.reading == reading
     else {
-      // Older than what is remembered, it can only be one that is counted already.
+      // A frame older than the remembered ones can only be one that was counted already.
       if !sent.from(reading).isEmpty { doubled += 1 }
       return
     }
@@ -71,7 +71,7 @@ struct ReturnedFrameTracker: Sendable {
     settled += 1
   }
 
-  /// The account until now; nil when nothing came back.
+  /// Returns the totals so far; nil if nothing returned.
   ///
   /// - Parameter end: when the peer's media ended.
   func report(end: Double) -> ReturnReport? {
@@ -90,4 +90,41 @@ struct ReturnedFrameTracker: Sendable {
       sent: sent, returned: returned, missing: sent - returned, doubled: doubled, reordered: reordered,
       ratio: sent > 0 ? roundedForReport(Double(returned) / Double(sent)) : 0, roundTrip: roundTrips.spread)
   }
+}
+
+/// The recently sent frames, for recognizing them when they return.
+struct SentFrames: Sendable {
+  /// The minimum number of remembered frames: half a minute or more.
+  static let memory = 2_048
+
+  private(set) var recent: [SentFrame] = []
+  private var times: [UInt64: Int] = [:]
+  private var removed = 0
+
+  mutating func add(_ videoFrame: SentFrame) {
+    times[videoFrame.reading.time] = removed + recent.count
+    recent.append(videoFrame)
+    if recent.count < 2 * Self.memory { return }
+    for old in recent.prefix(Self.memory) where times[old.reading.time].map({ $0 < removed + Self.memory }) == true {
+      times[old.reading.time] = nil
+    }
+    recent.removeFirst(Self.memory)
+    removed += Self.memory
+  }
+
+  /// Returns the frames that were sent from this one on; empty if it is not ours.
+  func from(_ reading: PatternReading) -> ArraySlice<SentFrame> {
+    guard let position = times[reading.time].map({ $0 - removed }), recent.indices.contains(position),
+      recent[position].reading == reading
+    else { return [] }
+    return recent[position...]
+  }
+}
+
+/// A frame of the pattern that we sent.
+struct SentFrame: Sendable, Hashable {
+  /// The content of the painted code.
+  let reading: PatternReading
+  /// When it was sent, in seconds since the check's start.
+  let time: Double
 }

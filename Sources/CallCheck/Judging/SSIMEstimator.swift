@@ -2,32 +2,32 @@ import Codecs
 import Media
 import Pattern
 
-/// Compares decoded frames of the pattern with what was painted.
+/// Compares decoded frames of the pattern with the painted ones.
 struct SSIMEstimator: Sendable {
-  /// The likeness of two frames that are the same.
+  /// The PSNR that is reported for identical frames, in dB.
   private static let highest = 60.0
-  /// SSIM's constants for 8 bits, for windows of 64 points: (0.01 · 255)² and (0.03 · 255)².
+  /// SSIM's constants for 8 bits, for windows of 64 pixels: (0.01 · 255)² and (0.03 · 255)².
   private static let c1 = 6.502_5
   private static let c2 = 58.522_5
   private static let window = 8
   private static let step = 4
 
   private var painter: PatternPainter?
-  /// In which size the pattern was painted: the largest in which it came, because on the way it is only made smaller.
+  /// The size in which the pattern was painted: the largest received, because it is only ever scaled down on the way.
   private var painted = VideoSize(width: 0, height: 0)
   private var psnr = (sum: 0.0, worst: Double.infinity)
   private var ssim = (sum: 0.0, worst: Double.infinity)
   private var videoFrames = 0
 
-  /// The pattern was seen, or sent, in this size.
+  /// Records a size in which the pattern was received or sent.
   mutating func learn(_ size: VideoSize) {
     if size.width * size.height > painted.width * painted.height { painted = size }
   }
 
-  /// Gives up what frames are painted on.
+  /// Releases the painter's memory.
   mutating func release() { painter = nil }
 
-  /// Compares one frame; nothing happens if it has another shape than the painted one.
+  /// Compares one frame; ignores it if its aspect ratio differs from that of the painted one.
   mutating func compare(_ view: VideoFrameView, with reading: PatternReading) {
     let size = view.size
     guard abs(size.width * painted.height - size.height * painted.width) <= max(painted.width, painted.height) * 2
@@ -44,7 +44,7 @@ struct SSIMEstimator: Sendable {
     videoFrames += 1
   }
 
-  /// All comparisons together; nil when there was none.
+  /// The result of all comparisons; nil if there was none.
   var quality: PatternReport.FrameQuality? {
     guard videoFrames > 0 else { return nil }
     let count = Double(videoFrames)
@@ -54,7 +54,7 @@ struct SSIMEstimator: Sendable {
       ssimWorst: roundedForReport(ssim.worst))
   }
 
-  /// The PSNR and the mean SSIM of two luma planes of one size.
+  /// Returns the PSNR and the mean SSIM of two luma planes of the same size.
   static func likeness(of plane: VideoFrameView.Plane, to videoFrame: VideoFrame) -> (psnr: Double, ssim: Double) {
     videoFrame.luma.withUnsafeBufferPointer { wanted in
       guard let other = wanted.baseAddress, wanted.count == plane.width * plane.height else { return (0, 0) }
@@ -85,7 +85,7 @@ struct SSIMEstimator: Sendable {
     return windows == 0 ? 0 : sum / Double(windows)
   }
 
-  /// SSIM of one window (Wang et al., 2004).
+  /// Returns the SSIM of one window (Wang et al., 2004).
   private static func similarity(
     _ one: UnsafePointer<UInt8>, _ stride: Int, _ two: UnsafePointer<UInt8>, _ otherStride: Int
   ) -> Double {

@@ -1,12 +1,12 @@
-/// Notes when the room's server was not there. Calls continue without it, but nobody new is heard of.
+/// Records the times without the room server. Calls continue without it, but no new peer is reported.
 struct SignallingLossDetector: Sendable {
-  /// Losses that are told at most; a server that comes and goes more often than that has been told of enough.
+  /// The maximum number of recorded losses.
   private static let most = 1_000
 
   private var losses: [SignallingLoss] = []
   private var isLost = false
 
-  /// The line broke, or could not be made again: that is the same loss.
+  /// Records a loss of the connection. A failed attempt to reconnect is part of the same loss.
   mutating func lost(at time: Double, because reason: String) {
     if isLost || losses.count == Self.most { return }
     isLost = true
@@ -20,7 +20,7 @@ struct SignallingLossDetector: Sendable {
     losses[last].regained = true
   }
 
-  /// All of them; one that is not over lasts until its end.
+  /// Returns all losses; one that is not over lasts until `end`.
   func losses(until end: Double) -> [SignallingLoss] {
     losses.map { loss in
       var loss = loss

@@ -1,25 +1,25 @@
 import Media
 
-/// Says how far audio and video are apart, and where that was born.
+/// Measures the skew between audio and video, and where it arose.
 ///
-/// With the pattern, each mark of the audio is compared with the frames half a second around it. Without it, the sender's clock
-/// reports say when what arrives was captured, and each second's audio is compared with its frames.
+/// With the pattern, each audio mark is compared with the frames half a second around it. Without it, the sender
+/// reports say when the media that arrives was captured, and the audio of each second is compared with its frames.
 struct SkewEstimator: Sendable {
   /// An audio packet, a mark in it, or a frame.
   struct MonotonicInstant: Sendable {
-    /// When it could be heard or seen.
+    /// When the media could be heard or seen.
     let heard: Double
-    /// When its last packet had come.
+    /// When its last packet arrived.
     let arrived: Double
-    /// What the sender's wall clock read, by its reports.
+    /// The sender's wall clock for this media, by its sender reports.
     let stamped: Double?
-    /// The time that the pattern in it tells, in seconds.
+    /// The timestamp of the pattern in it, in seconds.
     let content: Double?
   }
 
-  /// How far around a mark frames are looked at.
+  /// How far around a mark, in seconds, frames are compared with it.
   private static let connectionSettings = 0.5
-  /// How many moments of a track are remembered.
+  /// The minimum number of remembered observations of a track.
   private static let memory = 512
 
   private var videoFrames: [MonotonicInstant] = []
@@ -63,7 +63,7 @@ struct SkewEstimator: Sendable {
     Self.keep(moment, in: &marks)
   }
 
-  /// Compares what could not be compared yet, because no later frame has come.
+  /// Compares the remaining marks, for which no later frame will arrive.
   mutating func finish() -> [(time: Double, skew: Double)] { settle(until: .infinity) }
 
   private static func keep(_ moment: MonotonicInstant, in moments: inout [MonotonicInstant]) {
@@ -71,7 +71,7 @@ struct SkewEstimator: Sendable {
     moments.append(moment)
   }
 
-  /// Compares each mark around which all frames have come.
+  /// Compares each mark for which all surrounding frames have arrived.
   private mutating func settle(until time: Double) -> [(time: Double, skew: Double)] {
     var found: [(time: Double, skew: Double)] = []
     while let mark = marks.first, time - mark.heard >= Self.connectionSettings {
@@ -87,7 +87,7 @@ struct SkewEstimator: Sendable {
     return found
   }
 
-  /// Compares each second in which audio and video came, by the sender's own clock.
+  /// Compares audio and video of each second by the sender's own clock.
   private mutating func estimate(until time: Double) -> [(time: Double, skew: Double)] {
     guard let end = nextSecond else {
       nextSecond = time + 1
@@ -114,7 +114,7 @@ struct SkewEstimator: Sendable {
     return exact.total.count > 0 ? [] : [(end, audio - videoFrame)]
   }
 
-  /// All together; nil when nothing could be told.
+  /// The result of all comparisons; nil if there was none.
   var report: SkewReport? {
     if let total = exact.total.spread {
       return SkewReport(
@@ -130,7 +130,7 @@ struct SkewEstimator: Sendable {
   }
 }
 
-/// The middle one; nil when there are none.
+/// Returns the median; nil if there are no values.
 private func median(_ values: [Double]) -> Double? {
   if values.isEmpty { return nil }
   let sorted = values.sorted()
@@ -138,9 +138,9 @@ private func median(_ values: [Double]) -> Double? {
   return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
 }
 
-/// What the sender's wall clock read at a media time, by the newest report of its track.
+/// Converts media times to the sender's wall clock, by the newest sender report of each track.
 struct SenderClock: Sendable {
-  /// The wall clock that all times are counted from, of both tracks.
+  /// The wall clock that the times of both tracks count from.
   private var origin: UInt64?
   private var reports: [MediaKind: ClockReport] = [:]
 
@@ -150,11 +150,11 @@ struct SenderClock: Sendable {
     reports[report.codec.kind] = report
   }
 
-  /// Seconds by the sender's clock, from an origin that both tracks share; nil before a report.
+  /// Returns seconds by the sender's clock since an origin that both tracks share; nil before a report.
   func seconds(at time: MediaTime, _ kind: MediaKind) -> Double? {
     guard let origin, let report = reports[kind], report.time.rate == time.rate else { return nil }
     let ticks = time.ticks.subtractingReportingOverflow(report.time.ticks)
-    // Further away than a day a report says nothing.
+    // A report is meaningless more than a day away from its time.
     guard !ticks.overflow, abs(Double(ticks.partialValue)) < 86_400 * Double(time.rate) else { return nil }
     let ntp = Double(Int64(bitPattern: report.ntp &- origin)) / 4_294_967_296
     return ntp + Double(ticks.partialValue) / Double(time.rate)

@@ -1,11 +1,11 @@
 import Codecs
 import Media
 
-/// Keeps a few frames small, evenly spread however long the call lasts.
+/// Keeps a few small frames, evenly distributed however long the call lasts.
 struct ThumbnailStrip: Sendable {
-  /// How wide one is at most.
+  /// The maximum width in pixels.
   private static let width = 160
-  /// The distance at first.
+  /// The initial interval between frames, in seconds.
   private static let firstDistance = 0.5
 
   private let most: Int
@@ -13,12 +13,14 @@ struct ThumbnailStrip: Sendable {
   private var next = 0.0
   private var kept: [Thumbnail] = []
 
-  /// - Parameter most: how many are told of in the end; twice as many are kept.
+  /// Creates an empty strip.
+  ///
+  /// - Parameter most: the maximum number of chosen frames; twice as many are kept.
   init(most: Int) {
     self.most = max(0, most)
   }
 
-  /// Whether a frame is wanted now.
+  /// Whether the strip needs a frame now.
   func wants(at time: Double) -> Bool { most > 0 && time >= next }
 
   mutating func add(_ view: VideoFrameView, at time: Double) {
@@ -32,7 +34,7 @@ struct ThumbnailStrip: Sendable {
     }
   }
 
-  /// The frames, evenly chosen.
+  /// The chosen frames, evenly distributed.
   var chosen: [Thumbnail] {
     if kept.count <= most { return kept }
     return (0..<most).map { kept[$0 * (kept.count - 1) / max(1, most - 1)] }

@@ -1,30 +1,30 @@
 import Codecs
 import Media
 
-/// Looks at decoded frames one after the other: whether they are black, and whether one shows the same as the one before.
+/// Inspects decoded frames in order: whether each is black, and whether it looks like the previous one.
 ///
-/// At most about 160x120 points of a frame are looked at.
+/// At most about 160x120 pixels of a frame are inspected.
 struct VideoContentDetector: Sendable {
-  /// What was seen of one frame.
+  /// The result for one frame.
   struct Look: Sendable, Hashable {
     /// The mean luma.
     let brightness: Double
     let isBlack: Bool
-    /// Whether it shows the same as the frame before.
+    /// Whether the frame looks like the previous one.
     let isSame: Bool
   }
 
-  /// A point up to this luma is black; 16 is black in the strict sense.
+  /// A pixel up to this luma is black; 16 is black in the strict sense.
   private static let blackest: UInt8 = 32
-  /// Of how many points one may be brighter in a black frame.
+  /// In a black frame, at most one of this many pixels may be brighter.
   private static let brighter = 100
-  /// How much points may differ in the mean from the frame before, and from the first one that showed the same: encoders
-  /// continue to make a standing frame finer.
+  /// The mean difference that pixels of a repeated frame may have from the previous frame, and from the first of the
+  /// repeated frames: encoders keep refining a static image.
   private static let sameAsBefore = 0.5
   private static let sameAsFirst = 3.0
-  /// How much the points of one part of the frame may differ from the frame before in the mean.
+  /// The mean difference from the previous frame that is allowed in any part of the frame.
   private static let sameInPart = 4.0
-  /// Into how many parts a frame is divided in each direction.
+  /// The number of parts of a frame in each direction.
   private static let parts = 12
   private static let points = 160
 

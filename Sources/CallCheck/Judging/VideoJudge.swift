@@ -3,25 +3,25 @@ import Media
 import NIOCore
 import Pattern
 
-/// Decodes a peer's frames and measures what is seen.
+/// Decodes a peer's frames and measures their content.
 struct VideoJudge {
-  /// What a frame brought.
+  /// The result of processing one frame.
   struct Outcome {
-    /// Whether a frame came out of it.
+    /// Whether a frame was decoded and shown.
     var isSeen = false
-    /// The pattern's code on it.
+    /// The pattern's code on the frame.
     var reading: PatternReading?
-    /// A freeze that it ended.
+    /// A freeze that the frame ended.
     var freeze: FreezeDetector.Freeze?
   }
 
-  /// Sizes that are listed.
+  /// The maximum number of listed sizes.
   private static let maximumList = 200
-  /// How far apart, in seconds, frames are that are compared with the painted ones.
+  /// The interval, in seconds, between frames that are compared with the painted ones.
   private static let distanceOfComparisons = 0.5
-  /// Until the pattern was found, every so many frames are searched for it.
+  /// Until the pattern is found, one of this many frames is searched for it.
   private static let searched = 5
-  /// So many frames at the start are all searched.
+  /// The number of frames at the start that are all searched.
   private static let searchedAtStart = 30
 
   private var decoder: VP8Decoder?
@@ -52,7 +52,7 @@ struct VideoJudge {
     self.thumbnails = ThumbnailStrip(most: thumbnails)
   }
 
-  /// Takes the next frame in decoding order.
+  /// Processes the next frame in decoding order.
   ///
   /// - Parameter time: when it could be seen.
   mutating func receive(_ frame: EncodedFrame, at time: Double) -> Outcome {
@@ -64,7 +64,7 @@ struct VideoJudge {
     do {
       let decoder = try self.decoder ?? VP8Decoder()
       self.decoder = decoder
-      // A frame that is not to be shown is no error, and nothing to be seen.
+      // A frame that is not shown is not an error.
       return try decoder.decode(frame.payload) { view in look(at: view, of: frame, at: time) } ?? Outcome()
     } catch {
       decodeErrors += 1
@@ -73,13 +73,13 @@ struct VideoJudge {
     }
   }
 
-  /// The peer is gone: what is kept for its next frame is abandoned. Somebody who comes back begins with a keyframe.
+  /// Releases the decoder of a peer that is gone. If the peer rejoins, it begins with a keyframe.
   mutating func release() {
     decoder = nil
     likeness.release()
   }
 
-  /// Frames came that will not be told; the next one is a keyframe.
+  /// Records skipped frames; the next frame is a keyframe.
   mutating func leaveOut(keyframes: Int) {
     hasLeftOut = true
     self.keyframes += keyframes
@@ -113,7 +113,7 @@ struct VideoJudge {
     }
   }
 
-  /// The pattern was sent by us in this size.
+  /// Records a size in which we sent the pattern.
   mutating func learn(_ size: VideoSize) { likeness.learn(size) }
 
   private mutating func read(_ view: VideoFrameView, at time: Double) -> PatternReading? {
@@ -131,7 +131,7 @@ struct VideoJudge {
     return reading
   }
 
-  /// Where a hole before a frame would come from.
+  /// Returns the cause of a gap before a frame.
   private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason {
     if hasLeftOut { return .receiverStalled }
     if hasUndecodable { return .undecodable }
@@ -147,12 +147,12 @@ struct VideoJudge {
       }
     }
     guard let lastTime, let lastSeen else { return .senderPaused }
-    // Frames that were made soon after each other, but came far apart, were held up.
+    // Frames that were produced in quick succession but arrived far apart were delayed by the network.
     let atSender = frame.time.duration(since: lastTime).seconds
     return atSender >= 0 && atSender < (time - lastSeen) * 0.6 ? .late : .senderPaused
   }
 
-  /// The peer's media has ended.
+  /// Accounts for the end of the peer's media.
   mutating func end(at time: Double) -> FreezeDetector.Freeze? {
     black.set(false, at: time)
     return watch.end(at: time)

@@ -1,17 +1,17 @@
-/// One report against an earlier one of the same kind of call. Changes that are at most noise are skipped.
+/// The comparison of a report with an earlier one of the same kind of call. Changes within the noise are left out.
 public struct CheckComparison: Sendable, Hashable, Codable {
-  /// The wall clock at the earlier check's start, where it is known.
+  /// The wall clock at the earlier check's start, if known.
   public var baselineStart: String?
-  /// In one sentence.
+  /// The comparison in one sentence.
   public var summary: String
-  /// What got worse, and what got better, in the order of the catalogue.
+  /// The measurements that got worse and those that got better, in the order of the catalogue.
   public var worse: [Change]
   public var better: [Change]
-  /// Rules that held then and do not now.
+  /// Rules that held in the earlier report and fail now.
   public var newFailures: [Failure]
-  /// Rules that did not hold then and do now.
+  /// Rules that did not hold in the earlier report and hold now.
   public var mended: [Failure]
-  /// What could not be compared, a sentence each.
+  /// What could not be compared, one sentence each.
   public var remarks: [String]
 
   /// One measurement that changed.
@@ -19,7 +19,7 @@ public struct CheckComparison: Sendable, Hashable, Codable {
     public var measurement: String
     /// The peer's id in the later report; nil for the room.
     public var peer: String?
-    /// In the measurement's own unit.
+    /// The values in the measurement's own unit.
     public var before: Double
     public var now: Double
     public var unit: String

@@ -1,48 +1,48 @@
-/// What a call, or a recording of one, was found to be: everything that a check knows at its end.
+/// The results of a check of a call or of a recording.
 ///
-/// Times are seconds with four decimals, counted from the check's start; shares are 0 to 1; bitrates are bits a second. What was
-/// not measured is nil, and missing in JSON.
+/// Times are seconds with four decimals since the check's start; shares are 0 to 1; bitrates are bits per second.
+/// Values that were not measured are nil, and missing in JSON.
 public struct CheckReport: Sendable, Hashable, Codable {
-  /// The version that this program writes. It goes up when the meaning of a field changes, not when one is added.
+  /// The version that this program writes. It increases when the meaning of a field changes, not when a field is added.
   public static let currentVersion = 1
 
   public var version = CheckReport.currentVersion
-  /// The program that wrote it.
+  /// The program that wrote the report.
   public var writer = "chatbot"
-  /// The wall clock at the check's start, ISO 8601 in UTC with milliseconds; anyone who knows it fills it in.
+  /// The wall clock at the check's start, ISO 8601 in UTC with milliseconds. The caller sets it.
   public var start: String?
   public var subject: CheckSubject
   public var room: String
-  /// What the check was told to expect.
+  /// What the check expected.
   public var expected: CheckExpectation
-  /// How long was judged: from the check's start to its end.
+  /// The duration of the check, from its start to its end.
   public var duration: Double
-  /// When as many peers as expected had begun to send media; nil when that never happened.
+  /// The time at which as many peers as expected had begun to send media; nil if that never happened.
   public var mediaFrom: Double?
-  /// `held` when every rule held; `failed` when one failed or could not be measured; else `inconclusive`: this machine could not
-  /// keep up.
+  /// `held` if every rule held; `failed` if one failed or could not be measured; otherwise `inconclusive`: this machine
+  /// could not keep up.
   public var verdict: Verdict
   /// The verdict as a sentence, for example "1 of 9 rules failed for 1 of 2 peers."
   public var summary: String
-  /// For a call that never was established: which step was reached, as a sentence; nil when media flowed.
+  /// For a call that was never established: which step it reached, as a sentence; nil if media flowed.
   public var diagnosis: String?
-  /// Why the check itself did not come to its end, as a sentence; nil when it did. What was not seen to the end has failed.
+  /// Why the check itself did not finish, as a sentence; nil if it did. A check that did not finish has failed.
   public var failure: String?
-  /// Whether all rules are the program's own because no other was given.
+  /// Whether all rules are default rules because none was given.
   public var rulesAreDefault: Bool
-  /// The rules in the order in which they were given, then the program's own.
+  /// The given rules in order, then the default rules.
   public var rules: [RuleNote]
-  /// What was found for each rule: of the room once, of a peer once for each.
+  /// The results of each rule: one for the room, or one for each peer.
   public var results: [RuleResult]
-  /// What concerns nobody alone.
+  /// The measurements of the room as a whole.
   public var roomReport: RoomReport
-  /// Everyone who was seen, in the order in which they came.
+  /// All peers that were seen, in the order in which they joined.
   public var peers: [PeerReport]
-  /// What was done to packets on purpose, and when; anyone who requested it fills it in.
+  /// The network impairments that the check applied, and when. The caller sets them.
   public var impairment: [ImpairmentNote] = []
-  /// What the check itself did on purpose that it should not; nil for nothing. Anyone who did it fills it in.
+  /// The fault that the check injected; nil for none. The caller sets it.
   public var act: FaultNote?
-  /// Against an earlier report; nil when there was none.
+  /// The comparison with an earlier report; nil if there was none.
   public var comparison: CheckComparison?
 
   enum CodingKeys: String, CodingKey {
@@ -52,29 +52,29 @@ public struct CheckReport: Sendable, Hashable, Codable {
     case peers, impairment, act, comparison
   }
 
-  /// Whether everything was as it is to be.
+  /// The overall outcome of a check.
   public enum Verdict: String, Sendable, Hashable, Codable {
     case held
     case failed
     case inconclusive
   }
 
-  /// A rule as it was given, and why a rule of the program's own is there.
+  /// A rule as given, and the reason for a default rule.
   public struct RuleNote: Sendable, Hashable, Codable {
     /// For example `video.fps >= 24`.
     public var rule: String
-    /// Why the program has it among its own; nil for a rule that was given.
+    /// Why this is a default rule; nil for a given rule.
     public var reason: String?
   }
 
-  /// What was done to packets on purpose for a while.
+  /// A network impairment during an interval.
   public struct ImpairmentNote: Sendable, Hashable, Codable {
     public var start: Double
-    /// Nil where it lasted to the end.
+    /// Nil if it lasted to the end.
     public var end: Double?
     /// `send` or `receive`; nil for both.
     public var direction: String?
-    /// As it was given, for example `loss=5%,delay=80ms`.
+    /// The settings as given, for example `loss=5%,delay=80ms`.
     public var text: String
 
     public init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
@@ -85,11 +85,12 @@ public struct CheckReport: Sendable, Hashable, Codable {
     }
   }
 
-  /// A way to misbehave.
+  /// An injected fault.
   public struct FaultNote: Sendable, Hashable, Codable {
     /// For example `ssrc-change`.
     public var name: String
-    /// How often it was done, to all peers together; 0 when there was no occasion, nil where that is not counted.
+    /// How often the fault was injected, for all peers together; 0 if there was no opportunity, nil if it is not
+    /// counted.
     public var performed: UInt64?
 
     public init(name: String, performed: UInt64?) {
@@ -97,44 +98,45 @@ public struct CheckReport: Sendable, Hashable, Codable {
       self.performed = performed
     }
 
-    /// For people: "ssrc-change, done once".
+    /// The fault for people: "ssrc-change, injected once".
     public var text: String {
       switch performed {
       case nil: name
-      case 0: "\(name), for which there was no occasion"
-      case 1: "\(name), done once"
-      case let times?: "\(name), done \(times) times"
+      case 0: "\(name), which had no opportunity"
+      case 1: "\(name), injected once"
+      case let times?: "\(name), injected \(times) times"
       }
     }
   }
 
-  /// What a verdict does not say: what the check did not manage to look at, and when it did not hear who came. A sentence each.
+  /// Limits of the check that the verdict does not state, one sentence each: what was not decoded or judged, and when
+  /// the room server was missing.
   public var shortcomings: [String] {
     var sentences = [signallingSentence].compactMap(\.self)
     let leftOut = peers.compactMap(\.leftOut)
     if !leftOut.isEmpty {
       let videoFrames = leftOut.reduce(0) { $0 + $1.videoFrames }
       sentences.append(
-        "This machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"
+        "This machine could not decode everything that arrived: \(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"
           + (leftOut.count == peers.count ? "" : " of \(leftOut.count) of \(peers.count) peers")
           + " \(videoFrames == 1 ? "was" : "were") skipped.")
     }
     if let others = roomReport.peersNotJudged, others > 0 {
       sentences.append(
-        "\(others) more \(others == 1 ? "peer was" : "peers were") there and not judged, because \(peers.count) are the most "
-          + "that are.")
+        "\(others) more \(others == 1 ? "peer was" : "peers were") present but not judged, because at most \(peers.count) "
+          + "peers are judged.")
     }
     let late = peers.compactMap(\.cameLate)
     if let longest = late.max() {
       sentences.append(
         late.count == 1
-          ? "1 peer came only \(MeasurementUnit.time.text(longest)) before the end, too late to be judged."
-          : "\(late.count) peers came only in the last \(MeasurementUnit.time.text(longest)), too late to be judged.")
+          ? "1 peer joined only \(MeasurementUnit.time.text(longest)) before the end, too late to be judged."
+          : "\(late.count) peers joined only in the last \(MeasurementUnit.time.text(longest)), too late to be judged.")
     }
     return sentences
   }
 
-  /// When the server was not there; nil when it always was.
+  /// A sentence about the times without the room server; nil if there were none.
   private var signallingSentence: String? {
     guard let losses = roomReport.signallingLost, let first = losses.first else { return nil }
     let from = MeasurementUnit.time.text(first.start)
@@ -147,36 +149,73 @@ public struct CheckReport: Sendable, Hashable, Codable {
     } else if first.regained {
       what = "was lost at \(from) for \(MeasurementUnit.time.text(first.duration)) (\(reason))"
     } else {
-      what = "was lost at \(from) and did not come back (\(reason))"
+      what = "was lost at \(from) and not restored (\(reason))"
     }
-    return "The room's server \(what). Calls continue without it, but nobody new can come."
+    return "The connection to the room server \(what). Calls continue without it, but no new peer can join."
   }
 
-  /// The peers that did not come too late to be judged.
+  /// The peers that joined early enough to be judged.
   package var judgedPeers: [PeerReport] { peers.filter { $0.cameLate == nil } }
 
-  /// The rules that are the program's own.
+  /// The default rules among the rules.
   package var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
 
-  /// Which rules nobody gave, as a sentence; nil when all were given.
+  /// A sentence that says which rules are default rules; nil if all were given.
   package var ownRulesSentence: String? {
     if ownRules.isEmpty { return nil }
-    if rulesAreDefault { return "No rule was given: these are the program's own." }
-    let verb = ownRules.count == 1 ? "is" : "are"
-    return "\(ownRules.count) of these \(rules.count) rules \(verb) the program's own."
+    if rulesAreDefault { return "No rule was given: these are the default rules." }
+    let verb = ownRules.count == 1 ? "is a default rule" : "are default rules"
+    return "\(ownRules.count) of these \(rules.count) rules \(verb)."
   }
 
-  /// What was measured of the room as a whole.
+  /// The measurements of the room as a whole.
   public struct RoomReport: Sendable, Hashable, Codable {
-    /// When the server had let us in.
+    /// When the server admitted us.
     public var joined: Double?
-    /// Everyone who was seen.
+    /// The number of peers that were seen.
     public var peersSeen: Int
-    /// The most peers from which media came at the same time.
+    /// The highest number of peers that sent media at the same time.
     public var peersAtOnce: Int
-    /// Those who were not judged, because there were more than are judged; nil for nobody.
+    /// The number of peers beyond the limit, which were not judged; nil for none.
     public var peersNotJudged: Int?
-    /// When the room's server was not there after we had been let in; nil where there was none, as of a recording.
+    /// The times without the room server after it had admitted us; nil if there was no server, as for a recording.
     public var signallingLost: [SignallingLoss]?
   }
+}
+
+/// What the peers of a call are expected to send. The default rules follow from it.
+public struct CheckExpectation: Sendable, Hashable, Codable {
+  /// The minimum number of peers.
+  public var peers: Int
+  /// Whether each peer sends audio.
+  public var audio: Bool
+  /// Whether each peer sends video.
+  public var video: Bool
+  /// Whether peers send the test pattern.
+  public var pattern: Pattern
+
+  public init(peers: Int = 1, audio: Bool = true, video: Bool = true, pattern: Pattern = .none) {
+    self.peers = peers
+    self.audio = audio
+    self.video = video
+    self.pattern = pattern
+  }
+
+  /// What is known about the content.
+  public enum Pattern: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Nothing; a pattern that arrives is read nevertheless.
+    case none
+    /// The peers play the pattern.
+    case played
+    /// The peers return what we send, and that is the pattern.
+    case returned
+  }
+}
+
+/// The subject of a check.
+public enum CheckSubject: String, Sendable, Hashable, Codable {
+  /// A call, while it lasts.
+  case call
+  /// A finished recording: there are no connection steps, and arrival times are the file's own timestamps.
+  case recording
 }

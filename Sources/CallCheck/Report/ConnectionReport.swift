@@ -1,66 +1,66 @@
 import Media
 
-/// What the line to a peer did, both ways.
+/// The measurements of the connection to a peer, in both directions.
 public struct ConnectionReport: Sendable, Hashable, Codable {
-  /// The addresses between which media went, for example `10.0.0.1:5000`.
+  /// The addresses that media used, for example `10.0.0.1:5000`.
   public var localAddress: String?
   public var remoteAddress: String?
   /// The SRTP protection profile.
   public var protectionProfile: String?
-  /// There and back, in seconds.
+  /// The round-trip time in seconds.
   public var roundTripTime: Spread?
-  /// What came, by track; nil when nothing was counted.
+  /// The received packets, by track; nil if nothing was counted.
   public var audio: Received?
   public var video: Received?
-  /// What we sent; nil when nothing was counted.
+  /// The sent packets; nil if nothing was counted.
   public var sent: Sent?
-  /// What was done to packets on purpose, by direction and kind.
+  /// The packets that the impairment affected, by direction and kind.
   public var impairment: Impairment?
 
-  /// A received track's packets.
+  /// The packets of a received track.
   public struct Received: Sendable, Hashable, Codable {
-    /// Packets with media that the sender sent.
+    /// Media packets that the sender sent.
     public var sent: UInt64
-    /// Packets that came, those at the second try included.
+    /// Packets that arrived, including retransmissions.
     public var received: UInt64
-    /// Packets that came only after they were requested again.
+    /// Packets that arrived only after retransmission.
     public var recovered: UInt64
-    /// Packets that never came.
+    /// Packets that never arrived.
     public var lost: UInt64
     public var duplicated: UInt64
     /// Bytes of media payload.
     public var bytes: UInt64
-    /// Interarrival jitter in seconds (RFC 3550, 6.4.1), as it was sampled.
+    /// The sampled interarrival jitter in seconds (RFC 3550, 6.4.1).
     public var jitter: Spread?
-    /// Frames that were begun but not completed, or depended on one that was not.
+    /// Frames that stayed incomplete or depended on an incomplete frame.
     public var framesDropped: UInt64
     /// Keyframes that we requested.
     public var keyframeRequests: UInt64
 
-    /// What did not come at the first try, 0 to 1.
+    /// The share of packets that did not arrive at the first attempt, 0 to 1.
     public var loss: Double
-    /// What never came, 0 to 1.
+    /// The share of packets that never arrived, 0 to 1.
     public var finalLoss: Double
   }
 
-  /// What we sent, and what the peer said of it.
+  /// What we sent, and what the peer reported about it.
   public struct Sent: Sendable, Hashable, Codable {
     public var packets: UInt64
     public var bytes: UInt64
     public var frames: UInt64
-    /// Bits of RTP payload a second, from the first sample to the last.
+    /// RTP payload bits per second, from the first sample to the last.
     public var bitrate: Double?
-    /// Packets that the peer reported as lost, those sent again included.
+    /// Packets that the peer reported as lost, including lost retransmissions.
     public var packetsLost: UInt64
-    /// The same as a share of `packets`, 0 to 1.
+    /// The lost packets as a share of `packets`, 0 to 1.
     public var loss: Double
     /// Keyframes that the peer requested.
     public var keyframeRequests: UInt64
-    /// What the line was last said to take, in bits a second.
+    /// The last target bitrate, in bits per second.
     public var targetBitrate: Int?
   }
 
-  /// Counts of what was done to packets on purpose, by what it was, for example `dropped`.
+  /// The number of affected packets by effect, for example `dropped`.
   public struct Impairment: Sendable, Hashable, Codable {
     public var send: [String: UInt64]
     public var receive: [String: UInt64]
@@ -70,7 +70,7 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
       self.receive = receive
     }
 
-    /// Whether nothing was done.
+    /// Whether no packet was affected.
     public var isEmpty: Bool { send.isEmpty && receive.isEmpty }
   }
 
@@ -82,13 +82,13 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
   }
 }
 
-/// A time without the room's server.
+/// An interval without a connection to the room server.
 public struct SignallingLoss: Sendable, Hashable, Codable {
   public var start: Double
   public var duration: Double
-  /// Whether the server was there again; else it was lost to the end.
+  /// Whether the connection was restored; otherwise it was lost to the end.
   public var regained: Bool
-  /// What was said about it.
+  /// The reported reason.
   public var reason: String
 
   public init(start: Double, duration: Double, regained: Bool, reason: String) {

@@ -1,27 +1,27 @@
-/// The stretches of a track in which something was wrong, or not to be heard or seen.
+/// The intervals of a track that have one property, for example being silent or frozen.
 public struct IntervalSummary: Sendable, Hashable, Codable {
-  /// How many there were.
+  /// The number of intervals.
   public var count = 0
-  /// Seconds in all.
+  /// The total duration in seconds.
   public var total = 0.0
-  /// The longest, in seconds; 0 when there was none.
+  /// The longest interval in seconds; 0 if there was none.
   public var longest = 0.0
-  /// Of the time that the track lasted, 0 to 1.
+  /// The share of the track's duration, 0 to 1.
   public var ratio = 0.0
-  /// Each of them in order, the first 200; the longest is always among them.
+  /// The first 200 intervals in order; the longest is always among them.
   public var list: [Interval] = []
 
   public init() {}
 
-  /// The longest with its place.
+  /// The longest interval with its position.
   public var worst: Interval? { list.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
 }
 
-/// One stretch of time.
+/// An interval of time, in seconds.
 public struct Interval: Sendable, Hashable, Codable {
   public var start: Double
   public var duration: Double
-  /// Why, where that is known: one of ``FreezeReason`` for a freeze, one of ``AudioGapReason`` for a hole in the audio.
+  /// The cause, if known: a ``FreezeReason`` for a freeze, an ``AudioGapReason`` for an audio gap.
   public var reason: String?
 
   package init(start: Double, duration: Double, reason: String? = nil) {
@@ -31,14 +31,73 @@ public struct Interval: Sendable, Hashable, Codable {
   }
 }
 
-/// How the measurements of one thing are spread.
+/// The distribution of many values of one measurement.
 public struct Spread: Sendable, Hashable, Codable {
-  /// How many there were.
+  /// The number of values.
   public var count: Int
-  /// The one in the middle.
+  /// The median.
   public var p50: Double
-  /// 95 of 100 are at most this; of values with a sign the one that has this size.
+  /// The 95th percentile; of signed values, ranked by magnitude.
   public var p95: Double
-  /// The largest; of values with a sign the one of the largest size.
+  /// The largest value; of signed values, the one of the largest magnitude.
   public var worst: Double
+}
+
+/// The cause of a freeze.
+public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Packets never arrived.
+  case lost
+  /// Packets arrived only after retransmission.
+  case recoveredLate
+  /// Frames arrived that depend on a missing one.
+  case waitingForKeyframe
+  /// The sender sent nothing.
+  case senderPaused
+  /// The sender had announced that it does not send.
+  case muted
+  /// The connection was interrupted, or the sender restarted.
+  case reconnect
+  /// Frames were sent in time and arrived late.
+  case late
+  /// Frames arrived that could not be decoded.
+  case undecodable
+  /// The local receiver of the frames did not keep up.
+  case receiverStalled
+  /// No frame arrived until the end of the check.
+  case untilEnd
+
+  /// For a sentence that ends in "because …".
+  public var clause: String {
+    switch self {
+    case .lost: "packets were lost"
+    case .recoveredLate: "lost packets arrived only after retransmission"
+    case .waitingForKeyframe: "the decoder waited for a keyframe after a loss"
+    case .senderPaused: "the sender sent nothing"
+    case .muted: "the sender had muted its track"
+    case .reconnect: "the connection was interrupted"
+    case .late: "packets were delayed by the network"
+    case .undecodable: "frames could not be decoded"
+    case .receiverStalled: "this machine could not keep up"
+    case .untilEnd: "no frame arrived until the end"
+    }
+  }
+}
+
+/// The cause of an audio gap.
+public enum AudioGapReason: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Packets never arrived.
+  case lost
+  /// Packets arrived so late that a listener heard a gap.
+  case late
+  /// Packets arrived that could not be decoded.
+  case undecodable
+
+  /// For a sentence that ends in "because …".
+  public var clause: String {
+    switch self {
+    case .lost: "packets were lost"
+    case .late: "packets were delayed by the network"
+    case .undecodable: "packets could not be decoded"
+    }
+  }
 }

@@ -1,26 +1,26 @@
 import Media
 
-/// What a measurement is counted in, how a rule writes it, and how a person reads it.
+/// The unit of a measurement, how a rule writes it, and how a report shows it.
 public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   /// Seconds.
   case time
   /// 0 to 1.
   case share
-  /// Bits a second.
+  /// Bits per second.
   case bitrate
-  /// Frames a second.
+  /// Frames per second.
   case videoRate
-  /// dB: the audio's level, which is full scale (0) or below it.
+  /// dB relative to full scale: an audio level of at most 0.
   case level
-  /// dB: a frame's likeness.
+  /// dB: the similarity of frames (PSNR).
   case decibels
-  /// A number of things.
+  /// A plain number.
   case count
   case pixels
-  /// A likeness of at most 1.
+  /// A similarity of at most 1 (SSIM).
   case score
 
-  /// As it stands beside a figure in a report.
+  /// The symbol beside a value in a report.
   public var symbol: String {
     switch self {
     case .time: "s"
@@ -32,7 +32,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// How a rule writes a limit.
+  /// An example of a limit in a rule.
   public var example: String {
     switch self {
     case .time: "500ms or 2s"
@@ -47,8 +47,8 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The units that a rule may write, with what one of each is in the measurement's own unit, in lower case but for times. The empty
-  /// one is a bare number.
+  /// The units that a rule may use, each with its factor to the measurement's own unit. Units are in lower case except
+  /// for times. The empty unit is a bare number.
   var factors: [String: Double] {
     switch self {
     case .time: UnitValue.times
@@ -61,10 +61,10 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// A figure as a person reads it, for example `2.03 s`.
+  /// Returns a value as text for people, for example `2.03 s`.
   public func text(_ value: Double) -> String { text(value, more: 0) }
 
-  /// A figure and a limit as a person reads them, with as many decimals as it takes to see which of them is larger.
+  /// Returns a value and a limit as texts for people, with enough decimals to show which of them is larger.
   func texts(_ value: Double, against limit: Double) -> (value: String, limit: String) {
     var more = 0
     while more < 4, value != limit, shown(value, more: more) == shown(limit, more: more) { more += 1 }
@@ -76,14 +76,14 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     return "\(decimal(value * form.factor, positions: form.positions + more))\(form.suffix)"
   }
 
-  /// The figure that a text gives back.
+  /// Returns the value that the text shows, after rounding.
   private func shown(_ value: Double, more: Int) -> Double {
     let form = form(value)
     let scale = (0..<form.positions + more).reduce(1.0) { scale, _ in scale * 10 }
     return (value * form.factor * scale).rounded() / scale / form.factor
   }
 
-  /// What is shown of a value: how many of its unit, with how many decimals.
+  /// Returns how a value is shown: the factor to the shown unit, the decimals and the suffix.
   private func form(_ value: Double) -> (factor: Double, positions: Int, suffix: String) {
     let size = abs(value)
     return switch self {
@@ -101,7 +101,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A number with at most so many decimals, without zeros at their end.
+/// Returns a number with at most `positions` decimals, without trailing zeros.
 func decimal(_ value: Double, positions: Int) -> String {
   guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
   let factor = (0..<positions).reduce(Int64(1)) { product, _ in product * 10 }

@@ -1,39 +1,41 @@
-/// The test pattern in what a peer sends.
+/// The measurements of the test pattern in a peer's media.
 public struct PatternReport: Sendable, Hashable, Codable {
-  /// The pattern's stream id; of several the last.
+  /// The pattern's stream id; the last one if there were several.
   public var streamID: Int
-  /// Frames that were read.
+  /// The number of frames whose pattern was read.
   public var picturesRead: Int
-  /// Frames between read ones that could not be read.
+  /// The number of unreadable frames between readable ones.
   public var picturesUnreadable: Int
-  /// Numbers that the sender painted, from the first read to the last.
+  /// The count of frame numbers that the sender painted, from the first number read to the last.
   public var numbersPainted: Int
-  /// Those of them that were never seen: skipped by the sender's encoder or lost.
+  /// The painted numbers that were never seen: dropped by the sender's encoder or lost.
   public var missing: Int
-  /// Frames that came with a number that had been there.
+  /// Frames with a number that was seen before.
   public var doubled: Int
-  /// Frames that came after one with a higher number, and had not been there.
+  /// Frames that arrived after a frame with a higher number and were not seen before.
   public var reordered: Int
-  /// How often the pattern started again.
+  /// How often the pattern restarted.
   public var restarts: Int
-  /// Marks of the audio that were found, and that should have been there between the first and the last.
+  /// Audio marks that were found, and those expected between the first and the last.
   public var marksFound: Int
   public var marksExpected: Int
-  /// From the frame's time to its arrival, by both wall clocks, in seconds. Nil when our wall clock is not known.
+  /// The delay from the frame's timestamp to its arrival, by both wall clocks, in seconds. Nil if our wall clock is not
+  /// known.
   public var videoDelay: Spread?
-  /// From the audio's time to when it could be heard, in the same way.
+  /// The delay from the audio's timestamp until it could be heard, measured in the same way.
   public var audioDelay: Spread?
-  /// How like the frames are to those that were painted.
+  /// The similarity of decoded frames to the painted ones.
   public var quality: FrameQuality?
 
-  /// The likeness of decoded frames to painted ones, by luma, of a frame about twice a second.
+  /// The similarity of decoded frames to painted ones by luma, for one frame about every half second.
   public struct FrameQuality: Sendable, Hashable, Codable {
-    /// Frames that were compared.
+    /// The number of compared frames.
     public var videoFrames: Int
-    /// Peak signal-to-noise ratio in dB: the mean, and the worst frame; 60 at most.
+    /// The peak signal-to-noise ratio in dB: the mean and the worst frame; at most 60.
     public var psnr: Double
     public var psnrWorst: Double
-    /// Structural similarity, to 1: the mean, and the worst frame. Windows of 8x8 every 4 pixels, as libvpx has it.
+    /// The structural similarity, at most 1: the mean and the worst frame. Windows are 8x8 pixels, every 4 pixels, as
+    /// in libvpx.
     public var ssim: Double
     public var ssimWorst: Double
 
@@ -44,45 +46,45 @@ public struct PatternReport: Sendable, Hashable, Codable {
   }
 }
 
-/// What came back of the pattern that we sent, counted frame by frame from the first that came back on.
+/// The frames of our pattern that a peer returned, counted from the first returned frame.
 ///
-/// A frame that did not come back counts as missing once a later one came back, or when it had 2 s to do so.
+/// A frame that did not return counts as missing once a later one has returned, or after 2 s.
 public struct ReturnReport: Sendable, Hashable, Codable {
-  /// Frames that we sent and that had the time to come back.
+  /// Frames that we sent and that had enough time to return.
   public var sent: Int
-  /// Those of them that came back.
+  /// The frames that returned.
   public var returned: Int
-  /// Those that did not.
+  /// The frames that did not return.
   public var missing: Int
-  /// Frames that came back once more.
+  /// Frames that returned more than once.
   public var doubled: Int
-  /// Frames that came back after one that was sent later.
+  /// Frames that returned after a frame that was sent later.
   public var reordered: Int
-  /// `returned` of `sent`.
+  /// `returned` divided by `sent`.
   public var ratio: Double
-  /// From sending a frame to its return, in seconds.
+  /// The time from sending a frame to its return, in seconds.
   public var roundTrip: Spread?
 }
 
-/// How far audio and video are apart, in seconds: above 0 the audio is late, below it is early.
+/// The audio/video skew in seconds: positive if the audio is late, negative if it is early.
 public struct SkewReport: Sendable, Hashable, Codable {
-  /// How it was told.
+  /// How the skew was measured.
   public var source: Source
-  /// As it arrives: once a second.
+  /// The skew on arrival, once a second.
   public var total: Spread
-  /// What of it was there when the sender stamped its packets: its own clocks against the pattern. Nil without the pattern or
-  /// without sender reports.
+  /// The part that existed when the sender stamped its packets: its own clocks against the pattern. Nil without the
+  /// pattern or without sender reports.
   public var sender: Double?
-  /// What of it was added on the way, by the sender's stamps against the arrivals. Nil without sender reports.
+  /// The part that the network added: the sender's timestamps against the arrivals. Nil without sender reports.
   public var network: Double?
-  /// What of it was added here, by frames that waited for those before them.
+  /// The part that was added here because frames waited for earlier ones.
   public var receiver: Double?
 
   public enum Source: String, Sendable, Hashable, Codable {
-    /// The marks of the pattern's audio against the pattern's frames: exact.
+    /// The pattern's audio marks against its frames: exact.
     case pattern
-    /// The arrivals against the sender's own clock (RTCP sender reports): an estimate, which cannot see what went wrong before
-    /// the sender stamped its packets.
+    /// The arrivals against the sender's own clock (RTCP sender reports): an estimate that does not include errors made
+    /// before the sender stamped its packets.
     case senderReports
   }
 }

@@ -1,79 +1,79 @@
-/// What was measured of one peer.
+/// The measurements of one peer.
 public struct PeerReport: Sendable, Hashable, Codable {
-  /// The id that the server gave to it.
+  /// The id that the server assigned.
   public var id: String
-  /// How far the call with it came.
+  /// How far the call with the peer progressed.
   public var reached: CallProgress
-  /// The same as a sentence, with what stood in the way.
+  /// The progress as a sentence, with the obstacle if there was one.
   public var progress: String
-  /// When what happened.
+  /// The times of the call's steps.
   public var steps: CallSteps
-  /// How it went away; nil when it was there to the end.
+  /// How the peer left; nil if it stayed to the end.
   public var departure: Departure?
-  /// How long before the check's end its media ended because it had left; 0 when it stayed.
+  /// How long before the check's end the peer's media ended because it had left; 0 if it stayed.
   public var absent: Double
-  /// What the line did, both ways.
+  /// The connection in both directions.
   public var connection: ConnectionReport
-  /// Frames; nil when not one was decoded.
+  /// The video; nil if no frame was decoded.
   public var video: VideoReport?
-  /// Audio; nil when none was decoded.
+  /// The audio; nil if none was decoded.
   public var audio: AudioReport?
-  /// Kinds of media of which frames came and not one could be decoded: `audio`, `video`; nil when there was none.
+  /// Kinds of media that arrived without one decodable frame: `audio`, `video`; nil for none.
   public var undecoded: [String]?
-  /// How far audio and video are apart; nil when that could not be told.
+  /// The audio/video skew; nil if it could not be measured.
   public var skew: SkewReport?
-  /// The test pattern in what it sends; nil when none was found.
+  /// The test pattern in the peer's media; nil if none was found.
   public var pattern: PatternReport?
-  /// What came back of the pattern that we sent; nil when nothing did.
+  /// The frames of our pattern that the peer returned; nil if it returned none.
   public var returned: ReturnReport?
-  /// How long before the check's end it came, where that was too late for it to be judged; nil when it was judged.
+  /// How long before the check's end the peer joined, if that was too late for it to be judged; nil if it was judged.
   public var cameLate: Double?
   /// The call in steps of time.
   public var timeline: CheckTimeline
-  /// Frames that came and were not looked at; nil when all were.
+  /// Frames that arrived and were not decoded; nil if all were.
   public var leftOut: SkippedFramesReport?
-  /// A few frames, evenly spread.
+  /// A few frames, evenly distributed over the call.
   public var thumbnails: [Thumbnail]
-  /// Media files of it, by path, for a report that plays them; anyone who wrote them fills them in.
+  /// The paths of the peer's media files, for a report that plays them. The caller sets them.
   public var recordings: [String] = []
 
-  /// How a peer went away.
+  /// How a peer left.
   public struct Departure: Sendable, Hashable, Codable {
-    /// When that was known.
+    /// The time at which the departure became known.
     public var time: Double
     public var cause: Cause
-    /// What was said about it.
+    /// A sentence about the reason.
     public var sentence: String
 
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
       /// It left the room.
       case left
-      /// Nothing was heard from it any more.
+      /// Packets from the peer stopped.
       case connectionLost
-      /// The call with it could not be made, or could not continue.
+      /// The call with the peer could not be established or continued.
       case failed
-      /// We ended the call with it.
+      /// We ended the call with the peer.
       case closedByUs
     }
   }
 }
 
-/// How far a call with a peer came, the later the further.
+/// How far a call with a peer progressed, in ascending order.
 public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
-  /// Nothing is known of it but its media, as of a recording.
+  /// Only media is known, as in a recording.
   case nothing
   case seen
-  /// An offer was sent, or one came.
+  /// An offer was sent or received.
   case offered
-  /// The answer was sent, or came.
+  /// The answer was sent or received.
   case answered
-  /// One of our ICE checks was answered.
+  /// The peer answered one of our ICE checks.
   case checked
   case iceConnected
   case dtlsConnected
-  /// Packets of media came.
+  /// Media packets arrived.
   case packets
-  /// A video or audio was decoded.
+  /// A video frame or audio packet was decoded.
   case media
 
   public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
@@ -81,12 +81,12 @@ public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Com
   private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// Frames of a peer that came and were not looked at, because the checking program's machine did not keep up with decoding. What
-/// they would have shown was not measured, and no rule about it holds.
+/// Frames of a peer that arrived and were not decoded, because this machine did not keep up with decoding. Their
+/// content was not measured, and rules about it are inconclusive.
 public struct SkippedFramesReport: Sendable, Hashable, Codable {
-  /// How many.
+  /// The number of skipped frames.
   public var videoFrames: Int
-  /// When the first and the last of them came.
+  /// The arrival times of the first and the last skipped frame.
   public var first: Double
   public var last: Double
 
@@ -101,8 +101,135 @@ public struct SkippedFramesReport: Sendable, Hashable, Codable {
     self.last = last
   }
 
-  /// Why a measurement cannot be told, as a clause.
+  /// The reason why a measurement is inconclusive, as a clause.
   var clause: String {
-    "this machine could not decode all that came: \(videoFrames) \(videoFrames == 1 ? "frame was" : "frames were") skipped"
+    "this machine could not decode everything that arrived: \(videoFrames) \(videoFrames == 1 ? "frame was" : "frames were") skipped"
   }
+}
+
+/// The times of the steps of a call, in seconds since the check's start; a step that did not happen is nil.
+public struct CallSteps: Sendable, Hashable, Codable {
+  /// The start of the call with the peer: it was seen in the room, or its offer arrived.
+  public var seen: Double?
+  public var offerSent: Double?
+  public var offerReceived: Double?
+  public var answerSent: Double?
+  public var answerReceived: Double?
+  /// Our first candidate and the peer's first, whether in a description or trickled.
+  public var firstLocalCandidate: Double?
+  public var firstRemoteCandidate: Double?
+  /// We sent our first ICE connectivity check.
+  public var checksBegun: Double?
+  /// The peer answered one of our checks for the first time.
+  public var firstCheckAnswered: Double?
+  public var iceConnected: Double?
+  public var dtlsConnected: Double?
+  public var firstPacket: Double?
+  /// The first frame was decoded.
+  public var firstFrame: Double?
+  /// The first audio packet was decoded.
+  public var firstSound: Double?
+  /// The number of our candidates and of the peer's by kind: `host`, `mdns`, `srflx`, `prflx`, `relay`, `tcp`, `other`.
+  public var localCandidates: [String: Int] = [:]
+  public var remoteCandidates: [String: Int] = [:]
+
+  public init() {}
+}
+
+/// The measurements of a peer's video. Times are in seconds.
+public struct VideoReport: Sendable, Hashable, Codable {
+  /// The time of the first frame, and the duration from there to the peer's end.
+  public var start: Double
+  public var duration: Double
+  /// The number of decoded frames.
+  public var frames: Int
+  /// Frames per second, over the time in which the sender produced them: a burst of older frames does not raise the
+  /// rate.
+  public var fps: Double
+  /// The fewest frames in any second (a window of 1 s that moves by the timeline's step); nil if the video lasted less
+  /// than a second.
+  public var fpsMinimum: Double?
+  /// VP8 bits per second, over the same time.
+  public var bitrate: Double
+  public var keyframes: Int
+  /// The number of frames that could not be decoded, not counting those before the first keyframe.
+  public var decodeErrors: Int
+  /// The number of frames that arrived before the first keyframe.
+  public var framesBeforeKeyframe: Int
+  /// Each video size and its start time; at most 200.
+  public var sizes: [Size]
+  /// How often the size changed.
+  public var sizeChanges: Int
+  /// The mean luma of all frames: 16 is black, 235 white.
+  public var brightness: Double
+  /// Intervals without a new frame.
+  public var freezes: IntervalSummary
+  /// Intervals of black frames.
+  public var black: IntervalSummary
+  /// Intervals in which frames arrived that all look the same.
+  public var frozen: IntervalSummary
+
+  /// A video size and its start time.
+  public struct Size: Sendable, Hashable, Codable {
+    public var time: Double
+    public var width: Int
+    public var height: Int
+  }
+}
+
+/// The measurements of a peer's audio. Times are in seconds.
+public struct AudioReport: Sendable, Hashable, Codable {
+  /// The time of the first audio, and the duration from there to the peer's end.
+  public var start: Double
+  public var duration: Double
+  /// The number of decoded packets.
+  public var packets: Int
+  /// Opus bits per second.
+  public var bitrate: Double
+  /// 1 or 2: the highest channel count of any packet.
+  public var channels: Int
+  /// The number of packets that could not be decoded.
+  public var decodeErrors: Int
+  /// The root mean square of all decoded audio, in dB relative to full scale (0 is a full square wave); at least -96.
+  public var level: Double
+  /// The loudest sample, in the same unit.
+  public var peak: Double
+  /// Seconds that the decoder concealed in place of lost packets.
+  public var concealed: Double
+  /// Intervals without audible audio: the level was below -60 dB, or nothing arrived.
+  public var silence: IntervalSummary
+  /// Intervals of clipped audio: blocks of 20 ms in which one sample in a hundred is at full scale.
+  public var clipped: IntervalSummary
+  /// Intervals in which audio that was sent is missing.
+  public var gaps: IntervalSummary
+}
+
+/// A peer's call in steps of equal length, for charts. Entry `n` of each row is the interval that starts at `n * step`;
+/// nil means that nothing was measured in it.
+public struct CheckTimeline: Sendable, Hashable, Codable {
+  /// The length of a step in seconds: 0.2, or more for calls of more than ten minutes.
+  public var step: Double
+  /// Received payload bits per second.
+  public var videoBitrate: [Double?]
+  public var audioBitrate: [Double?]
+  /// The share of packets of both tracks that did not arrive at the first attempt, where the counters were sampled.
+  public var loss: [Double?]
+  /// Frames per second.
+  public var fps: [Double?]
+  /// The share of the step in which the video was frozen, 0 to 1.
+  public var freeze: [Double?]
+  /// The audio level in dB relative to full scale.
+  public var level: [Double?]
+  /// The audio/video skew in seconds; positive if the audio is late.
+  public var skew: [Double?]
+  /// The delay from the pattern's timestamp to its arrival, in seconds; always nil without our wall clock or without
+  /// the pattern.
+  public var videoDelay: [Double?]
+  public var audioDelay: [Double?]
+  /// RTP payload bits per second that we sent, and the target bitrate, where they were sampled.
+  public var sentBitrate: [Double?]
+  public var targetBitrate: [Double?]
+  /// Keyframes that we requested, and keyframes that arrived.
+  public var keyframeRequests: [Double?]
+  public var keyframes: [Double?]
 }

@@ -1,8 +1,8 @@
-/// Text that may come from the wire, made fit to be shown: names of peers can hold anything and be of any length.
+/// Sanitizes text that may come from the network for display: names of peers can contain anything and have any length.
 package enum ReportText {
-  /// One line without control characters, cut to so many Unicode scalars.
+  /// Returns one line without control characters, cut to `limit` Unicode scalars.
   ///
-  /// What is not harmless is shown as U+FFFD.
+  /// Harmful scalars are shown as U+FFFD.
   package static func line(_ text: String, limit: Int = 120) -> String {
     var scalars = String.UnicodeScalarView()
     var count = 0
@@ -17,8 +17,8 @@ package enum ReportText {
     return String(scalars)
   }
 
-  /// Whether a scalar is no control character, no separator of lines, and no format character, of which some turn the direction of
-  /// what follows; but for the two that join letters or keep them apart.
+  /// Whether a scalar is harmless: not a control character, line separator or format character. Some format characters
+  /// reverse the direction of the following text. The two joiners, which join letters or keep them apart, are allowed.
   package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
     return switch scalar.properties.generalCategory {

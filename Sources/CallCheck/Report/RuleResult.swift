@@ -1,29 +1,29 @@
-/// What was found for one rule, of one peer or of the room.
+/// The result of one rule for one peer or for the room.
 public struct RuleResult: Sendable, Hashable, Codable {
-  /// The rule as it was given, for example `video.fps >= 24`.
+  /// The rule as given, for example `video.fps >= 24`.
   public var rule: String
   /// The measurement's full name, for example `video.freeze.longest`.
   public var measurement: String
   /// The peer's id; nil for a rule about the room.
   public var peer: String?
   public var outcome: Outcome
-  /// What was measured, in the measurement's own unit (`unit`); nil when it was not.
+  /// The value in the measurement's own unit (`unit`); nil if it was not measured.
   public var value: Double?
-  /// What the rule requests, in the same unit.
+  /// The limit of the rule, in the same unit.
   public var limit: Double
-  /// `s`, `bit/s`, `fps`, `dB`, `px`, or nothing for a count, a share or a score.
+  /// `s`, `bit/s`, `fps`, `dB`, `px`, or empty for a count, a share or a score.
   public var unit: String
-  /// The figure as a person reads it, for example `2.03 s`; nil when it was not measured.
+  /// The value as text for people, for example `2.03 s`; nil if it was not measured.
   public var figure: String?
-  /// What was found, in one sentence or two that a person can act on.
+  /// One or two sentences about the result that a person can act on.
   public var sentence: String
 
   public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
     case held
     case failed
-    /// It counts as failed, too.
+    /// The value was not measured, which counts as failed.
     case notMeasured
-    /// This machine could not keep up, so that nothing is known: the rule has neither held nor failed.
+    /// This machine could not keep up, so the rule has neither held nor failed.
     case inconclusive
   }
 

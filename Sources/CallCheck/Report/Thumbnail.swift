@@ -1,13 +1,13 @@
 package import Codecs
 import Media
 
-/// A decoded frame, kept small. In JSON only its time and size are written.
+/// A small copy of a decoded frame. JSON contains only its time and size.
 public struct Thumbnail: Sendable, Hashable, Codable {
-  /// When it was there, in seconds since the check's start.
+  /// The time of the frame, in seconds since the check's start.
   public var time: Double
   public var width: Int
   public var height: Int
-  /// Its pixels; nil when it was read from JSON.
+  /// The pixels; nil after decoding from JSON.
   package var videoFrame: VideoFrame?
 
   enum CodingKeys: String, CodingKey {

@@ -4,59 +4,59 @@ extension Measurement {
   static let ofConnection: [Measurement] =
     [
       loss("loss", "Loss", "of both tracks", \.loss, first: true),
-      loss("audio.loss", "Loss of the audio", "of the audio", { $0.audio?.loss }, first: true),
-      loss("video.loss", "Loss of the frames", "of the frames", { $0.video?.loss }, first: true),
-      loss("loss.final", "Loss for good", "of both tracks", \.finalLoss, first: false),
-      loss("audio.loss.final", "Loss of the audio for good", "of the audio", { $0.audio?.finalLoss }, first: false),
+      loss("audio.loss", "Audio loss", "of the audio", { $0.audio?.loss }, first: true),
+      loss("video.loss", "Video loss", "of the video", { $0.video?.loss }, first: true),
+      loss("loss.final", "Final loss", "of both tracks", \.finalLoss, first: false),
+      loss("audio.loss.final", "Final audio loss", "of the audio", { $0.audio?.finalLoss }, first: false),
       loss(
-        "video.loss.final", "Loss of the frames for good", "of the frames", { $0.video?.finalLoss }, first: false),
+        "video.loss.final", "Final video loss", "of the video", { $0.video?.finalLoss }, first: false),
       counted(
         "recovered", .count, "Packets recovered", better: nil, noise: 5,
-        meaning: "Packets of both tracks that came only after they were requested again."
+        meaning: "Packets of both tracks that arrived only after retransmission."
       ) { .value($0.tracks.reduce(0) { $0 + Double($1.recovered) }) },
       counted(
         "keyframeRequests", .count, "Keyframes requested", better: .lower, noise: 2,
-        meaning: "Keyframes that we asked the peer for."
+        meaning: "Keyframe requests that we sent to the peer."
       ) { .value($0.tracks.reduce(0) { $0 + Double($1.keyframeRequests) }) },
       counted(
         "framesDropped", .count, "Frames dropped", better: .lower, noise: 2,
-        meaning: "Frames that were begun but not completed, or depended on one that was not."
+        meaning: "Frames that stayed incomplete or depended on an incomplete frame."
       ) { .value($0.tracks.reduce(0) { $0 + Double($1.framesDropped) }) },
     ]
     + spread(
       "jitter", title: "Jitter", noise: 0.005,
-      meaning: "Interarrival jitter (RFC 3550, 6.4.1) of the track that has more, about once a second."
+      meaning: "Interarrival jitter (RFC 3550, 6.4.1) of the track with more jitter, sampled about once a second."
     ) { peer in
       peer.connection.tracks.compactMap(\.jitter).max { $0.p95 < $1.p95 }.map { .success($0) }
         ?? .failure(Absence("no packets were counted"))
     }
     + spread(
-      "rtt", title: "Round trip", noise: 0.005, meaning: "The time for the way there and back, about once a second."
+      "rtt", title: "Round-trip time", noise: 0.005, meaning: "Round-trip time, sampled about once a second."
     ) {
       peer in
-      peer.connection.roundTripTime.map { .success($0) } ?? .failure(Absence("no round trip was measured"))
+      peer.connection.roundTripTime.map { .success($0) } ?? .failure(Absence("no round-trip time was measured"))
     }
     + [
       sent(
         "sent.packets", .count, "Packets sent", better: nil,
-        meaning: "RTP packets that we sent, those sent again included."
+        meaning: "RTP packets that we sent, including retransmissions."
       ) {
         .value($0.packets)
       },
       sent(
         "sent.bitrate", .bitrate, "Bitrate sent", better: nil, noise: 50_000,
-        meaning: "Bits of RTP payload a second that we sent."
+        meaning: "RTP payload that we sent, in bits per second."
       ) {
-        $0.bitrate.map { .value($0) } ?? .missing("what was sent was counted only once")
+        $0.bitrate.map { .value($0) } ?? .missing("the sent bytes were sampled only once")
       },
       sent(
-        "sent.loss", .share, "Loss of what we sent", better: .lower, noise: 0.01,
+        "sent.loss", .share, "Loss of sent packets", better: .lower, noise: 0.01,
         meaning:
-          "Packets that the peer reported as lost, as a share of those that we sent. What came at the second try counts, too."
+          "Packets that the peer reported as lost, as a share of those that we sent. Packets that a retransmission replaced count, too."
       ) { .value($0.loss, detail: " (\($0.packetsLost) of \($0.packets))") },
       sent(
         "sent.keyframeRequests", .count, "Keyframes the peer requested", better: .lower, noise: 2,
-        meaning: "Keyframes that the peer asked us for."
+        meaning: "Keyframe requests that the peer sent to us."
       ) { .value($0.keyframeRequests) },
     ]
 
@@ -67,8 +67,8 @@ extension Measurement {
     counted(
       name, .share, title, better: .lower, noise: 0.01,
       meaning: first
-        ? "Packets \(whose) that did not come at the first try, as a share of those that were sent: what the line lost."
-        : "Packets \(whose) that never came, as a share of those that were sent: what was left after packets were requested again."
+        ? "Packets \(whose) that did not arrive at the first attempt, as a share of the packets sent: the loss of the network path."
+        : "Packets \(whose) that never arrived, as a share of the packets sent: the loss that remains after retransmission."
     ) { connection in
       value(connection).map { .value($0) } ?? noCounts
     }
@@ -95,13 +95,13 @@ extension Measurement {
 }
 
 extension ConnectionReport {
-  /// The received tracks that were counted.
+  /// The received tracks with packet counts.
   var tracks: [Received] { [audio, video].compactMap { $0 } }
 
-  /// What of both tracks did not come at the first try; nil when nothing was counted.
+  /// The share of packets of both tracks that did not arrive at the first attempt; nil if nothing was counted.
   package var loss: Double? { share { Double($0.lost) + Double($0.recovered) } }
 
-  /// What of both tracks never came; nil when nothing was counted.
+  /// The share of packets of both tracks that never arrived; nil if nothing was counted.
   package var finalLoss: Double? { share { Double($0.lost) } }
 
   private func share(_ count: (Received) -> Double) -> Double? {

@@ -1,39 +1,39 @@
 extension Measurement {
   static let ofVideo: [Measurement] =
     [
-      video("video.frames", .count, "Pictures", better: nil, meaning: "Frames that were decoded.", none: 0) {
+      video("video.frames", .count, "Decoded frames", better: nil, meaning: "Frames that were decoded.", none: 0) {
         .value($0.frames)
       },
       video(
-        "video.fps", .videoRate, "Frames a second", better: .higher, noise: 1,
+        "video.fps", .videoRate, "Frame rate", better: .higher, noise: 1,
         meaning:
-          "Decoded frames, divided by the time from the first one to the peer's end, by the sender's own time stamps: "
-          + "those since the last keyframe that a newcomer is sent all at once make it no higher."
+          "Decoded frames, divided by the time from the first frame to the peer's end. The time follows the sender's timestamps: "
+          + "a burst of older frames, sent to a peer that has just joined, does not raise the rate."
       ) { .value($0.fps) },
       video(
-        "video.fps.min", .videoRate, "Fewest frames a second", better: .higher, noise: 2,
+        "video.fps.min", .videoRate, "Lowest frame rate", better: .higher, noise: 2,
         meaning: "The fewest frames in any window of 1 s."
-      ) { $0.fpsMinimum.map { .value($0) } ?? .missing("frames came for less than a second") },
+      ) { $0.fpsMinimum.map { .value($0) } ?? .missing("video arrived for less than a second") },
       video(
-        "video.bitrate", .bitrate, "Bitrate of the frames", better: nil, noise: 50_000,
-        meaning: "Bits of VP8 a second, packet headers not counted, over the same time as `video.fps`."
+        "video.bitrate", .bitrate, "Video bitrate", better: nil, noise: 50_000,
+        meaning: "VP8 bits per second without packet headers, over the same time as `video.fps`."
       ) { .value($0.bitrate) },
     ]
     + intervals(
       "video.freeze", noun: "freeze", nouns: "freezes",
       meaning:
-        "A freeze is a stretch without a new frame that lasts more than three times the usual distance between frames, "
-        + "and 150 ms more than it. It begins with the last frame before it.",
+        "A freeze is an interval without a new frame that is more than three times as long as the usual frame interval "
+        + "and more than 150 ms longer. It begins with the last frame before it.",
       clause: { FreezeReason(rawValue: $0)?.clause }, missing: noVideo, of: { $0.video?.freezes })
     + intervals(
-      "video.frozen", noun: "stretch of the same frame", nouns: "stretches of the same frame",
+      "video.frozen", noun: "static interval", nouns: "static intervals",
       meaning:
-        "Frames come, but for half a second or more they all show the same: their luma differs by 0.5 of 255 at most in "
-        + "the mean. Black ones are not counted.",
+        "Frames arrive, but for half a second or more they all look the same: their luma differs by at most 0.5 of 255 on "
+        + "average. Black frames are not counted.",
       missing: noVideo, of: { $0.video?.frozen })
     + intervals(
-      "video.black", noun: "black stretch", nouns: "black stretches",
-      meaning: "A frame is black when 99 of 100 of its points have a luma of 32 or less.",
+      "video.black", noun: "black interval", nouns: "black intervals",
+      meaning: "A frame is black if 99 % of its pixels have a luma of 32 or less.",
       missing: noVideo, of: { $0.video?.black })
     + [
       video(
@@ -44,19 +44,19 @@ extension Measurement {
         meaning: "The height of the last frame."
       ) { .value($0.sizes.last?.height ?? 0) },
       video(
-        "video.sizeChanges", .count, "Changes of size", better: nil, noise: 1,
-        meaning: "How often the video sizes changed."
+        "video.sizeChanges", .count, "Size changes", better: nil, noise: 1,
+        meaning: "How often the video size changed."
       ) { .value($0.sizeChanges) },
       video(
         "video.brightness", .count, "Mean luma", better: nil, noise: 10,
         meaning: "The mean luma of all frames: 16 is black, 235 white."
       ) { .value($0.brightness) },
       video(
-        "video.keyframes", .count, "Keyframes", better: nil, noise: 2, meaning: "Keyframes that came."
+        "video.keyframes", .count, "Keyframes", better: nil, noise: 2, meaning: "Keyframes received."
       ) { .value($0.keyframes) },
       video(
-        "video.decodeErrors", .count, "Frames that could not be decoded", better: .lower,
-        meaning: "Frames that libvpx refused, those before the first keyframe not counted."
+        "video.decodeErrors", .count, "Undecodable frames", better: .lower,
+        meaning: "Frames that libvpx could not decode, not counting those before the first keyframe."
       ) { .value($0.decodeErrors) },
     ]
 
@@ -69,40 +69,40 @@ extension Measurement {
         .value($0.packets)
       },
       audio(
-        "audio.bitrate", .bitrate, "Bitrate of the audio", better: nil, noise: 5_000,
-        meaning: "Bits of Opus a second, packet headers not counted."
+        "audio.bitrate", .bitrate, "Audio bitrate", better: nil, noise: 5_000,
+        meaning: "Opus bits per second without packet headers."
       ) { .value($0.bitrate) },
       audio(
         "audio.level", .level, "Audio level", better: nil, noise: 3,
-        meaning: "The root mean square of all that was heard, in dB below full scale; -96 dB at least."
+        meaning: "The root mean square of all decoded audio, in dB relative to full scale; at least -96 dB."
       ) { .value($0.level) },
       audio(
         "audio.peak", .level, "Loudest sample", better: nil, noise: 3,
-        meaning: "The loudest sample, in dB below full scale."
+        meaning: "The loudest sample, in dB relative to full scale."
       ) { .value($0.peak) },
     ]
     + intervals(
       "audio.silence", noun: "silence", nouns: "silences",
-      meaning: "Audio is silent where it is below -60 dB, and where nothing comes. It counts from 100 ms on.",
+      meaning: "Audio is silent below -60 dB and while none arrives. Silences shorter than 100 ms are not counted.",
       missing: noAudio, of: { $0.audio?.silence })
     + intervals(
-      "audio.clipped", noun: "clipped stretch", nouns: "clipped stretches",
-      meaning: "Audio is clipped in a block of 20 ms when one sample in a hundred is at full scale (0.99 or more).",
+      "audio.clipped", noun: "clipped interval", nouns: "clipped intervals",
+      meaning: "A block of 20 ms counts as clipped if at least 1 % of its samples are at full scale (0.99 or more).",
       missing: noAudio, of: { $0.audio?.clipped })
     + intervals(
-      "audio.gap", noun: "hole in the audio", nouns: "holes in the audio",
+      "audio.gap", noun: "audio gap", nouns: "audio gaps",
       meaning:
-        "Audio is missing that had been sent: its packets were lost, or came more than 200 ms after they were due. What the "
-        + "decoder makes up in its place does not fill it.",
+        "In an audio gap, audio that was sent is missing: its packets were lost or arrived more than 200 ms late. "
+        + "Audio that the decoder conceals still counts as missing.",
       clause: { AudioGapReason(rawValue: $0)?.clause }, missing: noAudio, of: { $0.audio?.gaps })
     + [
       audio(
-        "audio.concealed", .time, "Audio made up by the decoder", better: .lower, noise: 0.1,
-        meaning: "Audio that libopus made up, or rebuilt from copies, in place of lost packets."
+        "audio.concealed", .time, "Concealed audio", better: .lower, noise: 0.1,
+        meaning: "Audio that libopus concealed, or rebuilt from in-band FEC, in place of lost packets."
       ) { .value($0.concealed) },
       audio(
-        "audio.decodeErrors", .count, "Audio packets that could not be decoded", better: .lower,
-        meaning: "Packets that libopus refused."
+        "audio.decodeErrors", .count, "Undecodable audio packets", better: .lower,
+        meaning: "Packets that libopus could not decode."
       ) { .value($0.decodeErrors) },
     ]
 

@@ -3,39 +3,39 @@ import Media
 extension Measurement {
   static let ofRoom: [Measurement] = [
     room(
-      "peers", .count, "Peers at once", better: .higher,
-      meaning: "The most peers from which media came at the same time; we ourselves are not counted."
-    ) { .value(Double($0.peersAtOnce), detail: " of \($0.peersSeen) that were seen") },
+      "peers", .count, "Simultaneous peers", better: .higher,
+      meaning: "The highest number of peers that sent media at the same time, not counting us."
+    ) { .value(Double($0.peersAtOnce), detail: " of \($0.peersSeen) seen") },
     room(
-      "peers.seen", .count, "Peers seen", meaning: "Everyone who was seen in the room, whether media came or not."
+      "peers.seen", .count, "Peers seen", meaning: "All peers seen in the room, whether they sent media or not."
     ) { .value($0.peersSeen) },
     room(
       "joined", .time, "Time to join", better: .lower, noise: 0.2,
-      meaning: "From the check's start until the server had let us into the room."
-    ) { $0.joined.map { .value($0) } ?? .missing("the server never let us into the room") },
+      meaning: "Time from the check's start until the server admitted us to the room."
+    ) { $0.joined.map { .value($0) } ?? .missing("the server never admitted us to the room") },
     room(
       "signalling.lost", .time, "Time without the server", better: .lower, noise: 0.2,
       meaning:
-        "How long the room's server was not there after it had let us in, all times together; calls continue without it."
+        "Total time without the room server after it had admitted us. Calls continue without it."
     ) { room in
       guard let losses = room.signallingLost else { return noServer }
       guard let first = losses.first else { return .value(0) }
       return .value(
-        losses.reduce(0) { $0 + $1.duration }, detail: ", first from \(MeasurementUnit.time.text(first.start)) on")
+        losses.reduce(0) { $0 + $1.duration }, detail: ", first at \(MeasurementUnit.time.text(first.start))")
     },
     room(
-      "signalling.lost.count", .count, "Losses of the server", better: .lower,
-      meaning: "How often the room's server was lost after it had let us in."
+      "signalling.lost.count", .count, "Server losses", better: .lower,
+      meaning: "How often the connection to the room server was lost after it had admitted us."
     ) { room in
       room.signallingLost.map { .value($0.count) } ?? noServer
     },
   ]
 
-  private static let noServer = Figure.missing("no server had let us into a room")
+  private static let noServer = Figure.missing("no server admitted us to a room")
 
   static let ofSteps: [Measurement] = [
     step(
-      "answer", "Time to the answer", "From the offer, ours or the peer's, to the answer to it.",
+      "answer", "Time to the answer", "Time from the offer, ours or the peer's, to its answer.",
       missing: "there was no answer"
     ) { steps in
       guard let answer = earliest(steps.answerReceived, steps.answerSent) else { return nil }
@@ -43,34 +43,35 @@ extension Measurement {
     },
     step(
       "candidate", "Time to the first candidate",
-      "From when the peer was seen to its first candidate, in its description or in a message of its own.",
-      missing: "no candidate of the peer came"
+      "Time from seeing the peer in the room to its first candidate, in its description or in a separate message.",
+      missing: "no candidate of the peer arrived"
     ) { since($0, $0.firstRemoteCandidate) },
     step(
-      "connect.ice", "Time to ICE", "From when the peer was seen to the choice of a pair of addresses.",
+      "connect.ice", "Time to ICE", "Time from seeing the peer in the room to the selection of a candidate pair.",
       missing: "ICE did not connect"
     ) { since($0, $0.iceConnected) },
     step(
-      "connect", "Time to connect", "From when the peer was seen to the end of the DTLS handshake.",
+      "connect", "Time to connect", "Time from seeing the peer in the room to the end of the DTLS handshake.",
       missing: "the peer was not connected"
     ) { since($0, $0.dtlsConnected) },
     step(
-      "firstPacket", "Time to the first packet", "From when the peer was seen to its first packet of media.",
-      missing: "no packet of media came"
+      "firstPacket", "Time to the first packet", "Time from seeing the peer in the room to its first media packet.",
+      missing: "no media packet arrived"
     ) { since($0, $0.firstPacket) },
     step(
-      "video.firstFrame", "Time to the first frame", "From when the peer was seen to its first decoded frame.",
+      "video.firstFrame", "Time to the first frame",
+      "Time from seeing the peer in the room to its first decoded frame.",
       missing: "no frame was decoded", kind: .video
     ) { since($0, $0.firstFrame) },
     step(
       "audio.firstSound", "Time to the first audio",
-      "From when the peer was seen to its first decoded audio packet.",
+      "Time from seeing the peer in the room to its first decoded audio packet.",
       missing: "no audio was decoded", kind: .audio
     ) { since($0, $0.firstSound) },
     peer(
-      "absent", .time, "Away before the end", better: .lower, noise: 0.5,
+      "absent", .time, "Absence before the end", better: .lower, noise: 0.5,
       meaning:
-        "How long before the check's end the peer's media ended because it had left or was lost; 0 when it stayed."
+        "How long before the check's end the peer's media ended because it left or was lost; 0 if it stayed."
     ) { peer in
       guard let departure = peer.departure else { return .value(peer.absent) }
       let position = MeasurementUnit.time.text(departure.time)

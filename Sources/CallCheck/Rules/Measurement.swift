@@ -1,28 +1,29 @@
 import Media
 
-/// One thing that a check measures and that a rule can name.
+/// A measurement of a check, which a rule can name.
 public struct Measurement: Sendable {
-  /// Its full name, for example `video.freeze.longest`.
+  /// The full name, for example `video.freeze.longest`.
   public let name: String
-  /// Other names that a rule may use.
+  /// Alternative names that a rule may use.
   public let aliases: [String]
   public let unit: MeasurementUnit
   public let scope: Scope
-  /// What it is, as a figure's heading: "Longest freeze".
+  /// The heading for a value: "Longest freeze".
   public let title: String
-  /// What exactly is measured, and how, in a sentence.
+  /// The definition: what exactly is measured, and how.
   public let meaning: String
-  /// Which way is better; nil where neither is.
+  /// The better direction; nil if neither is better.
   public let better: Better?
-  /// A change up to this much is noise, in the measurement's own unit; a tenth of the figure is, too.
+  /// The largest change that counts as noise, in the measurement's own unit. A change of up to a tenth of the value is
+  /// noise as well.
   let noise: Double
   let source: Source
 
-  /// Whose it is.
+  /// What the measurement describes.
   public enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// Measured of the call as a whole, once.
+    /// The call as a whole: one value.
     case room
-    /// Measured of each peer.
+    /// Each peer: one value per peer.
     case peer
   }
 
@@ -31,13 +32,13 @@ public struct Measurement: Sendable {
     case lower
   }
 
-  /// Where a figure comes from.
+  /// The part of the report that the value is computed from.
   enum Source: Sendable {
     case room(@Sendable (CheckReport.RoomReport) -> Figure)
     case peer(@Sendable (PeerReport) -> Figure)
   }
 
-  /// The figure of a peer; of the room where that is whose it is.
+  /// Returns the value for a peer, or that of the room if the measurement describes the room.
   func figure(of peer: PeerReport, in room: CheckReport.RoomReport) -> Figure {
     switch source {
     case .room(let value): value(room)
@@ -45,18 +46,18 @@ public struct Measurement: Sendable {
     }
   }
 
-  /// The measurement of a name or of another name for it; nil when there is none.
+  /// Returns the measurement with this name or alias; nil if there is none.
   public static func named(_ name: String) -> Measurement? {
     catalogue.first { $0.name == name || $0.aliases.contains(name) }
   }
 
-  /// Every measurement, in the order in which they are explained.
+  /// All measurements, in the order of the documentation.
   public static let catalogue: [Measurement] =
     ofRoom + ofSteps + ofVideo + ofAudio + ofLatency + ofPattern + ofConnection
 }
 
 extension Measurement {
-  /// A measurement of each peer.
+  /// Makes a measurement of each peer.
   static func peer(
     _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better? = nil, noise: Double = 0,
     aliases: [String] = [], meaning: String, value: @escaping @Sendable (PeerReport) -> Figure
@@ -66,7 +67,7 @@ extension Measurement {
       noise: noise, source: .peer(value))
   }
 
-  /// A measurement of the room.
+  /// Makes a measurement of the room.
   static func room(
     _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better? = nil, noise: Double = 0,
     meaning: String, value: @escaping @Sendable (CheckReport.RoomReport) -> Figure
@@ -76,38 +77,39 @@ extension Measurement {
       source: .room(value))
   }
 
-  /// Why there are no figures of a peer's frames.
+  /// Returns why there are no values for a peer's video.
   static func noVideo(_ peer: PeerReport) -> Figure {
     .missing(absence(of: .video, peer) ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
   }
 
-  /// Why there are no figures of a peer's audio.
+  /// Returns why there are no values for a peer's audio.
   static func noAudio(_ peer: PeerReport) -> Figure {
     .missing(absence(of: .audio, peer) ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
   }
 
-  static let noVideoFramesSent = "the peer sent no video; --no-video if that is right"
-  static let noAudioSent = "the peer sent no audio; --no-audio if that is right"
+  static let noVideoFramesSent = "the peer sent no video; use --no-video if none is expected"
+  static let noAudioSent = "the peer sent no audio; use --no-audio if none is expected"
 
-  /// Why there was nothing of a kind from a peer that sent something else, as a clause; nil when nothing came from it at all.
+  /// Returns why a kind of media is missing from a peer that sent other media, as a clause; nil if the peer sent no
+  /// media at all.
   static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
     guard peer.reached == .media else { return nil }
     let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {
-      return isVideo ? "frames came, but not one could be decoded" : "audio came, but none could be decoded"
+      return isVideo ? "frames arrived, but none could be decoded" : "audio arrived, but none could be decoded"
     }
     if let counts = peer.connection[kind], counts.received > 0 {
-      return "packets of \(isVideo ? "video" : "audio") came, but not one whole frame"
+      return "\(isVideo ? "video" : "audio") packets arrived, but no complete frame"
     }
     return isVideo ? noVideoFramesSent : noAudioSent
   }
 
-  static let noPattern = Figure.missing("the test pattern was not found in what the peer sent")
-  static let noCounts = Figure.missing("no packets of it were counted")
+  static let noPattern = Figure.missing("the test pattern was not found in the peer's media")
+  static let noCounts = Figure.missing("no packets were counted")
 }
 
 extension String {
-  /// A sentence as a part of another one: without its full stop, and small at its beginning.
+  /// The sentence as a part of another one: without its full stop and with a lower-case first letter.
   package var asClause: String {
     var clause = self
     if clause.last == "." { clause.removeLast() }
@@ -117,14 +119,14 @@ extension String {
   }
 }
 
-/// What a measurement came to in one call.
+/// The result of a measurement in one call.
 enum Figure: Sendable, Hashable {
-  /// In the measurement's own unit, and what there is to say about it, for example " from 4.1 s on, because the sender sent
-  /// nothing"; empty when there is nothing.
+  /// The value in the measurement's own unit, with a detail for the sentence, for example " at 4.1 s, because the
+  /// sender sent nothing"; the detail may be empty.
   case value(Double, detail: String)
-  /// Why there is none, as a clause: "no frame was decoded".
+  /// There is no value; the reason is a clause: "no frame was decoded".
   case missing(String)
-  /// Why this machine could not tell, as a clause.
+  /// This machine could not measure it; the reason is a clause.
   case inconclusive(String)
 
   static func value(_ value: Double) -> Figure { .value(value, detail: "") }
@@ -133,9 +135,31 @@ enum Figure: Sendable, Hashable {
 
   static func value(_ count: UInt64) -> Figure { .value(Double(count)) }
 
-  /// The number alone; nil where there is none.
+  /// The number alone; nil if there is none.
   var number: Double? {
     if case .value(let value, _) = self { return value }
     return nil
+  }
+}
+
+extension Measurement {
+  /// The measurements that need every frame decoded. An entry covers its own name and all names below it.
+  private static let ofVideoFrames = [
+    "video.frames", "video.fps", "video.freeze", "video.frozen", "video.black", "video.width", "video.height",
+    "video.sizeChanges", "video.brightness", "video.decodeErrors", "latency", "video.latency", "av.skew",
+    "pattern.missing", "pattern.doubled", "pattern.reordered", "pattern.unreadable", "pattern.psnr", "pattern.ssim",
+    "returned",
+    // Some requests were sent in order to continue after skipped frames.
+    "keyframeRequests",
+  ]
+
+  /// Returns why a peer's value must not be judged although it exists: this machine skipped frames, and blaming the
+  /// peer for that would be wrong. Nil if the value is reliable.
+  func absence(of peer: PeerReport) -> String? {
+    guard let leftOut = peer.leftOut else { return nil }
+    let isVideo = Self.ofVideoFrames.contains { name == $0 || name.hasPrefix($0 + ".") }
+    // A first frame that was decoded before any frame was skipped is reliable.
+    let isFirst = name == "video.firstFrame" && (peer.steps.firstFrame.map { leftOut.first < $0 } ?? true)
+    return isVideo || isFirst ? leftOut.clause : nil
   }
 }

@@ -1,9 +1,10 @@
-/// Finds the measurements that somebody may have meant.
+/// Suggests measurements for a misspelt name.
 enum NameSuggestions {
-  /// How many are told.
+  /// The maximum number of suggestions.
   private static let most = 5
 
-  /// The names of the catalogue near `name`, the nearest first: those that differ by few letters, and those that share words.
+  /// Returns the names of the catalogue that are similar to `name`, the most similar first: names that differ by a few
+  /// letters, and names that share words.
   static func of(_ name: String) -> [String] {
     let wanted = words(of: name)
     let written = Array(name.lowercased())
@@ -22,7 +23,7 @@ enum NameSuggestions {
       .prefix(most).map(\.element.name)
   }
 
-  /// The words of a name: `video.firstFrame` has video, first and frame.
+  /// Splits a name into words: `video.firstFrame` has video, first and frame.
   private static func words(of name: String) -> Set<String> {
     var words: Set<String> = []
     var word = ""
@@ -39,9 +40,9 @@ enum NameSuggestions {
   }
 }
 
-/// How much one word is like another, to say what somebody may have meant.
+/// The similarity of two words, for suggestions.
 package enum EditDistance {
-  /// How many letters must be changed, added or skipped to make one text of the other (Levenshtein).
+  /// Returns how many letters must be changed, added or removed to turn one text into the other (Levenshtein).
   package static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var row = Array(0...other.count)
     for (index, character) in one.enumerated() {

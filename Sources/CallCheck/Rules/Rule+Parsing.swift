@@ -1,11 +1,11 @@
 import Media
 
 extension Rule {
-  /// Why a text is no rule.
+  /// The reason why a text is not a rule.
   public enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no `>=`, `<=`, `==`, `!=`, `>` or `<` in it.
+    /// The text contains none of `>=`, `<=`, `==`, `!=`, `>` and `<`.
     case noComparison(String)
-    /// There is no name before it, or nothing behind it.
+    /// The name before the comparison or the limit after it is missing.
     case incomplete(String)
     case unknownName(String, near: [String])
     case noNumber(String, of: String)
@@ -19,28 +19,28 @@ extension Rule {
     public var description: String {
       switch self {
       case .noComparison(let text):
-        "\"\(text)\" is no rule: it needs >=, <=, ==, !=, > or <, as in video.fps >= 24."
+        "\"\(text)\" is not a rule: it needs >=, <=, ==, !=, > or <, as in video.fps >= 24."
       case .incomplete(let text):
-        "\"\(text)\" is no rule: it needs a name, a comparison and a limit, as in video.fps >= 24."
+        "\"\(text)\" is not a rule: it needs a name, a comparison and a limit, as in video.fps >= 24."
       case .unknownName(let name, let near):
         near.isEmpty
           ? "There is no measurement \"\(name)\"."
-          : "There is no measurement \"\(name)\"; near it \(near.count == 1 ? "is" : "are") \(near.joined(separator: ", "))."
+          : "There is no measurement \"\(name)\"; the closest \(near.count == 1 ? "is" : "are") \(near.joined(separator: ", "))."
       case .noNumber(let text, let name):
-        "\"\(text)\" is no number to compare \(name) with."
+        "\"\(text)\" is not a number to compare \(name) with."
       case .unitNeeded(let text, let example, let name):
         "\(name) needs a unit: write \(example) instead of \(text)."
       case .unknownUnit(let unit, let example, let name):
-        "\"\(unit)\" is no unit of \(name): write it like \(example)."
+        "\"\(unit)\" is not a unit of \(name): write it like \(example)."
       case .noShare(let text, let name):
-        "\(name) is a share between 0 and 1, which \(text) is not: write it like 2% or 0.02."
+        "\(name) is a share between 0 and 1, but \(text) is not: write it like 2% or 0.02."
       case .aboveFullScale(let text, let name):
-        "\(name) counts from full scale, 0 dB, downwards, so it is never \(text): write it like -30dB."
+        "\(name) is measured downwards from full scale, 0 dB, so it is never \(text): write it like -30dB."
       }
     }
   }
 
-  /// Reads a rule: a name, a comparison and a limit with its unit.
+  /// Parses a rule: a name, a comparison and a limit with its unit.
   public init(_ text: String) throws(ParseError) {
     let text = text.trimmed
     guard let position = Self.comparison(in: text) else { throw .noComparison(text) }
@@ -90,7 +90,7 @@ extension Rule {
 }
 
 extension String {
-  /// Without spaces and tabs at both ends.
+  /// The text without spaces and tabs at both ends.
   var trimmed: String {
     func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
     return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())

@@ -1,15 +1,15 @@
-/// Something that must be true of a call, for example `video.fps >= 24`.
+/// A condition that a call must meet, for example `video.fps >= 24`.
 public struct Rule: Sendable, CustomStringConvertible {
   public let measurement: Measurement
   public let comparison: Comparison
-  /// In the measurement's own unit.
+  /// The limit in the measurement's own unit.
   public let limit: Double
-  /// The rule as it was written.
+  /// The rule as written.
   public let text: String
 
   public var description: String { text }
 
-  /// How a figure and the limit are compared.
+  /// The comparison of a value with the limit.
   public enum Comparison: String, Sendable, Hashable, CaseIterable {
     case atLeast = ">="
     case atMost = "<="
@@ -18,7 +18,7 @@ public struct Rule: Sendable, CustomStringConvertible {
     case above = ">"
     case below = "<"
 
-    /// Whether a figure is as it must be. Figures that differ by less than a report tells are equal.
+    /// Whether the value meets the limit. Values that differ by less than a report's precision are equal.
     func holds(_ value: Double, _ limit: Double) -> Bool {
       let isEqual = abs(value - limit) < 0.000_05
       return switch self {
@@ -31,13 +31,13 @@ public struct Rule: Sendable, CustomStringConvertible {
       }
     }
 
-    /// What the rule requests, for a sentence: "at least".
+    /// The comparison in words, for a sentence: "at least".
     var words: String {
       switch self {
       case .atLeast: "at least"
       case .atMost: "at most"
       case .equal: "exactly"
-      case .unequal: "anything but"
+      case .unequal: "a value other than"
       case .above: "more than"
       case .below: "less than"
       }

@@ -1,20 +1,20 @@
 import Media
 
-/// A file of rules. It is a small part of YAML, which every reader of YAML reads in the same way:
+/// A file of rules in a small subset of YAML, which every YAML parser reads in the same way:
 ///
 /// ```yaml
 /// # what our release gate wants
 /// expect:
 ///   - video.fps >= 24
-///   - "audio.silence <= 1s"   # quotes may be skipped
+///   - "audio.silence <= 1s"   # quotes may be left out
 /// ```
 ///
-/// That is one list of texts, either under `expect:` or by itself; `default` among them brings the program's own rules in.
-/// Anything else is refused with its line.
+/// The file is one list of texts, either under `expect:` or at the top level; the entry `default` adds the default
+/// rules. Anything else is refused with its line number.
 public enum RulesFile {
-  /// Why a file was refused.
+  /// The reason why a file was refused.
   public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line, from 1; nil when the file as a whole is meant.
+    /// The line number, starting at 1; nil if the error concerns the whole file.
     public let line: Int?
     public let reason: String
 
@@ -23,22 +23,22 @@ public enum RulesFile {
     }
   }
 
-  /// The longest file that is read, in characters.
+  /// The maximum size of a file in bytes.
   public static let longest = 100_000
 
   private static let maximumRunOutsideASCII = 1_000
 
-  /// Reads every rule of a file, in order.
+  /// Parses every rule of a file, in order.
   public static func rules(of text: String) throws(ParseError) -> RuleList {
     if text.utf8.count > longest { throw ParseError(line: nil, reason: "The rules have more than \(longest) bytes.") }
     if text.utf8.hasRunOutsideASCII(over: maximumRunOutsideASCII) {
       throw ParseError(
-        line: nil, reason: "More than \(maximumRunOutsideASCII) bytes of the rules in a row are not ASCII.")
+        line: nil, reason: "The rules have more than \(maximumRunOutsideASCII) bytes in a row that are not ASCII.")
     }
     var rules = RuleList()
     var hasHeading = false
     var indentation: Int?
-    // In Swift the line end of Windows is one character.
+    // In Swift, the Windows line end is one character.
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (index, line) in lines.enumerated() {
       let number = index + 1
@@ -48,17 +48,17 @@ public enum RulesFile {
       let spaces = line.prefix { $0 == " " }.count
       let content = withoutComment(String(line.dropFirst(spaces)))
       if content.isEmpty || (content == "---" && spaces == 0 && rules.isEmpty && !hasHeading) { continue }
-      if content.hasPrefix("\t") { throw refused("a tab cannot indent; use spaces.") }
+      if content.hasPrefix("\t") { throw refused("indent with spaces, not with a tab.") }
       if content == "expect:" && spaces == 0 {
-        if hasHeading || !rules.isEmpty { throw refused("expect: can stand only once, before all rules.") }
+        if hasHeading || !rules.isEmpty { throw refused("expect: may appear only once, before all rules.") }
         hasHeading = true
         continue
       }
       guard content.hasPrefix("- ") || content == "-" else {
-        throw refused("only a list under expect: is understood, each rule on its own line behind \"- \".")
+        throw refused("only a list under expect: is allowed, with each rule on its own line after \"- \".")
       }
       if spaces > 0 && !hasHeading || indentation.map({ $0 != spaces }) == true {
-        throw refused("this rule is not indented like those before it.")
+        throw refused("this rule is not indented like the rules before it.")
       }
       indentation = spaces
       do {
@@ -69,11 +69,11 @@ public enum RulesFile {
         throw refused("\(error)")
       }
     }
-    if rules.isEmpty { throw ParseError(line: nil, reason: "The file has no rule in it.") }
+    if rules.isEmpty { throw ParseError(line: nil, reason: "The file contains no rule.") }
     return rules
   }
 
-  /// What stands before a comment: a # at the beginning or behind a space, outside quotes.
+  /// Returns the text before a comment: a # at the beginning or after a space, outside quotes.
   private static func withoutComment(_ text: String) -> String {
     var quote: Character?
     var before: Character = " "
@@ -94,14 +94,14 @@ public enum RulesFile {
     return String(trimmed)
   }
 
-  /// The text of a list's entry.
+  /// Returns the text of a list entry.
   private static func scalar(_ text: String, refused: (String) -> ParseError) throws(ParseError) -> String {
-    guard let first = text.first else { throw refused("there is no rule behind the dash.") }
+    guard let first = text.first else { throw refused("there is no rule after the dash.") }
     if first == "\"" || first == "'" {
       let inside = text.dropFirst().dropLast()
       guard text.count >= 2, text.last == first else { throw refused("the quote \(first) is not closed.") }
       if inside.contains(first) || inside.contains("\\") {
-        throw refused("quotes and backslashes within quotes are not understood; a rule needs none.")
+        throw refused("quotes and backslashes within quotes are not supported; a rule needs none.")
       }
       return String(inside)
     }

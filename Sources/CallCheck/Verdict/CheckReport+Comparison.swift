@@ -1,8 +1,8 @@
 extension CheckReport {
-  /// Holds this report against an earlier one. Peers are taken in the order in which they came, since their ids are new in every
-  /// call.
+  /// Compares this report with an earlier one. Peers are matched by the order in which they joined, since their ids
+  /// differ in every call.
   ///
-  /// A change counts where it is more than the noise of its measurement and more than a tenth of what it was.
+  /// A change counts if it exceeds both the noise of its measurement and a tenth of the earlier value.
   public func compared(with baseline: CheckReport) -> CheckComparison {
     var comparison = CheckComparison(
       baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], mended: [],
@@ -34,17 +34,17 @@ extension CheckReport {
     if count != earlier {
       let compared = min(count, earlier)
       remarks.append(
-        "The baseline has \(earlier) peers, this report \(count); "
+        "The baseline has \(earlier) peers, this report has \(count); "
           + "the first \(compared) of both were compared.")
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
     where report.peers.contains(where: { $0.leftOut != nil }) {
-      remarks.append("\(name) not all frames were decoded, so what they showed is not compared.")
+      remarks.append("\(name), not all frames were decoded, so their content is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
       remarks.append(
         "The baseline lasted \(MeasurementUnit.time.text(baseline.duration)), this check "
-          + "\(MeasurementUnit.time.text(duration)): sums and counts are not alike.")
+          + "\(MeasurementUnit.time.text(duration)): totals and counts are not comparable.")
     }
     return remarks
   }
@@ -70,7 +70,7 @@ extension CheckReport {
 }
 
 extension CheckComparison {
-  /// The share of a figure that a change must be more than.
+  /// The share of the earlier value that a change must exceed.
   private static let tolerance = 0.1
 
   fileprivate mutating func note(_ measurement: Measurement, peer: String?, before: Figure, now: Figure) {
@@ -86,17 +86,17 @@ extension CheckComparison {
   }
 
   fileprivate mutating func summarize() {
-    func figures(_ count: Int) -> String { count == 1 ? "1 figure" : "\(count) figures" }
+    func figures(_ count: Int) -> String { count == 1 ? "1 measurement" : "\(count) measurements" }
     var clauses: [String] = []
     if !newFailures.isEmpty {
-      clauses.append(newFailures.count == 1 ? "1 rule fails that held" : "\(newFailures.count) rules fail that held")
+      clauses.append(newFailures.count == 1 ? "1 rule newly fails" : "\(newFailures.count) rules newly fail")
     }
     if !mended.isEmpty { clauses.append(mended.count == 1 ? "1 rule holds again" : "\(mended.count) rules hold again") }
     if !worse.isEmpty { clauses.append("\(figures(worse.count)) got worse") }
     if !better.isEmpty { clauses.append("\(figures(better.count)) got better") }
     summary =
       clauses.isEmpty
-      ? "Nothing has changed by more than noise."
-      : "Against the baseline " + clauses.joined(separator: ", ") + "."
+      ? "No change exceeds the noise."
+      : "Compared with the baseline, " + clauses.joined(separator: ", ") + "."
   }
 }

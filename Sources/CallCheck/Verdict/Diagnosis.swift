@@ -1,16 +1,16 @@
-/// Says how far a call came, and what stood in the way.
+/// Explains how far a call progressed and what stopped it.
 enum Diagnosis {
-  /// What was noted of a peer until now.
+  /// The observations about a peer so far.
   struct Notes: Sendable {
     var steps = CallSteps()
     var departure: PeerReport.Departure?
-    /// Whether frames came that could not be decoded.
+    /// Whether frames arrived that could not be decoded.
     var hasUndecodable = false
-    /// Whether frames came before a keyframe.
+    /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
   }
 
-  /// How far the call with a peer came.
+  /// Returns how far the call with a peer progressed.
   static func progress(_ steps: CallSteps) -> CallProgress {
     if steps.firstFrame != nil || steps.firstSound != nil { return .media }
     if steps.firstPacket != nil { return .packets }
@@ -22,33 +22,33 @@ enum Diagnosis {
     return steps.seen != nil ? .seen : .nothing
   }
 
-  /// The same as a sentence.
+  /// Returns the progress and the obstacle as a sentence.
   static func sentence(_ notes: Notes) -> String {
     let steps = notes.steps
     let progress = progress(steps)
     var clauses: [String] = []
     switch progress {
-    case .nothing: return "Nothing came from the peer."
+    case .nothing: return "Nothing was received from the peer."
     case .seen: clauses.append("The peer was seen in the room, but neither side sent an offer")
-    case .offered where steps.offerSent != nil: clauses.append("Our offer was sent, but no answer came")
-    case .offered: clauses.append("The peer's offer came, but it was not answered")
+    case .offered where steps.offerSent != nil: clauses.append("Our offer was sent, but no answer arrived")
+    case .offered: clauses.append("The peer's offer arrived, but it was not answered")
     case .answered:
       clauses.append("\(answer(steps)), no ICE check answered")
       clauses.append(candidates(steps))
     case .checked:
-      clauses.append("\(answer(steps)) and ICE checks answered, but no pair of addresses was chosen")
+      clauses.append("\(answer(steps)) and ICE checks answered, but no candidate pair was selected")
       clauses.append(candidates(steps))
-    case .iceConnected: clauses.append("ICE connected, but the DTLS handshake was not finished")
-    case .dtlsConnected: clauses.append("ICE and DTLS connected, but not one packet of media came")
+    case .iceConnected: clauses.append("ICE connected, but the DTLS handshake did not finish")
+    case .dtlsConnected: clauses.append("ICE and DTLS connected, but no media packet arrived")
     case .packets:
       clauses.append(
         notes.hasUndecodable
-          ? "Packets of media came, but nothing in them could be decoded"
+          ? "Media packets arrived, but nothing in them could be decoded"
           : notes.waitsForKeyframe
-            ? "Packets of media came, but no keyframe" : "Packets of media came, but not one whole frame")
-    case .media: return "Media came."
+            ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame")
+    case .media: return "Media arrived."
     }
-    // What the program itself said of the end tells more than that there was one.
+    // The program's own sentence about the end says more than the bare fact.
     if let departure = notes.departure { clauses.append(departure.sentence.asClause) }
     return clauses.filter { !$0.isEmpty }.joined(separator: "; ") + "."
   }
@@ -59,12 +59,12 @@ enum Diagnosis {
 
   private static func candidates(_ steps: CallSteps) -> String {
     let remote = steps.remoteCandidates
-    if remote.isEmpty { return "no candidate of the peer came" }
+    if remote.isEmpty { return "no candidate of the peer arrived" }
     let kinds = Set(remote.keys)
     let names = CandidateKind.mdns.rawValue
     let tcp = CandidateKind.tcp.rawValue
     if kinds == [names] {
-      return "the peer offered only mDNS names (.local), which nobody but its own network can resolve"
+      return "the peer offered only mDNS names (.local), which only its own network can resolve"
     }
     if kinds == [tcp] { return "the peer offered only TCP candidates, which are not used" }
     if kinds == [names, tcp] { return "the peer offered only mDNS names (.local) and TCP candidates" }
@@ -75,12 +75,12 @@ enum Diagnosis {
     return "the peer's candidates were \(list.joined(separator: ", "))\(ours)"
   }
 
-  /// What is to be said of the call as a whole; nil when media came from somebody.
+  /// Returns the diagnosis of the whole call; nil if media arrived from any peer.
   static func ofCall(joined: Bool, failure: String?, peers: [Notes]) -> String? {
     if let furthest = peers.max(by: { progress($0.steps) < progress($1.steps) }) {
       return progress(furthest.steps) == .media ? nil : sentence(furthest)
     }
-    if joined { return "The room was joined, but nobody else came." }
+    if joined { return "The room was joined, but no peer was seen." }
     return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."
   }
 }

@@ -1,18 +1,18 @@
-/// Holds rules against what was measured.
+/// Applies rules to the measurements.
 struct RuleJudgement {
   let room: CheckReport.RoomReport
   let peers: [PeerReport]
-  /// Why nothing was measured of anybody, as a sentence; nil when something was.
+  /// Why no peer was measured, as a sentence; nil if any was.
   let diagnosis: String?
 
-  /// What a rule comes to: of the room once, of each peer once.
+  /// Returns the results of a rule: one for the room, or one for each peer.
   func results(of rule: Rule) -> [RuleResult] {
     switch rule.measurement.source {
     case .room(let value):
       return [result(of: rule, peer: nil, value(room))]
     case .peer:
       if peers.isEmpty {
-        let reason = diagnosis?.asClause ?? "nobody was there"
+        let reason = diagnosis?.asClause ?? "no peer was there"
         return [result(of: rule, peer: nil, .missing(reason))]
       }
       return peers.map { result(of: rule, peer: $0.id, rule.measurement.figure(of: $0, in: room)) }
@@ -28,10 +28,10 @@ struct RuleJudgement {
     case .value(let value, let detail):
       result.value = roundedForReport(value)
       result.outcome = rule.comparison.holds(value, rule.limit) ? .held : .failed
-      // A figure that looks like the limit must not seem to contradict the verdict.
+      // A value that is shown like the limit must not seem to contradict the verdict.
       let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(rule.limit))
       result.figure = text
-      result.sentence = "\(measurement.title): \(text)\(detail); \(rule.comparison.words) \(limit) is wanted."
+      result.sentence = "\(measurement.title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
       if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
     case .missing(let reason):
       result.sentence = "\(measurement.title) could not be measured: \(reason)."
@@ -42,17 +42,17 @@ struct RuleJudgement {
     return result
   }
 
-  /// What to look at; of who was not there nothing where we were not there ourselves.
+  /// Returns what to check after a failure; nil for a rule about the room if we did not join it ourselves.
   private func advice(for measurement: Measurement) -> String? {
     if case .room = measurement.source, room.joined == nil { return nil }
     return Advice.of(measurement.name)
   }
 
-  /// All results as one verdict, with its sentence.
+  /// Returns the verdict for all results, with its sentence.
   ///
   /// - Parameters:
-  ///   - failure: why the check did not come to its end, as a sentence; nil when it did.
-  ///   - diagnosis: why there was no call, as a sentence; nil when there was one. Where rules request no more it is no failure.
+  ///   - failure: why the check did not finish, as a sentence; nil if it finished.
+  ///   - diagnosis: why there was no call, as a sentence; nil if there was one. It is not a failure if all rules hold.
   static func verdict(
     of results: [RuleResult], rules: Int, peers: Int, failure: String?, diagnosis: String?
   ) -> (CheckReport.Verdict, String) {
@@ -86,7 +86,7 @@ struct RuleJudgement {
     return (.failed, sentence + ".")
   }
 
-  /// What was not sent, where that is why none of the rules could be measured.
+  /// Returns the kind of media that was not sent, if that is why none of the rules could be measured.
   private static func commonAbsence(of results: [RuleResult], _ peers: Int) -> String? {
     for (clause, what) in [(Measurement.noVideoFramesSent, "video"), (Measurement.noAudioSent, "audio")]
     where results.allSatisfy({ $0.sentence.hasSuffix(clause + ".") }) {
@@ -96,24 +96,24 @@ struct RuleJudgement {
   }
 }
 
-/// What to look at when a rule fails, by measurement.
+/// What to check when a rule fails, by measurement.
 enum Advice {
-  /// One sentence; nil where the figure speaks for itself.
+  /// Returns one sentence; nil if the value speaks for itself.
   static func of(_ measurement: String) -> String? {
     sentences.first { measurement == $0.name || measurement.hasPrefix($0.name + ".") }?.sentence
   }
 
   private static let sentences: [(name: String, sentence: String)] = [
     ("video.black", "The camera may be covered, switched off or taken by another program."),
-    ("video.frozen", "Frames come, so the connection is fine; what the app takes them from stops."),
-    ("video.fps.min", "Look at the freezes and at the sender's processor."),
-    ("video.fps", "The sender may be slow, or its line may take no more: see the bitrate and the loss."),
-    ("video.decodeErrors", "The sender's stream is damaged, or frames were sent that build on missing ones."),
+    ("video.frozen", "Frames arrive, so the connection works; the app's video source has stopped."),
+    ("video.fps.min", "Check the freezes and the sender's CPU load."),
+    ("video.fps", "The sender may be slow, or its network may not carry more: see the bitrate and the loss."),
+    ("video.decodeErrors", "The sender's stream is damaged, or it sent frames that depend on missing ones."),
     ("audio.silence", "The microphone may be muted, or the app sends an empty track."),
     ("audio.clipped", "The sender's gain is too high."),
     ("audio.gap", "See the loss and the jitter of the audio."),
-    ("absent", "See why it left; an app that crashed or was closed leaves like that."),
-    ("returned", "Whatever the app takes away from what we send, or cannot keep up with, is missing here."),
-    ("peers", "Others may not have come within the time that was waited."),
+    ("absent", "Find out why it left: an app that crashed or was closed leaves in the same way."),
+    ("returned", "Frames that the app drops, or cannot process in time, are missing here."),
+    ("peers", "Other peers may not have joined within the waiting time."),
   ]
 }

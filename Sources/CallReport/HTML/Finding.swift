@@ -1,16 +1,16 @@
 import CallCheck
 
-/// Where in the call a rule was broken, and what else happened there.
+/// When in the call a rule failed, and what else happened at that time.
 struct Finding {
-  /// The stretches in which it was, in order; empty when it is not a matter of one time.
+  /// The intervals in which the rule failed, in order; empty if the failure is not tied to a time.
   var positions: [Interval]
-  /// What else was to be seen at the worst of them, a clause each.
+  /// What else happened during the longest interval, one clause each.
   var meanwhile: [String]
 
-  /// The longest.
+  /// The longest interval.
   var worst: Interval? { positions.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
 
-  /// Places that are shown at most.
+  /// The maximum number of intervals shown.
   static let limit = 60
 
   init(of result: RuleResult, peer: PeerReport, impairment: [CheckReport.ImpairmentNote]) {
@@ -18,12 +18,12 @@ struct Finding {
     meanwhile = []
     guard let worst else { return }
     let window = (start: worst.start, end: worst.start + worst.duration)
-    // What happened in most of the call explains no moment of it.
+    // An interval that covers most of the call is not explained by single events.
     if worst.duration < peer.timeline.length / 2 { meanwhile = Self.meanwhile(result, peer, worst) }
     for note in impairment.prefix(TimelineBands.limit) where note.text != "none" {
       guard note.start < window.end, (note.end ?? .infinity) > window.start else { continue }
       let direction = note.direction.map { ReportText.line($0, limit: 20) + ": " } ?? ""
-      meanwhile.append("this check impaired the line on purpose (\(direction)\(ReportText.line(note.text)))")
+      meanwhile.append("this check impaired the network on purpose (\(direction)\(ReportText.line(note.text)))")
       break
     }
   }
@@ -60,7 +60,7 @@ struct Finding {
     func during(_ values: [Double?], before: Double = 0, after: Double = 0) -> (low: Double, high: Double)? {
       LaneSeries(step: timeline.step, values: values).range(from: window.start - before, to: window.end + after)
     }
-    // Packets are counted a little before and after what their loss does to video and audio.
+    // Packets are counted slightly before and after their loss affects video and audio.
     if !result.measurement.contains("loss"), let loss = during(timeline.loss, before: 1, after: 1) {
       let isBlamed = worst.reason.map { ["lost", "recoveredLate", "waitingForKeyframe"].contains($0) } ?? false
       if loss.high >= 0.01 {
@@ -72,8 +72,8 @@ struct Finding {
     if let bitrate = during(timeline.videoBitrate),
       let median = LaneSeries(step: timeline.step, values: timeline.videoBitrate).median, bitrate.low < median / 2
     {
-      let least = bitrate.low > 0 ? "video fell to \(ReportFigure.bitrate(bitrate.low))" : "no video came"
-      facts.append("\(least) (else \(ReportFigure.bitrate(median)))")
+      let least = bitrate.low > 0 ? "video fell to \(ReportFigure.bitrate(bitrate.low))" : "no video arrived"
+      facts.append("\(least) (median \(ReportFigure.bitrate(median)))")
     }
     let asked = LaneSeries(step: timeline.step, values: timeline.keyframeRequests)
       .sum(from: window.start, to: window.end + 0.5)
@@ -81,9 +81,9 @@ struct Finding {
       facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) requested")
     }
     let others: [(String, String, IntervalSummary?)] = [
-      ("video.freeze", "the frame froze", peer.video?.freezes),
-      ("video.black", "the frame was black", peer.video?.black),
-      ("video.frozen", "every frame showed the same", peer.video?.frozen),
+      ("video.freeze", "the video froze", peer.video?.freezes),
+      ("video.black", "the video was black", peer.video?.black),
+      ("video.frozen", "the video was static", peer.video?.frozen),
       ("audio.silence", "the audio was silent", peer.audio?.silence),
       ("audio.gap", "audio was missing", peer.audio?.gaps),
     ]

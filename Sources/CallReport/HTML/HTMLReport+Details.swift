@@ -1,22 +1,22 @@
 import CallCheck
 
 extension HTMLReport {
-  /// Everything else that was counted, for those who look for a cause.
+  /// Writes all other measurements, for readers who look for a cause.
   func details(_ peer: PeerReport, into page: inout Markup) {
     page.element("details", ["class": "all"]) { page in
-      page.element("summary", text: "All figures of the line, the media and the pattern")
+      page.element("summary", text: "All measurements of the connection, the media and the pattern")
       line(peer.connection, into: &page)
       Self.facts(media(peer), into: &page)
       if let pattern = peer.pattern {
-        page.element("h4", text: "The test pattern in what came")
+        page.element("h4", text: "Test pattern in the received media")
         Self.facts(self.pattern(pattern), into: &page)
       }
       if let skew = peer.skew {
-        page.element("h4", text: "Audio against frames")
+        page.element("h4", text: "Audio/video skew")
         Self.facts(self.skew(skew), into: &page)
       }
       if let returned = peer.returned {
-        page.element("h4", text: "What came back of what we sent")
+        page.element("h4", text: "Frames returned by the peer")
         Self.facts(self.returned(returned), into: &page)
       }
     }
@@ -34,12 +34,14 @@ extension HTMLReport {
     let rows: [Row] = [
       with(received("Packets") { ReportFigure.count($0.received) }, sent: { ReportFigure.count($0.packets) }),
       with(received("Bytes") { ReportFigure.count($0.bytes) }, sent: { ReportFigure.count($0.bytes) }),
-      with(received("Lost at the first try") { ReportFigure.share($0.loss) }, sent: { ReportFigure.share($0.loss) }),
+      with(
+        received("Lost before retransmission") { ReportFigure.share($0.loss) }, sent: { ReportFigure.share($0.loss) }),
       with(
         received("Recovered") { ReportFigure.count($0.recovered) }, sent: nil),
       with(
-        received("Lost for good") { "\(ReportFigure.count($0.lost)), \(ReportFigure.share($0.finalLoss))" }, sent: nil),
-      received("Came twice") { ReportFigure.count($0.duplicated) },
+        received("Lost after retransmission") { "\(ReportFigure.count($0.lost)), \(ReportFigure.share($0.finalLoss))" },
+        sent: nil),
+      received("Duplicates") { ReportFigure.count($0.duplicated) },
       received("Frames dropped") { ReportFigure.count($0.framesDropped) },
       received("Jitter") { $0.jitter.map(Self.spread) ?? "" },
       with(
@@ -47,15 +49,17 @@ extension HTMLReport {
         sent: { ReportFigure.count($0.keyframeRequests) }),
       with(("Bitrate", ["", "", ""]), sent: { $0.bitrate.map(ReportFigure.bitrate) ?? "" }),
       with(
-        ("What the line was said to take", ["", "", ""]),
+        ("Target bitrate", ["", "", ""]),
         sent: { $0.targetBitrate.map { ReportFigure.bitrate(Double($0)) } ?? "" }),
     ]
-    page.element("h4", text: "The line, both ways")
+    page.element("h4", text: "Connection, both directions")
     page.element("div", ["class": "scroll"]) { page in
       page.element("table", ["class": "both-ways"]) { page in
         page.element("thead") { page in
           page.element("tr") { page in
-            for name in ["", "Frames in", "Audio in", "Sent"] { page.element("th", ["scope": "col"], text: name) }
+            for name in ["", "Video received", "Audio received", "Sent"] {
+              page.element("th", ["scope": "col"], text: name)
+            }
           }
         }
         page.element("tbody") { page in
@@ -71,11 +75,11 @@ extension HTMLReport {
     var facts: [(String, String)] = []
     if let local = connection.localAddress { facts.append(("Our address", local)) }
     if let remote = connection.remoteAddress { facts.append(("Peer\u{2019}s address", remote)) }
-    if let profile = connection.protectionProfile { facts.append(("Protection", profile)) }
-    if let trip = connection.roundTripTime { facts.append(("Round trip", Self.spread(trip))) }
+    if let profile = connection.protectionProfile { facts.append(("SRTP profile", profile)) }
+    if let trip = connection.roundTripTime { facts.append(("Round-trip time", Self.spread(trip))) }
     if let impairment = connection.impairment, !impairment.isEmpty {
-      facts.append(("Impaired on sending", Self.counts(impairment.send)))
-      facts.append(("Impaired on receiving", Self.counts(impairment.receive)))
+      facts.append(("Impaired when sending", Self.counts(impairment.send)))
+      facts.append(("Impaired when receiving", Self.counts(impairment.receive)))
     }
     Self.facts(facts, into: &page)
   }
@@ -86,8 +90,8 @@ extension HTMLReport {
       facts.append(("Frames decoded", ReportFigure.count(UInt64(max(0, video.frames)))))
       facts.append(("Keyframes", "\(video.keyframes)"))
       facts.append(
-        ("Not decodable", "\(video.decodeErrors), and \(video.framesBeforeKeyframe) before the first keyframe"))
-      if let least = video.fpsMinimum { facts.append(("Fewest in a second", ReportFigure.digits(least))) }
+        ("Video decode errors", "\(video.decodeErrors), and \(video.framesBeforeKeyframe) before the first keyframe"))
+      if let least = video.fpsMinimum { facts.append(("Lowest frame rate", ReportFigure.digits(least))) }
       let sizes = video.sizes.prefix(8).map { "\($0.width)\u{D7}\($0.height) from \(ReportFigure.time($0.time))" }
       facts.append(("Sizes", sizes.joined(separator: "; ") + (video.sizes.count > 8 ? "; \u{2026}" : "")))
       facts.append(("Mean luma", ReportFigure.fixed(video.brightness, 0)))
@@ -96,23 +100,23 @@ extension HTMLReport {
       facts.append(("Audio packets decoded", ReportFigure.count(UInt64(max(0, audio.packets)))))
       facts.append(("Channels", "\(audio.channels)"))
       facts.append(("Loudest sample", "\(ReportFigure.fixed(audio.peak, 1)) dB"))
-      facts.append(("Made up by the decoder", ReportFigure.seconds(audio.concealed)))
-      facts.append(("Audio not decodable", "\(audio.decodeErrors)"))
+      facts.append(("Concealed audio", ReportFigure.seconds(audio.concealed)))
+      facts.append(("Audio decode errors", "\(audio.decodeErrors)"))
     }
     return facts
   }
 
   private func pattern(_ pattern: PatternReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = [
-      ("Stream", "\(pattern.streamID)"),
-      ("Read", "\(pattern.picturesRead), \(pattern.picturesUnreadable) unreadable"),
-      ("Painted", "\(pattern.numbersPainted), \(pattern.missing) of them never seen"),
-      ("Doubled", "\(pattern.doubled)"), ("Out of order", "\(pattern.reordered)"),
-      ("Marks of the audio", "\(pattern.marksFound) of \(pattern.marksExpected)"),
+      ("Stream id", "\(pattern.streamID)"),
+      ("Frames read", "\(pattern.picturesRead), \(pattern.picturesUnreadable) unreadable"),
+      ("Frames painted", "\(pattern.numbersPainted), \(pattern.missing) of them never seen"),
+      ("Duplicates", "\(pattern.doubled)"), ("Out of order", "\(pattern.reordered)"),
+      ("Audio marks", "\(pattern.marksFound) of \(pattern.marksExpected)"),
     ]
-    if pattern.restarts > 0 { facts.append(("Started again", "\(pattern.restarts) times")) }
-    if let delay = pattern.videoDelay { facts.append(("Delay of frames", Self.spread(delay))) }
-    if let delay = pattern.audioDelay { facts.append(("Delay of audio", Self.spread(delay))) }
+    if pattern.restarts > 0 { facts.append(("Restarted", "\(pattern.restarts) times")) }
+    if let delay = pattern.videoDelay { facts.append(("Video delay", Self.spread(delay))) }
+    if let delay = pattern.audioDelay { facts.append(("Audio delay", Self.spread(delay))) }
     if let quality = pattern.quality {
       let (mean, worst) = (ReportFigure.fixed(quality.psnr, 1), ReportFigure.fixed(quality.psnrWorst, 1))
       facts.append(("PSNR", "\(mean) dB, worst \(worst) dB"))
@@ -124,11 +128,11 @@ extension HTMLReport {
 
   private func skew(_ skew: SkewReport) -> [(name: String, value: String)] {
     var facts = [
-      ("Told by", skew.source == .pattern ? "the test pattern" : "the sender\u{2019}s reports, an estimate"),
-      ("As it arrives", Self.spread(skew.total)),
+      ("Measured by", skew.source == .pattern ? "the test pattern" : "sender reports, an estimate"),
+      ("On arrival", Self.spread(skew.total)),
     ]
     for (name, value) in [
-      ("Of the sender", skew.sender), ("Of the network", skew.network), ("Of the receiver", skew.receiver),
+      ("From the sender", skew.sender), ("From the network", skew.network), ("From the receiver", skew.receiver),
     ] {
       if let value { facts.append((name, ReportFigure.seconds(value))) }
     }
@@ -137,16 +141,17 @@ extension HTMLReport {
 
   private func returned(_ returned: ReturnReport) -> [(name: String, value: String)] {
     var facts = [
-      ("Sent", "\(returned.sent)"), ("Came back", "\(returned.returned), \(ReportFigure.share(returned.ratio))"),
-      ("Missing", "\(returned.missing)"), ("Doubled", "\(returned.doubled)"), ("Out of order", "\(returned.reordered)"),
+      ("Sent", "\(returned.sent)"), ("Returned", "\(returned.returned), \(ReportFigure.share(returned.ratio))"),
+      ("Missing", "\(returned.missing)"), ("Duplicates", "\(returned.doubled)"),
+      ("Out of order", "\(returned.reordered)"),
     ]
-    if let trip = returned.roundTrip { facts.append(("There and back", Self.spread(trip))) }
+    if let trip = returned.roundTrip { facts.append(("Return time", Self.spread(trip))) }
     return facts
   }
 
   private static func spread(_ spread: Spread) -> String {
     let figures = [spread.p50, spread.p95, spread.worst].map(ReportFigure.seconds)
-    return "\(figures[0]), 95 of 100 to \(figures[1]), worst \(figures[2])"
+    return "median \(figures[0]), 95th percentile \(figures[1]), worst \(figures[2])"
   }
 
   private static func counts(_ counts: [String: UInt64]) -> String {

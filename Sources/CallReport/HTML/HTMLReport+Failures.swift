@@ -1,10 +1,10 @@
 import CallCheck
 
 extension HTMLReport {
-  /// Broken rules that are told at the top at most; the others are in the tables below.
+  /// The maximum number of failed rules at the top of the page; the others are in the tables below.
   private static let maximumFailures = 12
 
-  /// What failed, by how much, when, and what else happened at that time.
+  /// Writes what failed, by how much, when, and what else happened at that time.
   func failures(of parties: [ReportParty], into page: inout Markup) {
     let failed = parties.flatMap { party in party.results.filter { $0.outcome == .failed }.map { (party, $0) } }
     let without = { (outcome: RuleResult.Outcome) in
@@ -46,7 +46,8 @@ extension HTMLReport {
     }
   }
 
-  /// When it was: a strip of the whole call with the places marked, and what else happened at the worst of them.
+  /// Writes when the rule failed: a strip of the whole call with marked intervals, and what else happened during the
+  /// longest of them.
   private func moment(_ finding: Finding, _ worst: Interval, into page: inout Markup) {
     let axis = axis
     page.element("div", ["class": "moment"]) { page in
@@ -73,14 +74,14 @@ extension HTMLReport {
       page.element("p", ["class": "meanwhile"]) { page in
         page.element("span", ["class": "when"], text: when + more)
         if !finding.meanwhile.isEmpty {
-          page.write(". At that time: \(finding.meanwhile.joined(separator: "; ")).")
+          page.write(". At the same time: \(finding.meanwhile.joined(separator: "; ")).")
         }
       }
     }
   }
 
-  /// How far the figure is from what was requested, as a bar and in words. Nothing is drawn for figures and
-  /// limits that have no length: 0, and below it, as of a level.
+  /// Writes how far the value is from the limit, as a bar and in words. Values and limits of 0 or less, such as audio
+  /// levels, have no length and are not drawn.
   private func contentDetector(_ result: RuleResult, into page: inout Markup) {
     guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
     let ratio = value / result.limit
@@ -111,7 +112,7 @@ extension HTMLReport {
     }
   }
 
-  /// A share in percent, with as many decimals as it takes for it not to be 0.
+  /// Returns a share in percent, with enough decimals that it is not shown as 0.
   private static func percent(_ share: Double) -> String {
     let positions = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
     return "\(ReportFigure.short(share * 100, positions)) %"
@@ -122,7 +123,7 @@ extension HTMLReport {
   ) {
     let what =
       outcome == .inconclusive
-      ? "could not be judged, because this machine could not keep up" : "could not be measured, and so failed"
+      ? "could not be judged, because this machine could not keep up" : "could not be measured and therefore failed"
     page.newLine()
     page.element("article", ["class": "failure unmeasured"]) { page in
       page.element("div", ["class": "headline"]) { page in
@@ -134,7 +135,7 @@ extension HTMLReport {
         for result in results.prefix(20) {
           page.element("li") { page in
             page.element("code", text: ReportText.line(result.rule))
-            // Why there was no call at all has been said above.
+            // The diagnosis above has already explained why there was no call.
             if report.diagnosis == nil { page.write(" " + ReportText.line(result.sentence, limit: 600)) }
           }
         }
@@ -142,7 +143,7 @@ extension HTMLReport {
     }
   }
 
-  /// The axis' times as text, at the places where they are.
+  /// Writes the axis labels at their positions.
   func ticks(baseline: String, into page: inout Markup) {
     let ticks = axis.ticks
     for (index, tick) in ticks.enumerated() {

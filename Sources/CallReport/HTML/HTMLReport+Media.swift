@@ -3,10 +3,10 @@ import CallCheck
 import FoundationEssentials
 
 extension HTMLReport {
-  /// Frames of a peer that are shown at most: each takes some 80 kB of the page.
+  /// The maximum number of frames shown of a peer: each takes about 80 kB of the page.
   private var maximumVideoFrames: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
 
-  /// A few decoded frames.
+  /// Writes a few decoded frames.
   func videoFrames(_ peer: PeerReport, into page: inout Markup) {
     let every = max(1, (peer.thumbnails.count + maximumVideoFrames - 1) / maximumVideoFrames)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
@@ -17,7 +17,7 @@ extension HTMLReport {
       return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
     }
     if shown.isEmpty { return }
-    page.element("h3", text: "Frames that came")
+    page.element("h3", text: "Received frames")
     page.newLine()
     page.element("div", ["class": "strip-of-pictures"]) { page in
       for (thumbnail, image) in shown {
@@ -36,7 +36,7 @@ extension HTMLReport {
     }
   }
 
-  /// The recordings, to be played in place as far as they are small enough.
+  /// Writes the recordings, as players if they are small enough to embed.
   func recordings(_ peer: PeerReport, into page: inout Markup) {
     if peer.recordings.isEmpty { return }
     page.element("h3", text: "Recordings")
@@ -63,7 +63,7 @@ extension HTMLReport {
     var note = ""
     switch recordings[name] {
     case .file(let path): link = path
-    case .bytes(let bytes): note = ", \(ReportFigure.bytes(bytes.count)): too large to be part of this page"
+    case .bytes(let bytes): note = ", \(ReportFigure.bytes(bytes.count)): too large to embed in this page"
     case nil: break
     }
     page.element("figcaption") { page in
@@ -72,7 +72,7 @@ extension HTMLReport {
     }
   }
 
-  /// The files that are put into the page: as they come, as long as there is room.
+  /// The files that are embedded in the page: in order, as long as there is room.
   private var embedded: Set<String> {
     var left = Self.maximumEmbeddedInAll
     var chosen: Set<String> = []
@@ -93,8 +93,8 @@ extension HTMLReport {
     return nil
   }
 
-  /// A path as a relative reference (RFC 3986, 4.2): everything but unreserved characters and the slash is written by its
-  /// number, so that a name can be no scheme, no query and no other host.
+  /// Returns a path as a relative reference (RFC 3986, 4.2). Everything but unreserved characters and the slash is
+  /// percent-encoded, so that a name cannot be a scheme, a query or another host.
   static func link(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF")
     var text = ""
@@ -113,10 +113,13 @@ extension HTMLReport {
   }
 }
 
-/// A small frame as PNG, by libpng.
+/// Encodes a small frame as PNG with libpng.
 enum PNGImage {
+  /// Returns the PNG file.
+  ///
   /// - Parameter rgb: red, green and blue of each pixel, row by row.
-  /// - Returns: nil when there are not as many bytes as the size says, the size is not one of a thumbnail, or libpng refuses.
+  /// - Returns: nil if the number of bytes does not match the size, the size is not that of a thumbnail, or libpng
+  ///   fails.
   static func bytes(width: Int, height: Int, rgb: [UInt8]) -> [UInt8]? {
     guard (1...4096).contains(width), (1...4096).contains(height), rgb.count == 3 * width * height else { return nil }
     var image = png_image()
@@ -124,7 +127,7 @@ enum PNGImage {
     image.width = png_uint_32(width)
     image.height = png_uint_32(height)
     image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
-    // Twice the pixels hold every frame, also one of noise, and what stands around it.
+    // Twice the size of the pixels holds any frame, even noise, and the file's headers.
     var size = png_alloc_size_t(2 * rgb.count + 4096)
     var isWritten = false
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

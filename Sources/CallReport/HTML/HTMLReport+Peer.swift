@@ -1,7 +1,7 @@
 import CallCheck
 
 extension HTMLReport {
-  /// All about one peer.
+  /// Writes the section of one peer.
   func peer(_ party: ReportParty, into page: inout Markup) {
     let anchor = Self.anchor(party)
     page.newLine()
@@ -19,7 +19,7 @@ extension HTMLReport {
         Self.facts(glance(peer), into: &page)
       }
       guard let peer = party.peer else { return rules(of: party, into: &page) }
-      // Of a call that did not be established the step at which it stopped comes first.
+      // For a call that was not established, the step at which it stopped comes first.
       if peer.reached < .media { setUp(peer, into: &page) }
       rules(of: party, into: &page)
       if peer.reached >= .media { setUp(peer, into: &page) }
@@ -31,31 +31,31 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// The figures that one requests first.
+  /// Returns the most important measurements.
   private func glance(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
     if let video = peer.video {
       let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
-      facts.append(("Pictures", "\(size)\(ReportFigure.digits(video.fps)) fps"))
-      facts.append(("Video", ReportFigure.bitrate(video.bitrate)))
+      facts.append(("Video", "\(size)\(ReportFigure.digits(video.fps)) fps"))
+      facts.append(("Video bitrate", ReportFigure.bitrate(video.bitrate)))
     } else {
-      facts.append(("Pictures", "none"))
+      facts.append(("Video", "none"))
     }
-    if let leftOut = peer.leftOut { facts.append(("Not looked at", "\(leftOut.videoFrames) frames")) }
+    if let leftOut = peer.leftOut { facts.append(("Not decoded", "\(leftOut.videoFrames) frames")) }
     if let audio = peer.audio {
-      facts.append(("Sound", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
+      facts.append(("Audio", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
     } else {
-      facts.append(("Sound", "none"))
+      facts.append(("Audio", "none"))
     }
-    // The same figure as a rule about it tells.
+    // The same value as in the result of a rule about it.
     if let loss = peer.connection.loss { facts.append(("Loss", MeasurementUnit.share.text(loss))) }
-    if let trip = peer.connection.roundTripTime { facts.append(("Round trip", ReportFigure.seconds(trip.p50))) }
+    if let trip = peer.connection.roundTripTime { facts.append(("Round-trip time", ReportFigure.seconds(trip.p50))) }
     if let skew = peer.skew { facts.append(("Skew", "\(ReportFigure.seconds(skew.total.p50)) median")) }
     if let delay = peer.pattern?.videoDelay { facts.append(("Delay", "\(ReportFigure.seconds(delay.p50)) median")) }
     return facts
   }
 
-  /// The call's set-up as a waterfall.
+  /// Writes the setup of the call as a waterfall.
   private func setUp(_ peer: PeerReport, into page: inout Markup) {
     let steps = SetUpSteps(peer, joined: report.roomReport.joined, expected: report.expected)
     guard let last = steps.taken.last?.time, report.subject == .call else { return }
@@ -96,7 +96,7 @@ extension HTMLReport {
             page.element("th", ["scope": "row"], text: step.name)
             page.element(
               "td", ["colspan": "3"],
-              text: index == 0 ? "\u{2717} never, though it was waited for \(waited)" : "\u{2013}")
+              text: index == 0 ? "\u{2717} never, although the check waited \(waited)" : "\u{2013}")
           }
         }
       }
@@ -113,5 +113,53 @@ extension HTMLReport {
     page.element(
       "p", ["class": "soft"],
       text: "Candidates: ours \(text(steps.localCandidates)); the peer\u{2019}s \(text(steps.remoteCandidates)).")
+  }
+}
+
+/// The steps that established a call, in the order in which they happened.
+struct SetUpSteps {
+  struct Step {
+    var name: String
+    /// The time of the step, in seconds since the check's start; nil if it never happened.
+    var time: Double?
+    /// Seconds since the previous step.
+    var took: Double?
+  }
+
+  var taken: [Step]
+  /// The steps that should have followed; empty if media arrived.
+  var missing: [Step]
+
+  init(_ peer: PeerReport, joined: Double?, expected: CheckExpectation) {
+    let steps = peer.steps
+    let all: [(String, Double?)] = [
+      ("Signalling joined", joined), ("Peer seen", steps.seen),
+      ("Offer sent", steps.offerSent), ("Offer received", steps.offerReceived),
+      ("Answer sent", steps.answerSent), ("Answer received", steps.answerReceived),
+      ("Our first candidate", steps.firstLocalCandidate), ("Peer\u{2019}s first candidate", steps.firstRemoteCandidate),
+      ("ICE checks started", steps.checksBegun), ("First check answered", steps.firstCheckAnswered),
+      ("ICE connected", steps.iceConnected), ("DTLS connected", steps.dtlsConnected),
+      ("First packet", steps.firstPacket), ("First frame", steps.firstFrame), ("First audio", steps.firstSound),
+    ]
+    let times = all.enumerated().compactMap { index, step in step.1.map { (index: index, time: max(0, $0)) } }
+      .filter(\.time.isFinite).sorted { ($0.time, $0.index) < ($1.time, $1.index) }
+    var before = 0.0
+    taken = []
+    for (index, time) in times {
+      taken.append(Step(name: all[index].0, time: time, took: time - before))
+      before = time
+    }
+
+    var missing: [String] = []
+    if steps.offerSent == nil && steps.offerReceived == nil { missing.append("Offer") }
+    if steps.answerSent == nil && steps.answerReceived == nil { missing.append("Answer") }
+    if steps.firstRemoteCandidate == nil { missing.append("Peer\u{2019}s first candidate") }
+    if steps.firstCheckAnswered == nil && steps.iceConnected == nil { missing.append("First check answered") }
+    if steps.iceConnected == nil { missing.append("ICE connected") }
+    if steps.dtlsConnected == nil { missing.append("DTLS connected") }
+    if steps.firstPacket == nil { missing.append("First packet") }
+    if expected.video && steps.firstFrame == nil { missing.append("First frame") }
+    if expected.audio && steps.firstSound == nil { missing.append("First audio") }
+    self.missing = taken.isEmpty ? [] : missing.map { Step(name: $0) }
   }
 }

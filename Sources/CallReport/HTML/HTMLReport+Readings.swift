@@ -1,30 +1,30 @@
 import CallCheck
 
 extension HTMLReport {
-  /// Values of a series that can be read at most, and rows of the table.
+  /// The maximum number of readable values of a series, and of rows of the table.
   private static let (mostReadings, mostRows) = (300, 20)
 
-  /// The length of time for which a lane gives one value to be read, in seconds.
+  /// Returns the duration that one readable value of a lane covers, in seconds.
   func bucketStep(_ lane: TimelineLane) -> Double {
     guard let series = lane.series.first else { return 1 }
     return series.step * Double(series.bucketLength(limit: Self.mostReadings))
   }
 
-  /// The values of a lane for the script to show: of each series one for each bucket, with spaces between them, and `|` between
-  /// series; `-` is none.
+  /// Returns the values of a lane for the script: one for each bucket of each series, separated by spaces, with `|`
+  /// between series; `-` means no value.
   func readings(_ lane: TimelineLane) -> String {
     lane.series.map { series in
       series.held.buckets(limit: Self.mostReadings).map { Self.text($0, lane.unit) ?? "-" }.joined(separator: " ")
     }.joined(separator: "|")
   }
 
-  /// The same as the drawings in numbers.
+  /// Writes the values of the charts as a table.
   func table(_ lanes: [TimelineLane], _ timeline: CheckTimeline, into page: inout Markup) {
     let columns = lanes.flatMap { lane in lane.series.map { (lane, $0, $0.buckets(limit: Self.mostRows)) } }
     guard let rows = columns.map(\.2.count).max(), let first = columns.first?.1 else { return }
     let length = first.step * Double(first.bucketLength(limit: Self.mostRows))
     page.element("details", ["class": "numbers"]) { page in
-      page.element("summary", text: "The same in numbers")
+      page.element("summary", text: "Values as a table")
       page.element("div", ["class": "scroll"]) { page in
         page.element("table") { page in
           page.element("thead") { page in
@@ -55,7 +55,7 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// "24.0", or "3.0\u{2026}25.0" where it changed.
+  /// Returns "24.0", or "3.0\u{2026}25.0" if the value changed.
   private static func text(_ range: (low: Double, high: Double)?, _ unit: LaneUnit) -> String? {
     guard let range else { return nil }
     let (low, high) = (unit.number(range.low), unit.number(range.high))

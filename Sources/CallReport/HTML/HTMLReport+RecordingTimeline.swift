@@ -1,10 +1,10 @@
 import CallCheck
 
 extension HTMLReport {
-  /// Freezes that are tinted through all lanes at most: the longest.
+  /// The maximum number of freezes that are shaded across all lanes: the longest ones.
   private static let maximumShades = 24
 
-  /// The call over time: every row has the same axis, and so has every peer.
+  /// Writes the call over time: all rows and all peers have the same axis.
   func timeline(_ peer: PeerReport, of party: ReportParty, into page: inout Markup) {
     let lanes = peer.timeline.lanes(results: party.results + (report.results.filter { $0.peer == nil }))
     let bands = report.impairmentBands + peer.bands
@@ -16,7 +16,7 @@ extension HTMLReport {
       [
         "class": "lanes", "tabindex": "0", "role": "group", "data-duration": ReportFigure.short(axis.duration, 3),
         "aria-label":
-          "Timelines of \(party.name), all on one axis; with the arrow keys values can be read, and they are in a table below.",
+          "Timelines of \(party.name) on one axis. Use the arrow keys to read values; a table below lists them.",
       ]
     ) { page in
       row("axis", "", into: &page) { page in
@@ -43,12 +43,12 @@ extension HTMLReport {
     if let video = peer.video {
       if video.freezes.count == 0 { absent.append("freeze") }
       if video.black.count == 0 { absent.append("black frame") }
-      if video.frozen.count == 0 { absent.append("stretch of the same frame") }
+      if video.frozen.count == 0 { absent.append("static interval") }
     }
     if let audio = peer.audio {
       if audio.silence.count == 0 { absent.append("silence") }
       if audio.clipped.count == 0 { absent.append("clipped audio") }
-      if audio.gaps.count == 0 { absent.append("hole in the audio") }
+      if audio.gaps.count == 0 { absent.append("audio gap") }
     }
     return absent
   }
@@ -137,12 +137,70 @@ extension HTMLReport {
     }
   }
 
-  /// What stands beside a lane while nobody points at it.
+  /// Returns the text beside a lane while the pointer is elsewhere.
   private func rest(_ lane: TimelineLane, _ series: LaneSeries) -> String? {
     if lane.shape == .ticks {
       return lane.series.map { "\(ReportFigure.fixed($0.values.reduce(0) { $0 + ($1 ?? 0) }, 0)) \($0.name)" }
         .joined(separator: ", ")
     }
     return series.median.map { "median \(lane.unit.text($0))" }
+  }
+}
+
+extension HTMLReport {
+  func grid(_ lane: TimelineLane, _ height: Double, _ shades: [Interval], into page: inout Markup) {
+    for shade in shades {
+      let (start, end) = (axis.fraction(shade.start), axis.fraction(shade.start + shade.duration))
+      page.empty(
+        "rect",
+        ["class": "shade", "x": TimeAxis.percent(start), "width": TimeAxis.percent(end - start), "height": "100%"])
+    }
+    for tick in axis.ticks {
+      let position = axis.percent(tick)
+      page.empty("line", ["class": "grid", "x1": position, "x2": position, "y1": "0", "y2": "100%"])
+    }
+    for value in lane.low < 0 && lane.high > 0 ? [lane.low, 0] : [lane.low] {
+      let position = ReportFigure.short(y(value, lane, height), 1)
+      page.empty("line", ["class": "floor", "x1": "0", "x2": "100%", "y1": position, "y2": position])
+    }
+    for limit in lane.limits.flatMap({ lane.low < 0 && $0 > 0 ? [$0, -$0] : [$0] })
+    where limit >= lane.low && limit <= lane.high {
+      let position = ReportFigure.short(y(limit, lane, height), 1)
+      page.element("line", ["class": "limit", "x1": "0", "x2": "100%", "y1": position, "y2": position]) {
+        $0.element("title", text: "The limit of a rule: \(lane.unit.text(limit))")
+      }
+    }
+  }
+
+  func curve(
+    _ series: LaneSeries, _ index: Int, _ lane: TimelineLane, _ height: Double, into page: inout Markup
+  ) {
+    func x(_ time: Double) -> String { ReportFigure.short(axis.fraction(time) * 1000, 1) }
+    if lane.shape == .ticks {
+      let top = index == 0 ? "2" : ReportFigure.short(height / 2 + 1)
+      let marks = series.pieces.joined().filter { $0.value > 0 }.map {
+        "M\(x($0.time)) \(top)v\(ReportFigure.short(height / 2 - 3))"
+      }
+      if !marks.isEmpty { page.empty("path", ["class": "tick series-\(index)", "d": marks.joined()]) }
+      return
+    }
+    let floor = ReportFigure.short(height - 1)
+    var line = ""
+    var area = ""
+    for piece in series.pieces {
+      guard let first = piece.first, let last = piece.last else { continue }
+      let points = piece.map { "\(x($0.time)) \(ReportFigure.short(y($0.value, lane, height), 1))" }.joined(
+        separator: "L")
+      // A line of zero length with round ends is a dot.
+      line += "M\(points)" + (piece.count == 1 ? "h0" : "")
+      area += "M\(x(first.time)) \(floor)L\(points)L\(x(last.time)) \(floor)z"
+    }
+    if lane.shape == .area { page.empty("path", ["class": "area", "d": area]) }
+    page.empty("path", ["class": "line series-\(index)", "d": line])
+  }
+
+  /// Returns the vertical position of a value, measured from the top, with room for the line's own width.
+  private func y(_ value: Double, _ lane: TimelineLane, _ height: Double) -> Double {
+    1 + (1 - lane.height(value)) * (height - 2)
   }
 }

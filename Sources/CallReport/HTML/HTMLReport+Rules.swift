@@ -1,10 +1,10 @@
 import CallCheck
 
 extension HTMLReport {
-  /// Peers whose outcomes are shown side by side at most; of more the tables below tell.
+  /// The maximum number of peers in the matrix; the tables below list the others.
   private static let maximumColumns = 12
 
-  /// All rules against all peers, when there are several.
+  /// Writes the outcomes of all rules for all peers, if there are several.
   func matrix(of parties: [ReportParty], into page: inout Markup) {
     let peers = parties.filter { $0.index != nil && !$0.results.isEmpty }.prefix(Self.maximumColumns)
     guard peers.count > 1 else { return }
@@ -14,7 +14,7 @@ extension HTMLReport {
       for result in party.results where seen.insert(result.rule).inserted { rules.append(result.rule) }
     }
     page.element("section", ["aria-labelledby": "matrix"]) { page in
-      page.element("h2", ["id": "matrix"], text: "Every rule, every peer")
+      page.element("h2", ["id": "matrix"], text: "All rules by peer")
       page.element("div", ["class": "scroll"]) { page in
         page.element("table", ["class": "matrix"]) { page in
           page.element("thead") { page in
@@ -50,13 +50,13 @@ extension HTMLReport {
     }
   }
 
-  /// What was found for each rule of one party.
+  /// Writes the results of the room or of one peer.
   func rules(of party: ReportParty, into page: inout Markup) {
     if party.results.isEmpty { return }
     page.element("table", ["class": "rules"]) { page in
       page.element("thead") { page in
         page.element("tr") { page in
-          for name in ["Outcome", "Rule", "Measured", "What was found"] {
+          for name in ["Outcome", "Rule", "Measured", "Explanation"] {
             page.element("th", ["scope": "col"], text: name)
           }
         }
@@ -79,7 +79,7 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// The rules that are about nobody alone.
+  /// Writes the rules about the room as a whole.
   func room(_ party: ReportParty, into page: inout Markup) {
     if party.results.isEmpty { return }
     page.element("section", ["id": "room", "aria-labelledby": "room-title"]) { page in
@@ -89,14 +89,14 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// What changed since an earlier check.
+  /// Writes the changes since an earlier check.
   func comparison(into page: inout Markup) {
     guard let comparison = report.comparison else { return }
     page.element("section", ["class": "comparison", "aria-labelledby": "comparison"]) { page in
       let since = comparison.baselineStart.map { " of \(Self.wallClock($0))" } ?? ""
-      page.element("h2", ["id": "comparison"], text: "Against the earlier check\(since)")
+      page.element("h2", ["id": "comparison"], text: "Compared with the earlier check\(since)")
       page.element("p", text: ReportText.line(comparison.summary, limit: 600))
-      changes("Fails now, held then", "worse", comparison.newFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
+      changes("New failures", "worse", comparison.newFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
       changes("Got worse", "worse", comparison.worse.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
       changes("Got better", "better", comparison.better.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
       changes("Holds again", "better", comparison.mended.map { ($0.peer, $0.rule, nil) }, into: &page)
@@ -109,7 +109,7 @@ extension HTMLReport {
 
   private typealias Row = (peer: String?, name: String, sentence: String?)
 
-  /// Changes of a kind that are seen at once; the others can be opened.
+  /// The maximum number of changes of one kind that are shown at once; the others can be expanded.
   private static let maximumChanges = 10
 
   private func changes(_ title: String, _ look: String, _ rows: [Row], into page: inout Markup) {

@@ -1,7 +1,7 @@
 import CallCheck
 
 extension HTMLReport {
-  /// The top of the page.
+  /// Writes the top of the page.
   func verdict(into page: inout Markup) {
     page.element("header", ["class": "verdict \(report.verdict.rawValue)"]) { page in
       page.element("p", ["class": "kicker"]) { page in
@@ -14,7 +14,7 @@ extension HTMLReport {
         page.write(verdictWord)
       }
       page.newLine()
-      let nothing = report.subject == .call ? "The call never was established." : "There was nothing to judge."
+      let nothing = report.subject == .call ? "The call was never established." : "There was nothing to judge."
       page.element(
         "p", ["class": "summary"],
         text: report.summary == report.diagnosis ? nothing : ReportText.line(report.summary, limit: 600))
@@ -34,19 +34,19 @@ extension HTMLReport {
   private func facts(into page: inout Markup) {
     let room = report.roomReport
     var facts: [(String, String)] = []
-    if let start = report.start { facts.append(("Began", Self.wallClock(start))) }
-    facts.append(("Judged", ReportFigure.seconds(report.duration)))
+    if let start = report.start { facts.append(("Started", Self.wallClock(start))) }
+    facts.append(("Duration", ReportFigure.seconds(report.duration)))
     if report.subject == .call {
       facts.append(("Media from", report.mediaFrom.map(ReportFigure.time) ?? "never"))
       facts.append(("Peers", "\(room.peersAtOnce) at once, \(report.expected.peers) expected"))
     }
-    if let act = report.act { facts.append(("Misbehaved", act.text)) }
+    if let act = report.act { facts.append(("Injected fault", act.text)) }
     let held = report.results.count { $0.holds }
     facts.append(("Rules held", "\(held) of \(report.results.count)"))
     Self.facts(facts, into: &page)
   }
 
-  /// Names and values side by side.
+  /// Writes names and values side by side.
   static func facts(_ facts: [(name: String, value: String)], into page: inout Markup) {
     page.element("dl", ["class": "facts"]) { page in
       for fact in facts {
@@ -59,14 +59,14 @@ extension HTMLReport {
     page.newLine()
   }
 
-  /// "2026-11-21 19:20:00 UTC".
+  /// Returns a time like "2026-11-21 19:20:00 UTC".
   static func wallClock(_ start: String) -> String {
     let text = ReportText.line(start, limit: 40)
     guard text.count >= 19, text.hasSuffix("Z"), text.contains("T") else { return text }
     return text.prefix(19).replacing("T", with: " ") + " UTC"
   }
 
-  /// The mark of an outcome as a drawing; what it means is said in words beside it or by its title.
+  /// Writes the mark of an outcome as a drawing; the words beside it or its title give the meaning.
   static func badge(_ outcome: RuleResult.Outcome, into page: inout Markup) {
     let shape =
       switch outcome {

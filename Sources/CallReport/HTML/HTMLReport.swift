@@ -1,28 +1,33 @@
+import COpenSSL
 public import CallCheck
+import FoundationEssentials
 
-/// A report as one HTML file that needs nothing else: no network, no file beside it, and no script but for what moves.
+/// A report as one self-contained HTML file: it needs no network and no other file, and its script only adds
+/// interaction.
 ///
-/// The reader is somebody whose test went red: the first screen says what failed, by how much, when in the call, and what else
-/// happened at that time. It is XHTML as well, and the same report gives the same bytes.
+/// The reader is somebody whose test failed: the first screen says what failed, by how much, when in the call, and what
+/// else happened at that time. The page is also valid XHTML, and the same report gives the same bytes.
 public struct HTMLReport: Sendable {
   let report: CheckReport
   let recordings: [String: Recording]
 
-  /// What is known of a media file of a peer.
+  /// A media file of a peer.
   public enum Recording: Sendable {
-    /// Its bytes: it is put into the page, as long as ``maximumEmbedded`` allows it.
+    /// The file's bytes: they are embedded in the page if ``maximumEmbedded`` allows it.
     case bytes([UInt8])
-    /// Where it lies, relative to the page: the page links to it.
+    /// The file's path relative to the page: the page links to it.
     case file(String)
   }
 
-  /// The largest media file that is put into the page, in bytes; for a larger one there is a link.
+  /// The maximum size of an embedded media file, in bytes; the page links to larger ones.
   public static let maximumEmbedded = 12 << 20
-  /// The same for all files together.
+  /// The maximum size of all embedded files together.
   public static let maximumEmbeddedInAll = 48 << 20
 
-  /// - Parameter recordings: the media files of ``PeerReport/recordings`` by the names that they have there; for one that is
-  ///   missing here the page links to that name.
+  /// Creates the page of a report.
+  ///
+  /// - Parameter recordings: the media files of ``PeerReport/recordings``, by the names used there; the page links to
+  ///   the name of a missing one.
   public init(_ report: CheckReport, recordings: [String: Recording] = [:]) {
     self.report = report
     self.recordings = recordings
@@ -30,7 +35,7 @@ public struct HTMLReport: Sendable {
 
   var axis: TimeAxis { TimeAxis(duration: report.duration) }
 
-  /// The page.
+  /// The page as text.
   public var text: String {
     var page = Markup()
     page.write(trusted: "<!DOCTYPE html>\n")
@@ -41,7 +46,7 @@ public struct HTMLReport: Sendable {
         page.newLine()
         page.element("main") { body(into: &$0) }
         footer(into: &page)
-        // As XML a script is text, in which `<` and `&` are signs of their own.
+        // In XML, a script is text in which `<` and `&` are markup.
         page.element("script") { $0.write(trusted: HTMLPage.script) }
       }
     }
@@ -72,7 +77,7 @@ public struct HTMLReport: Sendable {
     }
   }
 
-  /// The room, or what else was judged, in two words.
+  /// The subject of the check in two words: a room or a recording.
   var position: String {
     let room = ReportText.line(report.room, limit: 60)
     return report.subject == .call ? "room \(room)" : "recording \(room)"
@@ -86,6 +91,30 @@ public struct HTMLReport: Sendable {
     }
   }
 
-  /// The name by which parts of the page are found.
+  /// Returns the HTML id of the section of the room or of a peer.
   static func anchor(_ party: ReportParty) -> String { party.index.map { "peer-\($0)" } ?? "room" }
+}
+
+/// The parts common to all pages: style, script and security policy.
+enum HTMLPage {
+  static let style = "\n" + String(decoding: PackageResources.report_css, as: UTF8.self)
+
+  static let script =
+    "/*<![CDATA[*/\n" + String(decoding: PackageResources.report_js, as: UTF8.self) + "/*]]>*/"
+
+  /// The content security policy: the page loads nothing, sends nothing, and runs no style or script but these two,
+  /// even if text from the network were interpreted as markup.
+  static let policy =
+    "default-src 'none'; img-src data:; media-src data:; style-src '\(hash(style))'; script-src '\(hash(script))'; "
+    + "base-uri 'none'; form-action 'none'"
+
+  /// Returns a hash source for the policy (CSP 3, 2.3.1), with OpenSSL's SHA-256.
+  static func hash(_ text: String) -> String {
+    let text = Array(text.utf8)
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var count: UInt32 = 0
+    // Without a digest, the browser blocks style and script: that is safe and immediately visible.
+    guard EVP_Digest(text, text.count, &digest, &count, EVP_sha256(), nil) == 1 else { return "none" }
+    return "sha256-" + Data(digest.prefix(Int(count))).base64EncodedString()
+  }
 }

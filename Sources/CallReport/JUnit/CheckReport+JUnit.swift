@@ -1,12 +1,12 @@
 public import CallCheck
 
 extension CheckReport {
-  /// The report as JUnit XML, as Jenkins, GitLab, Azure and the reporters of GitHub's actions take it.
+  /// The report as JUnit XML, as accepted by Jenkins, GitLab, Azure and the reporters of GitHub Actions.
   ///
-  /// There is a suite for the room and one for each peer, with a case for each rule. A rule that failed, and one that could not
-  /// be measured, is a failure; a call that never was established is an error of a case of its own. Names stay the same from call to
-  /// call, so that a rule's history can be followed: the room and ids are properties, and who was expected and never came has the
-  /// cases that it would have had.
+  /// There is a suite for the room and one for each peer, with a case for each rule. A rule that failed or could not be
+  /// measured is a failure; a call that was never established is an error in a case of its own. Names stay the same
+  /// from call to call, so that a rule's history can be followed: the room and ids are properties, and an expected peer
+  /// that never joined has the cases that it would have had.
   public var junit: String {
     let suites = (judgedParties + absentParties).map(suite).filter { !$0.cases.isEmpty }
     var markup = Markup()
@@ -28,7 +28,7 @@ extension CheckReport {
 
   private var seconds: String { duration.isFinite ? ReportFigure.fixed(max(0, duration), 3) : "0.000" }
 
-  /// The start without its fraction and zone, as the schema of Jenkins wants it; nil when it is not a time.
+  /// The start without fraction and time zone, as the schema of Jenkins requires; nil if it is not a time.
   private var timestamp: String? {
     guard let start = start?.prefix(19), start.utf8.count == 19 else { return nil }
     let fits = zip(start.utf8, "0000-00-00T00:00:00".utf8).allSatisfy { byte, shape in
@@ -38,7 +38,7 @@ extension CheckReport {
   }
 
   private func suite(_ party: ReportParty) -> JUnitSuite {
-    // A dot parts packages from classes.
+    // A dot separates packages from classes.
     var suite = JUnitSuite(name: party.name, className: "\(subject.rawValue).\(party.name)")
     suite.properties.append(("room", ReportText.line(self.room)))
     if let id = party.id { suite.properties.append(("peer", id)) }
@@ -73,10 +73,11 @@ extension CheckReport {
   }
 
   private static func neverCame(_ name: String) -> String {
-    "\(name.prefix(1).uppercased() + name.dropFirst()) never came."
+    "\(name.prefix(1).uppercased() + name.dropFirst()) never joined."
   }
 
-  /// The room and the peers that came, each with what was found of it. What is about peers is not the room's where none came.
+  /// The room and the peers that joined, each with its results. If no peer joined, results about peers do not belong to
+  /// the room.
   private var judgedParties: [ReportParty] {
     guard peers.isEmpty else { return parties }
     return parties.map { party in
@@ -90,7 +91,7 @@ extension CheckReport {
     Measurement.named(result.measurement)?.scope == .peer
   }
 
-  /// Those who were expected and never came: nothing could be measured of them.
+  /// The expected peers that never joined: nothing could be measured for them.
   private var absentParties: [ReportParty] {
     guard verdict == .failed, peers.count < expected.peers else { return [] }
     let missing = results.filter { $0.peer == nil && Self.isOfPeers($0) }
@@ -101,10 +102,10 @@ extension CheckReport {
     }
   }
 
-  /// More are not expected by anybody who wants to read it.
+  /// The maximum number of such peers, so that the report stays readable.
   private static let maximumAbsent = 100
 
-  /// Every rule about peers, of one of whom nothing is known.
+  /// Returns the results of all rules about peers for a peer that never joined.
   private func unmeasured(_ sentence: String) -> [RuleResult] {
     rules.compactMap { note in
       guard let rule = try? Rule(note.rule), rule.measurement.scope == .peer else { return nil }
@@ -115,10 +116,10 @@ extension CheckReport {
     }
   }
 
-  /// Whether there was a call at all: a case of its own.
+  /// The case that says whether there was a call at all.
   private var wholeCall: [JUnitSuite.Case] {
     if subject == .recording, diagnosis == nil, failure == nil { return [] }
-    var found = JUnitSuite.Case(name: subject == .call ? "the call comes about" : "the recording holds media")
+    var found = JUnitSuite.Case(name: subject == .call ? "the call is established" : "the recording contains media")
     if let diagnosis {
       found.problem = .init(kind: .error, type: "noMedia", sentence: diagnosis, text: progress)
     } else if let failure {
@@ -129,10 +130,10 @@ extension CheckReport {
     return [found]
   }
 
-  /// How far the call with each peer came.
+  /// How far the call with each peer progressed.
   private var progress: String {
     peers.isEmpty
-      ? "Nobody was seen in the room."
+      ? "No peer was seen in the room."
       : JUnitSuite.table(
         parties.compactMap { party in
           party.peer.map { (party.name, $0.progress) }

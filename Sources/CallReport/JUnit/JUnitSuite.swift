@@ -1,9 +1,9 @@
 import CallCheck
 
-/// A suite of JUnit XML: what was found of the room or of one peer.
+/// A suite of JUnit XML: the results of the room or of one peer.
 struct JUnitSuite {
   var name: String
-  /// What is before the last dot is the package.
+  /// The class name; the part before the last dot is the package.
   var className: String
   var properties: [(name: String, value: String)] = []
   var cases: [Case] = []
@@ -13,12 +13,12 @@ struct JUnitSuite {
   struct Case {
     var name: String
     var problem: Problem?
-    /// Why it was not judged; nil when it was.
+    /// The reason why the rule was not judged; nil if it was.
     var skipped: String?
     var output: String?
   }
 
-  /// Why a case did not pass.
+  /// The reason why a case did not pass.
   struct Problem {
     enum Kind {
       case failure
@@ -52,7 +52,7 @@ struct JUnitSuite {
       }
       for found in cases {
         markup.write(trusted: "\n    ")
-        // All rules are judged of one and the same call, whose time is the suite's.
+        // All rules judge the same call, and the suite has its duration.
         markup.element("testcase", ["classname": className, "name": found.name, "time": "0.000"]) { markup in
           write(found, into: &markup)
         }
@@ -77,13 +77,13 @@ struct JUnitSuite {
     if let output = found.output { markup.element("system-out", text: Self.body(output)) }
   }
 
-  /// Lines, each of a length that a person looks at.
+  /// Returns text with sanitized lines of a readable length.
   private static func body(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { ReportText.line(String($0), limit: 2000) }.joined(separator: "\n")
   }
 
-  /// Names and values below each other.
+  /// Returns a table with one name and value per line.
   static func table(_ rows: [(name: String, value: String)]) -> String {
     let width = rows.map(\.name.count).max() ?? 0
     return rows.map { row in

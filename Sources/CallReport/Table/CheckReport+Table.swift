@@ -1,14 +1,14 @@
 public import CallCheck
 
 extension CheckReport {
-  /// The verdict and a mark for each rule, for a terminal; ends with a line end.
+  /// Returns the verdict and a mark for each rule, for a terminal. The text ends with a newline.
   ///
-  /// Nothing in it depends on colour, and nothing from the wire reaches the terminal as a control character.
+  /// The text does not depend on colour, and control characters from the network never reach the terminal.
   ///
   /// - Parameters:
-  ///   - width: columns of the terminal; 40 at least.
-  ///   - isUnicode: false where the locale is not UTF-8: marks are then `ok`, `FAIL` and `--`.
-  ///   - isColoured: whether marks and the verdict have ANSI colours, too.
+  ///   - width: columns of the terminal; at least 40.
+  ///   - isUnicode: false if the locale is not UTF-8: marks are then `ok`, `FAIL` and `--`.
+  ///   - isColoured: whether marks and the verdict have ANSI colours.
   public func table(width: Int = 80, isUnicode: Bool = true, isColoured: Bool = false) -> String {
     let table = VerdictTable(
       report: self, width: min(400, max(40, width)), text: TerminalText(isUnicode: isUnicode), isColoured: isColoured)
@@ -16,7 +16,7 @@ extension CheckReport {
   }
 }
 
-/// A report in the lines of a terminal.
+/// A report as lines of a terminal.
 private struct VerdictTable {
   let report: CheckReport
   let width: Int
@@ -51,7 +51,7 @@ private struct VerdictTable {
     }
     for sentence in report.shortcomings { lines += text.lines(sentence, columns: width - indent) }
     if let act = report.act {
-      lines += text.lines("We misbehaved on purpose: \(act.text).", columns: width - indent)
+      lines += text.lines("Injected fault: \(act.text).", columns: width - indent)
     }
     return lines.enumerated().map { index, line in
       (index == 0 ? mark.shown + " " : String(repeating: " ", count: indent)) + line
@@ -70,7 +70,7 @@ private struct VerdictTable {
       + text.lines(result.sentence, columns: width - indent).map { String(repeating: " ", count: indent) + $0 }
   }
 
-  /// Figures that got worse, or better, and are told at most.
+  /// The maximum number of measurements that are listed as worse, or as better.
   private static let maximumChanges = 12
 
   private func lines(of comparison: CheckComparison) -> [String] {
@@ -81,14 +81,14 @@ private struct VerdictTable {
         lines.append("  " + text.padded(index == 0 ? sign : "", columns: 7) + line)
       }
     }
-    for failure in comparison.newFailures { item("new", failure.peer, "\(failure.rule) held before and does not now.") }
+    for failure in comparison.newFailures { item("new", failure.peer, "\(failure.rule) held before and fails now.") }
     for (sign, changes) in [("worse", comparison.worse), ("better", comparison.better)] {
       for change in changes.prefix(Self.maximumChanges) { item(sign, change.peer, change.sentence) }
       if changes.count > Self.maximumChanges {
         lines.append("  and \(changes.count - Self.maximumChanges) more that got \(sign)")
       }
     }
-    for failure in comparison.mended { item("mended", failure.peer, "\(failure.rule) holds again.") }
+    for failure in comparison.mended { item("fixed", failure.peer, "\(failure.rule) holds again.") }
     for remark in comparison.remarks { lines += text.lines(remark, columns: width - 2).map { "  " + $0 } }
     return lines
   }

@@ -1,11 +1,11 @@
 import CallCheck
 
-/// Text on a terminal: how wide it is, and where it is cut or broken.
+/// Text on a terminal: its width, and where to cut and wrap it.
 struct TerminalText {
-  /// Whether the terminal shows more than ASCII.
+  /// Whether the terminal can show more than ASCII.
   var isUnicode: Bool
 
-  /// One line that cannot move the cursor or change a colour, cut to so many columns.
+  /// Returns one line that cannot move the cursor or change a colour, cut to `columns`.
   func line(_ text: String, columns: Int = .max) -> String {
     let shown = ReportText.line(text, limit: 600)
     let plain = isUnicode ? shown : Self.ascii(shown)
@@ -21,7 +21,7 @@ struct TerminalText {
     return String(cut) + (columns >= ellipsis.count ? ellipsis : "")
   }
 
-  /// A text in lines of at most so many columns, broken between words; a word that is longer is cut.
+  /// Returns a text in lines of at most `columns`, wrapped between words; longer words are cut.
   func lines(_ text: String, columns: Int) -> [String] {
     var lines: [String] = []
     var current = ""
@@ -42,7 +42,7 @@ struct TerminalText {
 
   static func width(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
 
-  /// 2 for ideographs and most emoji, 0 for what is laid over the sign before, else 1: what terminals agree upon.
+  /// Returns 2 for ideographs and most emoji, 0 for combining characters, else 1, as most terminals do.
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case ..<0x300: 1
@@ -59,7 +59,7 @@ struct TerminalText {
     }
   }
 
-  /// What ASCII cannot say becomes a question mark, but for the signs that the program uses itself.
+  /// Replaces characters outside ASCII with a question mark, except for the signs that the program uses itself.
   private static func ascii(_ text: String) -> String {
     var plain = ""
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
-/// Numbers as a person reads them, the same on every machine.
+/// Formats numbers for people, in the same way on every machine.
 enum ReportFigure {
-  /// A number with so many decimals, rounded half away from zero; "-" for what is none.
+  /// Returns a number with `decimals` decimals, rounded half away from zero; "-" if it is not finite.
   static func fixed(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "-" }
     let decimals = min(6, max(0, decimals))
@@ -12,7 +12,7 @@ enum ReportFigure {
     return sign + String(scaled / unit) + "." + String(repeating: "0", count: decimals - fraction.count) + fraction
   }
 
-  /// The same without zeros at its end.
+  /// Returns the same without trailing zeros.
   static func short(_ value: Double, _ decimals: Int = 3) -> String {
     var text = fixed(value, decimals)
     guard text.contains(".") else { return text }
@@ -21,7 +21,7 @@ enum ReportFigure {
     return text
   }
 
-  /// With a precision of about three digits, for example "2.03", "24.9", "812".
+  /// Returns a number with about three significant digits, for example "2.03", "24.9", "812".
   static func digits(_ value: Double) -> String {
     switch abs(value) {
     case ..<10: short(value, 2)
@@ -30,7 +30,7 @@ enum ReportFigure {
     }
   }
 
-  /// A length of time: "80 ms", "2.03 s", and from two minutes on "3:07 min", "2:05:00 h".
+  /// Returns a duration: "80 ms", "2.03 s", and from two minutes on "3:07 min", "2:05:00 h".
   static func seconds(_ value: Double) -> String {
     guard value.isFinite else { return "-" }
     switch abs(value) {
@@ -40,7 +40,7 @@ enum ReportFigure {
     }
   }
 
-  /// A place in time, counted from the check's start: "8.1 s", "2:05 min".
+  /// Returns a time since the check's start: "8.1 s", "2:05 min".
   static func time(_ value: Double) -> String {
     guard value.isFinite else { return "-" }
     return abs(value) < 120 ? short(value, 1) + " s" : clock(value)
@@ -64,7 +64,7 @@ enum ReportFigure {
     }
   }
 
-  /// A whole number with a thin gap between its thousands.
+  /// Returns a whole number with thin spaces between thousands.
   static func count(_ value: UInt64) -> String {
     let digits = Array(String(value))
     var text = ""

@@ -1,23 +1,23 @@
 import CallCheck
 
-/// Whom some of the rules are about: the room, or one peer.
+/// The subject of some of the rules: the room, or one peer.
 ///
-/// Peers are called by the order in which they came, as "peer 1": a server gives them other ids in every call, and a case of a
-/// test report is followed over many calls by its name.
+/// Peers are named by the order in which they joined, as "peer 1": a server assigns other ids in every call, but a case
+/// of a test report is followed over many calls by its name.
 struct ReportParty {
-  /// The place of the peer in the report; nil for the room.
+  /// The index of the peer in the report; nil for the room.
   var index: Int?
   /// `room`, or `peer 1`.
   var name: String
-  /// The peer's id, fit to be shown; nil for the room.
+  /// The peer's id, sanitized for display; nil for the room.
   var id: String?
-  /// Nil for the room, and for a peer of which nothing but results is known.
+  /// The peer's report; nil for the room, and for a peer with results only.
   var peer: PeerReport?
   var results: [RuleResult]
 }
 
 extension CheckReport {
-  /// The room and every peer, in the order in which they came, with what was found for each.
+  /// The room and every peer, in the order in which they joined, with their results.
   var parties: [ReportParty] {
     var parties = [ReportParty(name: "room", results: [])]
     var positions: [String: Int] = [:]
@@ -37,7 +37,7 @@ extension CheckReport {
     return parties
   }
 
-  /// The short name of the peer with an id.
+  /// Returns the short name of a peer.
   func name(ofPeer id: String?) -> String {
     guard let id else { return "room" }
     return peers.firstIndex { $0.id == id }.map { "peer \($0 + 1)" } ?? ReportText.line(id, limit: 48)
@@ -45,7 +45,7 @@ extension CheckReport {
 }
 
 extension RuleResult.Outcome {
-  /// In a word.
+  /// The outcome as a word.
   var word: String {
     switch self {
     case .held: "held"
@@ -66,7 +66,7 @@ extension RuleResult.Outcome {
 }
 
 extension CheckReport.Verdict {
-  /// The outcome that it is shown as.
+  /// The rule outcome with the same mark.
   var outcome: RuleResult.Outcome {
     switch self {
     case .held: .held

@@ -1,7 +1,7 @@
 import COpus
 package import NIOCore
 
-/// One Opus stream being decoded to 48 kHz.
+/// Decodes one Opus stream to 48 kHz.
 package final class OpusDecoder {
   /// The longest packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5).
   package static let maximumPacketSamples = 5_760
@@ -9,7 +9,7 @@ package final class OpusDecoder {
   package let channels: Int
   private let state: OpaquePointer
 
-  /// - Parameter channels: how many come out, 1 or 2, whatever the packets hold.
+  /// - Parameter channels: the number of output channels, 1 or 2, regardless of the packets.
   package init(channels: Int = 2) throws(CodecError) {
     var code: Int32 = 0
     let made = opus_decoder_create(48_000, Int32(clamping: channels), &code)
@@ -31,15 +31,15 @@ package final class OpusDecoder {
     return try decode(packet, room: Self.maximumPacketSamples, correction: false, action)
   }
 
-  /// Rebuilds the lost packet before `next` from the copy at lower quality that `next` may carry (RFC 6716, 2.1.7);
-  /// what it does not carry is concealed. `next` is to be decoded afterwards as usual.
+  /// Recovers the lost packet before `next` from the redundant copy at lower quality that `next` may carry (RFC 6716,
+  /// 2.1.7); without a copy, the loss is concealed. `next` must be decoded afterwards as usual.
   ///
-  /// - Parameter duration: how long the lost packet was, in ticks of 48 kHz, a multiple of 120.
+  /// - Parameter duration: the length of the lost packet in ticks of 48 kHz, a multiple of 120.
   package func recover(duration: Int, before next: ByteBuffer) throws(CodecError) -> AudioSamples {
     try decode(next, room: duration, correction: true, "recover \(duration) ticks of lost Opus")
   }
 
-  /// Invents audio in place of a lost packet.
+  /// Generates audio to conceal a lost packet.
   ///
   /// - Parameter duration: in ticks of 48 kHz, a multiple of 120, at most 5,760.
   package func conceal(duration: Int) throws(CodecError) -> AudioSamples {

@@ -1,9 +1,9 @@
 import COpus
 package import NIOCore
 
-/// One Opus stream being made from 48 kHz audio.
+/// Encodes 48 kHz audio to one Opus stream.
 package final class OpusEncoder {
-  /// What an encoder is set to.
+  /// The settings of an encoder.
   package struct Settings: Sendable, Hashable {
     /// 1 or 2.
     package var channels = 2
@@ -11,25 +11,26 @@ package final class OpusEncoder {
     package var bitrate = 64_000
     /// 0 (cheapest) to 10 (best).
     package var complexity = 5
-    /// Whether each packet carries a copy of the one before at lower quality, for use after a loss.
+    /// Whether each packet carries a copy of the previous one at lower quality (in-band FEC), for use after a loss.
     package var correctsErrors = false
-    /// The loss to be prepared for, in per cent.
+    /// The packet loss to prepare for, in per cent.
     package var expectedLoss = 0
-    /// Whether silence is not sent.
+    /// Whether silence is not sent (DTX).
     package var isDiscontinuous = false
-    /// Whether speech is to be clear rather than music true.
+    /// Whether to favour intelligible speech over faithful music.
     package var isForSpeech = false
-    /// Whether a packet may build on the one before. Without, it is larger, and right whatever was decoded before it.
+    /// Whether a packet may depend on the previous one. If not, it is larger, but decodes correctly whatever was
+    /// decoded before it.
     package var predicts = true
 
     package init() {}
   }
 
-  /// The lengths that a packet can have, in ticks of 48 kHz, shortest first.
+  /// The possible packet lengths in ticks of 48 kHz, shortest first.
   package static let packetLengths = [120, 240, 480, 960, 1_920, 2_880, 3_840, 4_800, 5_760]
 
   package let channels: Int
-  /// How far the decoded audio lags behind what went in, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
+  /// The delay of the decoded audio relative to the input, in ticks of 48 kHz: the pre-skip of a file (RFC 7845, 4.2).
   package let lookahead: Int
   private let state: OpaquePointer
 
@@ -59,9 +60,9 @@ package final class OpusEncoder {
     opus_encoder_destroy(state)
   }
 
-  /// Makes one packet.
+  /// Encodes one packet.
   ///
-  /// - Parameter audio: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms with the encoder's channels.
+  /// - Parameter audio: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms, with the encoder's number of channels.
   package func encode(_ audio: AudioSamples) throws(CodecError) -> ByteBuffer {
     let action = "encode \(audio.count) ticks of audio"
     guard audio.channels == channels else {
@@ -87,7 +88,7 @@ package final class OpusEncoder {
     if code != OPUS_OK { throw CodecError("set Opus to \(bitrate) bit/s", opus: code) }
   }
 
-  /// Changes the loss to be prepared for from the next packet on.
+  /// Changes the packet loss to prepare for, from the next packet on.
   ///
   /// - Parameter percent: 0 to 100.
   package func setExpectedLoss(_ percent: Int) throws(CodecError) {
@@ -95,7 +96,7 @@ package final class OpusEncoder {
     if code != OPUS_OK { throw CodecError("prepare Opus for a loss of \(percent) %", opus: code) }
   }
 
-  /// Changes from the next packet on whether each carries a copy of the one before.
+  /// Changes whether each packet carries a copy of the previous one, from the next packet on.
   package func setCorrectsErrors(_ corrects: Bool) throws(CodecError) {
     let code = chatbot_opus_encoder_set_inband_fec(state, corrects ? 1 : 0)
     if code != OPUS_OK { throw CodecError("switch Opus's error correction \(corrects ? "on" : "off")", opus: code) }

@@ -2,9 +2,9 @@ import CVPX
 package import Media
 package import NIOCore
 
-/// One VP8 stream being decoded.
+/// Decodes one VP8 stream.
 package final class VP8Decoder {
-  /// Frames wider or higher than this are refused before anything is allocated for them.
+  /// The maximum width and height. A larger frame is refused before anything is allocated for it.
   package static let maximumSide = 4_096
 
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
@@ -26,7 +26,7 @@ package final class VP8Decoder {
     context.deallocate()
   }
 
-  /// The video size that a keyframe's header states; nil for every other frame (RFC 6386, 9.1).
+  /// Returns the size in a keyframe's header; nil for every other frame (RFC 6386, 9.1).
   package static func keyframeSize(of frame: ByteBuffer) throws(CodecError) -> VideoSize? {
     var about = vpx_codec_stream_info_t()
     about.sz = UInt32(MemoryLayout<vpx_codec_stream_info_t>.size)
@@ -45,9 +45,9 @@ package final class VP8Decoder {
     return VideoSize(width: Int(about.w), height: Int(about.h))
   }
 
-  /// Decodes one whole frame, to be shown to `look`.
+  /// Decodes one whole frame and passes the image to `look`.
   ///
-  /// - Returns: what `look` made of it; nil when the frame is not meant to be shown.
+  /// - Returns: what `look` returns; nil if the frame is not meant to be shown.
   package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
     let action = "decode a VP8 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
@@ -59,7 +59,7 @@ package final class VP8Decoder {
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     var corrupted: Int32 = 0
     if chatbot_vp8_decoder_get_corrupted(context, &corrupted) == VPX_CODEC_OK, corrupted != 0 {
-      throw CodecError(action, "it is damaged, or a frame before it was")
+      throw CodecError(action, "it is damaged, or an earlier frame was")
     }
     var position: vpx_codec_iter_t?
     guard let image = vpx_codec_get_frame(context, &position), let view = VideoFrameView(image.pointee) else {
@@ -68,7 +68,7 @@ package final class VP8Decoder {
     return look(view)
   }
 
-  /// Decodes one whole frame for its size alone.
+  /// Decodes one whole frame and returns its size only.
   @discardableResult
   package func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? {
     try decode(frame, \.size)

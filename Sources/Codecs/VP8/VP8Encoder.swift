@@ -2,22 +2,22 @@ import CVPX
 package import Media
 package import NIOCore
 
-/// One VP8 stream being made in real time.
+/// Encodes frames to one VP8 stream in real time.
 package final class VP8Encoder {
-  /// What an encoder is set to.
+  /// The settings of an encoder.
   package struct Settings: Sendable, Hashable {
     package var size: VideoSize
-    /// Frames a second; shapes the bitrate, not the time of a frame.
+    /// The usual frame rate, which determines a frame's share of the bitrate, not its time.
     package var framesPerSecond = 30
     /// Bits a second.
     package var bitrate = 1_000_000
-    /// The longest distance between keyframes, in frames.
+    /// The maximum distance between keyframes, in frames.
     package var keyframeDistance = 3_000
-    /// Whether keyframes come at cuts and after `keyframeDistance`, too, or only when they are requested.
+    /// Whether the encoder also makes keyframes at scene cuts and after `keyframeDistance`, or only on request.
     package var choosesKeyframes = true
-    /// The largest keyframe, in per cent of one frame's share of the bitrate.
+    /// The maximum size of a keyframe, in per cent of one frame's share of the bitrate.
     package var largestKeyframe = 900
-    /// The coarsest quantizer that may be used to hold the bitrate: 2 to 63.
+    /// The coarsest quantizer that may be used to keep the bitrate: 2 to 63.
     package var coarsestQuantizer = 56
     /// 0 (best) to 16 (fastest).
     package var speed = 8
@@ -28,7 +28,7 @@ package final class VP8Encoder {
     }
   }
 
-  /// One frame as it came out.
+  /// One encoded frame.
   package struct Output: Sendable, Hashable {
     package let payload: ByteBuffer
     package let isKeyframe: Bool
@@ -71,7 +71,8 @@ package final class VP8Encoder {
     configuration.kf_max_dist = UInt32(clamping: max(0, settings.keyframeDistance))
     code = chatbot_vp8_encoder_init(context, &configuration)
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
-    // A negative speed is taken as it is; a positive one would follow the machine's load, so that no run is like another.
+    // A negative speed is used as it is; a positive one would adapt to the machine's load, so no two runs would be
+    // alike.
     _ = chatbot_vp8_encoder_set_speed(context, -Int32(clamping: settings.speed))
     _ = chatbot_vp8_encoder_set_static_threshold(context, 1)
     _ = chatbot_vp8_encoder_set_largest_keyframe(context, UInt32(clamping: settings.largestKeyframe))
@@ -83,15 +84,15 @@ package final class VP8Encoder {
     context.deallocate()
   }
 
-  /// Makes one frame.
+  /// Encodes one frame.
   ///
   /// - Parameters:
-  ///   - frame: of the encoder's size.
-  ///   - time: when it is shown, in ticks of 90 kHz; moved behind the frame before where it is not.
-  ///   - duration: how long it is shown, in the same ticks, which is its share of the bitrate; nil for one of
-  ///     `framesPerSecond`.
-  ///   - keyframe: whether it must be one.
-  /// - Returns: nil when the encoder left the frame out to hold its bitrate.
+  ///   - videoFrame: a frame of the encoder's size.
+  ///   - time: the presentation time in ticks of 90 kHz; increased if it is not after that of the previous frame.
+  ///   - duration: the presentation duration in the same ticks, which determines the frame's share of the bitrate; nil for that
+  ///     of `framesPerSecond`.
+  ///   - keyframe: whether the frame must be a keyframe.
+  /// - Returns: nil if the encoder dropped the frame to keep its bitrate.
   package func encode(
     _ videoFrame: VideoFrame, time: Int64, duration: Int? = nil, keyframe: Bool = false
   ) throws(CodecError) -> Output? {
@@ -131,19 +132,19 @@ package final class VP8Encoder {
     settings.bitrate = bitrate
   }
 
-  /// How coarsely the last frame was quantized: 0 (finest) to 63, the scale of `coarsestQuantizer`; nil before the first.
+  /// The quantizer of the last frame: 0 (finest) to 63, the scale of `coarsestQuantizer`; nil before the first.
   package var lastQuantizer: Int? {
     var quantizer: Int32 = 0
     guard lastTime != .min, chatbot_vp8_encoder_get_quantizer(context, &quantizer) == VPX_CODEC_OK else { return nil }
     return Int(quantizer)
   }
 
-  /// Ticks a second of the times that `encode` takes (RFC 7741, 4.1).
+  /// The rate of the times passed to `encode`, in Hz (RFC 7741, 4.1).
   private static let rate = Codec.vp8.clockRate
 }
 
 extension VideoFrame {
-  /// The planes as libvpx takes them, for as long as `body` runs.
+  /// Describes the planes to libvpx; the image is valid while `body` runs.
   fileprivate func withImage(_ body: (vpx_image_t) -> Void) {
     luma.withUnsafeBufferPointer { luma in
       blue.withUnsafeBufferPointer { blue in

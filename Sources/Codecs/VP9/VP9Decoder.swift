@@ -1,10 +1,10 @@
 import CVPX
 package import NIOCore
 
-/// One VP9 stream of profile 0 being decoded: what a file may hold that is then re-encoded.
+/// Decodes one VP9 stream of profile 0. Calls do not carry VP9, but files that are re-encoded may.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
-  /// Whether a frame was too large: what follows could build on it, up to the next keyframe.
+  /// Whether a frame was too large: later frames could depend on it, up to the next keyframe.
   private var isSpoilt = false
 
   package init() throws(CodecError) {
@@ -28,15 +28,15 @@ package final class VP9Decoder {
     context.deallocate()
   }
 
-  /// Decodes one whole frame, or several that lie in one (a superframe), to show the last to `look`.
+  /// Decodes one whole frame, or a superframe of several, and passes the last image to `look`.
   ///
-  /// - Returns: what `look` made of it; nil when the frame is not meant to be shown.
+  /// - Returns: what `look` returns; nil if the frame is not meant to be shown.
   package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     let isKeyframe = try checkSize(of: frame, action)
     if isSpoilt {
-      guard isKeyframe else { throw CodecError(action, "a frame before it was too large") }
+      guard isKeyframe else { throw CodecError(action, "an earlier frame was too large") }
       vpx_codec_destroy(context)
       try start()
       isSpoilt = false
@@ -70,7 +70,7 @@ package final class VP9Decoder {
     return about.is_kf != 0
   }
 
-  /// Refuses what has grown too large: a frame can do so without a keyframe, and without being shown.
+  /// Refuses a frame that has become too large: the size can change without a keyframe, in a frame that is not shown.
   private func checkSizeOfLast(_ action: String) throws(CodecError) {
     var size: [Int32] = [0, 0]
     guard chatbot_vp9_decoder_get_size(context, &size) == VPX_CODEC_OK else { return }

@@ -1,14 +1,14 @@
 import CVPX
 package import Media
 
-/// A look at a decoded frame where the decoder keeps it. It is valid only inside the closure that was given it.
+/// A view of a decoded frame in the decoder's memory. It is valid only inside the closure that receives it.
 package struct VideoFrameView {
   package let size: VideoSize
   package let luma: Plane
   package let blue: Plane
   package let red: Plane
 
-  /// One plane: `height` rows, each `width` bytes long and `stride` bytes after the one before.
+  /// One plane: `height` rows of `width` bytes; each row starts `stride` bytes after the previous one.
   package struct Plane {
     package let bytes: UnsafePointer<UInt8>
     package let width: Int
@@ -19,7 +19,7 @@ package struct VideoFrameView {
       (0..<width).contains(x) && (0..<height).contains(y) ? bytes[y * stride + x] : 0
     }
 
-    /// The mean of every value.
+    /// The mean of all values.
     package var average: Double {
       var sum = 0
       for y in 0..<height {
@@ -52,7 +52,7 @@ package struct VideoFrameView {
   /// The mean brightness: 16 is black, 235 white.
   package var brightness: Double { luma.average }
 
-  /// The same frame, to be kept.
+  /// A copy of the frame, which stays valid.
   package var copy: VideoFrame {
     var videoFrame = VideoFrame(size: size)
     videoFrame.luma = luma.copy

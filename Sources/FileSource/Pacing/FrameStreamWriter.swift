@@ -1,16 +1,16 @@
 package import Media
 
-/// The bounded stream's mouth. A consumer that is too slow loses whole groups of frames, never a frame out of the
-/// middle of one: after a frame has been lost, none is given until the next keyframe.
+/// Writes frames to a bounded stream. A consumer that is too slow loses whole groups of frames, never a frame from the
+/// middle of one: after a lost frame, none is sent until the next keyframe.
 package struct FrameStreamWriter {
   private let continuation: AsyncStream<EncodedFrame>.Continuation
   private var dropper = FrameDropper()
-  /// Frames that the consumer was too slow for.
+  /// Frames lost because the consumer was too slow.
   package private(set) var lostFrames = 0
-  /// Whether the consumer has gone.
+  /// Whether the consumer has cancelled the stream.
   package private(set) var isClosed = false
 
-  /// Frames that wait in the stream at most: more than a second of video and audio.
+  /// The number of frames that the stream buffers: more than a second of video and audio.
   static let capacity = 128
 
   package init(_ continuation: AsyncStream<EncodedFrame>.Continuation) {
@@ -23,7 +23,7 @@ package struct FrameStreamWriter {
       lostFrames += 1
       return
     }
-    // The stream tells only afterwards whether it had room.
+    // The stream reports only afterwards whether it had room.
     switch continuation.yield(frame) {
     case .enqueued:
       _ = dropper.takeDropped(of: track)

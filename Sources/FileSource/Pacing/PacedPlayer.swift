@@ -1,38 +1,38 @@
 package import Media
 internal import NIOCore
 
-/// Says which frames of a file are due: all tracks on one clock, in real time, once or in a loop. Reads nothing, waits for
-/// nothing.
+/// Schedules the frames of a file: all tracks on one clock, in real time, once or in a loop. It reads nothing and never
+/// waits.
 ///
-/// A frame is due at `began` plus its `time`, always. Rounds are laid end to end by adding a whole number of ticks of both
-/// tracks' clocks, so a thousandth round is as exact as the first. The caller keeps each track filled a little ahead:
+/// A frame is always due at `began` plus its `time`. Each round of a loop is offset by a whole number of ticks of both
+/// tracks' clocks, so the thousandth round is as exact as the first. The caller keeps each track filled a little ahead:
 ///
-///     append ─► one queue a track ─► poll(now:) ─► frames that are due
+///     append ─► one queue for each track ─► poll(now:) ─► frames that are due
 ///
-/// Waking up late makes everything due at once that became due meanwhile, and nothing beyond. Only after more than
-/// `maximumCatchUp` (the machine slept, the disk hung) does playing continue from where it was, with the pause in the times,
-/// as if a camera had stopped.
+/// After a late wakeup, everything that became due meanwhile is due at once, and nothing else. Only after more than
+/// `maximumCatchUp` (the machine slept, the disk hung) does playback continue from where it was, with the pause in the
+/// timestamps, as if a camera had paused.
 package struct PacedPlayer: Sendable {
-  /// How far ahead of its time a track wants its frames, and how many bytes of them at most.
+  /// How far ahead the queue of a track should reach, and its maximum number of bytes.
   package static let lookAhead: Duration = .seconds(2)
   package static let maximumQueue = 8 << 20
-  /// The longest lateness that is caught up.
+  /// The maximum delay that is caught up.
   package static let maximumCatchUp: Duration = .seconds(2)
 
   private let owner: ParticipantID
   private let loops: Bool
-  /// One round, in units of `FileTime.rate`; a multiple of `FileTime.commonSpan`.
+  /// The duration of one round, in units of `FileTime.rate`; a multiple of `FileTime.commonSpan`.
   private let period: Int64
   private var tracks: [MediaKind: Track]
-  /// When time zero was, once playing has begun.
+  /// When time zero was, once playback has begun.
   private var began: ContinuousClock.Instant?
-  /// Units for which playing stopped.
+  /// The duration of all pauses, in units.
   private var pauses: Int64 = 0
-  /// Units, pauses skipped, up to which frames have been given out.
+  /// The time up to which frames have been returned, in units without pauses.
   private var now: Int64 = 0
 
   private struct Track: Sendable {
-    /// Frames to come; `time` counts from the beginning of the first round.
+    /// Frames to be played; `time` counts from the beginning of the first round.
     var queue = BoundedFrameQueue<FileFrame>()
     /// The round that is being appended.
     var round: Int64 = 0
@@ -40,9 +40,9 @@ package struct PacedPlayer: Sendable {
   }
 
   /// - Parameters:
-  ///   - kinds: the tracks there are.
-  ///   - period: one round's length in units of `FileTime.rate`; rounded up to `FileTime.commonSpan`, and at least that.
-  ///   - owner: whose frames these are.
+  ///   - kinds: the kinds of the file's tracks.
+  ///   - period: the duration of one round in units of `FileTime.rate`; rounded up to a multiple of `FileTime.commonSpan`.
+  ///   - owner: the participant that the frames belong to.
   package init(kinds: [MediaKind], period: Int64, loops: Bool, owner: ParticipantID) {
     self.owner = owner
     self.loops = loops
@@ -52,14 +52,14 @@ package struct PacedPlayer: Sendable {
 
   // MARK: Filling
 
-  /// Whether a track should be given more frames.
+  /// Whether a track needs more frames.
   package func wants(_ kind: MediaKind) -> Bool {
     guard let track = tracks[kind], !track.hasEnded else { return false }
     guard let last = track.queue.last else { return true }
     return last.time < now + FileTime.units(Self.lookAhead) && track.queue.bytes < Self.maximumQueue
   }
 
-  /// Adds a track's next frames, in the file's order.
+  /// Appends a track's next frames, in the file's order.
   package mutating func append(_ frames: [FileFrame], of kind: MediaKind) {
     guard var track = tracks.removeValue(forKey: kind) else { return }
     let offset = track.round &* period
@@ -70,8 +70,8 @@ package struct PacedPlayer: Sendable {
     tracks[kind] = track
   }
 
-  /// Says that a track has been appended to its end. What is appended next belongs to the next round; without a loop,
-  /// nothing is.
+  /// Records that a track has been appended to its end. Frames appended after that belong to the next round; without a
+  /// loop, there must be none.
   package mutating func roundEnded(_ kind: MediaKind) {
     tracks[kind]?.round += 1
     if !loops { tracks[kind]?.hasEnded = true }
@@ -84,7 +84,7 @@ package struct PacedPlayer: Sendable {
     if began == nil { began = now }
   }
 
-  /// The frames that are due, in the order of their times. None before `begin`.
+  /// Returns the frames that are due, in order of their times. None before `begin`.
   package mutating func poll(now instant: ContinuousClock.Instant) -> [EncodedFrame] {
     guard let began else { return [] }
     pauseIfTooLate(instant)
@@ -98,15 +98,15 @@ package struct PacedPlayer: Sendable {
     return due
   }
 
-  /// When there is next something to do; nil before `begin`, when nothing is left, and while a track that is not at its
-  /// end has no frames.
+  /// When to call `poll` next; nil before `begin`, when nothing is left, and while a track that has not ended has no
+  /// frames.
   package var deadline: ContinuousClock.Instant? {
     guard let began, !isFinished else { return nil }
     if let head = nextFrame?.frame { return instant(of: head.time, began) }
     return hasEnded ? instant(of: period, began) : nil
   }
 
-  /// Whether the file has been played to its end; never in a loop. The last frame is given its time to be seen.
+  /// Whether the file has been played to its end, including the duration of the last frame; never true in a loop.
   package var isFinished: Bool {
     hasEnded && nextFrame == nil && now >= period
   }

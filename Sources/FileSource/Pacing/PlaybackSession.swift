@@ -1,8 +1,7 @@
 import Logging
 import Media
 
-/// One playing of a file: reads ahead on one side, gives frames at their time on the other, until the file ends or nobody
-/// listens.
+/// One playback of a file: reads ahead, and sends each frame at its time, until the file ends or the consumer cancels.
 actor PlaybackSession {
   private let file: MediaFile
   private let readAhead: ReadAhead
@@ -12,9 +11,9 @@ actor PlaybackSession {
   private var frameWriter: FrameStreamWriter
   private var rejection: MediaFile.ReadError?
 
-  /// How often the reading side looks whether a track wants more: far shorter than what is kept ahead.
+  /// How often the reader checks whether a track needs more frames: far less than what is read ahead.
   private static let refillInterval: Duration = .milliseconds(250)
-  /// How soon the playing side looks again when a track's next frames are late from the disk.
+  /// How soon the player checks again when a track's next frames are late from the disk.
   private static let starvedInterval: Duration = .milliseconds(10)
 
   init(
@@ -28,9 +27,9 @@ actor PlaybackSession {
     frameWriter = FrameStreamWriter(continuation)
   }
 
-  /// Plays until it is over.
+  /// Plays until the end.
   ///
-  /// - Parameter failed: told the reason when playing is cut short, before the stream ends.
+  /// - Parameter failed: called with the reason when playback ends early, before the stream ends.
   func run(failed: @Sendable (MediaFile.ReadError) async -> Void) async {
     await fill()
     player.begin(now: clock.now)
@@ -43,11 +42,12 @@ actor PlaybackSession {
     if let rejection { await failed(rejection) }
     frameWriter.finish()
     if frameWriter.lostFrames > 0 {
-      logger.warning("\(frameWriter.lostFrames) frames of \(file.path) were lost, because they were taken too slowly.")
+      logger.warning(
+        "\(frameWriter.lostFrames) frames of \(file.path) were lost, because they were consumed too slowly.")
     }
   }
 
-  /// Reads until each track is as far ahead as it should be.
+  /// Reads until each track is as far ahead as needed.
   private func fill() async {
     for kind in file.tracks.map(\.codec.kind) {
       while rejection == nil, !Task.isCancelled, player.wants(kind) {
@@ -62,7 +62,7 @@ actor PlaybackSession {
     }
   }
 
-  /// Ends when reading fails; otherwise continues until cancelled.
+  /// Returns when reading fails; otherwise runs until cancelled.
   private func keepFilled() async {
     while rejection == nil, (try? await clock.sleep(for: Self.refillInterval)) != nil { await fill() }
   }

@@ -1,25 +1,25 @@
-/// Places Opus packets one behind the other, exact to the sample.
+/// Assigns Opus packets consecutive times, exact to the sample.
 ///
-/// A WebM file rounds each packet's time to a millisecond or so, and a live recording's times jitter by more; but a
-/// receiver plays at the sample, and would hear each deviation as a tiny hole. So a packet begins where the one before it
-/// ends, as long as the container does not report a real gap.
+/// A WebM file rounds each packet's time to a millisecond or so, and the times of a live recording have even more
+/// jitter. A receiver plays sample by sample, and would turn each deviation into an audible gap. So a packet begins
+/// where the previous one ends, unless the container has a real gap.
 struct AudioTimeline {
-  /// 48 kHz ticks at which the next packet begins if nothing is missing.
+  /// The tick of 48 kHz at which the next packet begins if there is no gap.
   private var next: Int64?
 
-  /// A gap from here on is real: 10 ms, in ticks.
+  /// The smallest deviation that is a real gap: 10 ms, in ticks.
   static let smallestGap: Int64 = 480
-  /// A packet that begins this much too early finds its time already taken: 60 ms, in ticks.
+  /// A packet that begins more than this too early overlaps earlier ones and is skipped: 60 ms, in ticks.
   static let maximumOverlap: Int64 = 2880
-  /// Gaps are whole numbers of the shortest Opus frame: 2.5 ms, in ticks.
+  /// Gaps are multiples of the shortest Opus frame: 2.5 ms, in ticks.
   static let gapStep: Int64 = 120
 
-  /// Places a packet.
+  /// Returns the start of a packet.
   ///
   /// - Parameters:
-  ///   - time: the container's word, in 48 kHz ticks; nil when it says nothing.
+  ///   - time: its time in the container, in 48 kHz ticks; nil if it has none.
   ///   - length: the packet's own length in ticks.
-  /// - Returns: its place in ticks; nil when its time is already taken and it is to be skipped.
+  /// - Returns: the start in ticks; nil if earlier packets overlap it, so that it must be skipped.
   mutating func position(_ time: Int64?, length: Int64) -> Int64? {
     guard let expected = next else {
       let start = time ?? 0

@@ -1,30 +1,30 @@
 import NIOCore
 
-/// A frame as a container holds it.
+/// A frame as stored in a container.
 struct ContainerFrame: Hashable {
-  /// When it is to be shown or heard, in units of `FileTime.rate` from the container's own zero; what the decoder is
-  /// late by is already taken off. nil for one that follows another in the same block: then it begins where that ends.
+  /// The presentation time, in units of `FileTime.rate` from the container's zero, with the codec delay subtracted. nil
+  /// for a frame that follows another in the same block: then it begins where that one ends.
   var time: Int64?
-  /// Units, when the container tells.
+  /// The duration in units, if the container states it.
   var length: Int64?
   var payload: ByteBuffer
-  /// Where it lies, in bytes from the file's start.
+  /// The position in the file, in bytes.
   var position: UInt64
 }
 
-/// A file read from its start to its end, one track's frame at a time.
+/// Reads the frames of one track, from the file's start to its end.
 protocol ContainerReader: AnyObject {
-  /// The next frame of the track; nil at the end.
+  /// Returns the next frame of the track; nil at the end.
   func next() throws(MediaFile.ReadError) -> ContainerFrame?
 
-  /// Whether the end came in the middle of something.
+  /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { get }
 }
 
-/// How exactly a container says when a frame begins.
+/// How exact the frame times of a container are.
 struct ContainerTiming: Hashable {
-  /// Units that a frame's time can be off because the container rounds it; 0 when it does not round.
+  /// The maximum rounding error of a frame's time, in units; 0 if times are exact.
   var rounding: Int64
-  /// Units from frame to frame, when the container promises that they are all alike.
+  /// The constant interval between frames, in units, if the container states one.
   var interval: Int64?
 }

@@ -1,15 +1,16 @@
 import Media
 import NIOCore
 
-/// An IVF file: a header of 32 bytes, then frames, each behind its length and its time. What libvpx's own tools write.
+/// Reads an IVF file: a header of 32 bytes, then frames, each after its length and time. libvpx's own tools write this
+/// format.
 ///
-/// The header's count of frames is rejected: a live recorder cannot go back to write it. A file that ends in the
-/// middle of a frame is played as far as frames are whole.
+/// The header's number of frames is ignored: a live recorder cannot go back to write it. A file that ends in the middle
+/// of a frame is played up to the last whole frame.
 final class IVFReader: ContainerReader {
   let codec: StoredCodec
   private let file: OpenFile
   private var position: UInt64
-  /// A frame's time counts `numerator`/`denominator` seconds.
+  /// The unit of a frame's time is `numerator`/`denominator` seconds.
   private let numerator: Int64
   private let denominator: Int64
   private(set) var isTruncated = false
@@ -28,7 +29,7 @@ final class IVFReader: ContainerReader {
       let fourCC = bytes.getBytes(at: 8, length: 4),
       let rate: UInt32 = bytes.getInteger(at: 16, endianness: .little),
       let scale: UInt32 = bytes.getInteger(at: 20, endianness: .little)
-    else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and \(file.size) are there") }
+    else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and the file has \(file.size)") }
     switch String(decoding: fourCC, as: UTF8.self) {
     case "VP80": codec = .vp8
     case "VP90": codec = .vp9
@@ -37,7 +38,7 @@ final class IVFReader: ContainerReader {
     default: throw .unsupported("its IVF header names neither VP8 nor VP9")
     }
     guard rate > 0, scale > 0 else {
-      throw .unsupported("its IVF header tells a rate of \(rate)/\(scale) frames a second")
+      throw .unsupported("its IVF header states a rate of \(rate)/\(scale) frames a second")
     }
     guard headerSize >= UInt16(Self.headerSize) else {
       throw .damaged(position: 6, "its IVF header says that it is \(headerSize) bytes long")
@@ -47,7 +48,7 @@ final class IVFReader: ContainerReader {
     denominator = Int64(rate)
   }
 
-  /// Times are exact but for the last unit.
+  /// Times are exact except for the conversion to units.
   let timing = ContainerTiming(rounding: 1)
 
   func next() throws(MediaFile.ReadError) -> ContainerFrame? {
@@ -61,7 +62,7 @@ final class IVFReader: ContainerReader {
       return nil
     }
     guard size <= Self.maximumFrameBytes else {
-      throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.maximumFrameBytes) are the most")
+      throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.maximumFrameBytes) are the maximum")
     }
     guard let units = units(time) else {
       throw .damaged(position: start, "a frame's time is beyond \(FileTime.latestHours) h")
@@ -76,7 +77,7 @@ final class IVFReader: ContainerReader {
     return ContainerFrame(time: units, payload: ByteBuffer(bytes: payload), position: start)
   }
 
-  /// A frame's time in units of `FileTime.rate`, to the nearest; nil beyond the latest.
+  /// Converts a frame's time to the nearest unit of `FileTime.rate`; nil beyond the latest time.
   private func units(_ time: Int64) -> Int64? {
     let wide = time.multipliedFullWidth(by: numerator * Int64(FileTime.rate))
     guard wide.high == (wide.low > UInt64(Int64.max) ? -1 : 0) else { return nil }

@@ -2,35 +2,35 @@ import Glibc
 public import Media
 
 extension MediaFile {
-  /// Why a file cannot be played, or not on.
+  /// Why a file cannot be played, or not any further.
   public enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The system does not let it be read.
+    /// The system refuses to open or read it.
     case unreadable(errno: Int32)
-    /// A folder, a pipe or a device: playing in a loop needs a file that can be read again.
+    /// A directory, a pipe or a device: playing in a loop needs a file that can be read again.
     case notARegularFile
     case empty
-    /// Neither WebM, IVF nor Ogg; `looksLike` names the format when its first bytes tell.
+    /// Neither WebM, IVF nor Ogg; `looksLike` names the format if its first bytes are known.
     case otherFormat(looksLike: String?)
     /// A track of the right kind, but in another codec.
     case otherCodec(MediaKind, String)
-    /// No frame and no audio; `found` are the codecs of what is there.
+    /// No video and no audio; `found` lists the codecs of the tracks that exist.
     case noTrack(found: [String])
-    /// Tracks, but no frame in them that could be shown or heard.
+    /// Tracks, but no frame that can be played.
     case nothingInside
-    /// Bytes that are not what the format allows.
+    /// Bytes that the format does not allow.
     case damaged(position: UInt64, String)
-    /// What the format allows, but a call or this program does not.
+    /// Something that the format allows, but a call or this program does not support.
     case unsupported(String)
-    /// Less was there than when the file was opened.
+    /// The file contains less than when it was opened.
     case changed
 
-    /// What is wrong, to follow "cannot be played: ".
+    /// The reason, to follow "cannot be played: ".
     public var description: String {
       switch self {
       case .unreadable(let code):
         String(cString: strerror(code)).prefix(1).lowercased() + String(cString: strerror(code)).dropFirst()
       case .notARegularFile:
-        "it is a folder, a pipe or a device, not a file"
+        "it is a directory, a pipe or a device, not a file"
       case .empty:
         "it is empty"
       case .otherFormat(let name?):
@@ -38,13 +38,13 @@ extension MediaFile {
       case .otherFormat(nil):
         "it is neither WebM nor IVF nor Ogg"
       case .otherCodec(.video, let name):
-        "its frame is \(name), and only VP8 is played"
+        "its video is \(name), and only VP8 is played"
       case .otherCodec(.audio, let name):
         "its audio is \(name), and only Opus is played"
       case .noTrack(let found) where found.isEmpty:
-        "it has no frame and no audio"
+        "it has no video and no audio"
       case .noTrack(let found):
-        "it has no frame and no audio, only \(found.joined(separator: ", "))"
+        "it has no video and no audio, only \(found.joined(separator: ", "))"
       case .nothingInside:
         "no frame of its tracks can be played"
       case .damaged(let position, let what):
@@ -57,12 +57,12 @@ extension MediaFile {
     }
   }
 
-  /// A file that cannot be played, by name.
+  /// The error for a file that cannot be opened for playback, with its path.
   public struct OpeningError: Error, Sendable, Hashable, CustomStringConvertible {
     public let path: String
     public let reason: ReadError
 
-    /// For example: `call.webm cannot be played: its videoFrame is VP9, and only VP8 is played.`
+    /// For example: `call.webm cannot be played: its video is VP9, and only VP8 is played.`
     public var description: String { "\(path) cannot be played: \(reason)." }
   }
 }

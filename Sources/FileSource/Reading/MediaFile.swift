@@ -1,12 +1,13 @@
 public import Media
 
-/// A file that has been read through from start to end and can be played as stored: VP8 and Opus in WebM, VP8 in IVF,
-/// or Opus in Ogg.
+/// A file that has been read from start to end and can be played as stored: VP8 and Opus in WebM, VP8 in IVF, or Opus
+/// in Ogg.
 ///
-/// Opening reads the whole file once (with bounded memory), because what a header says of length and contents is often
-/// missing or wrong, and because a call should not begin with a file that breaks in its middle. It blocks while it reads.
+/// Opening reads the whole file once (with bounded memory), because what a header says about length and contents is
+/// often missing or wrong, and because a call should not begin with a file that breaks in the middle. It blocks while
+/// it reads.
 public struct MediaFile: Sendable {
-  /// The kinds of file that can be played.
+  /// The container formats that can be played.
   public enum Format: String, Sendable, Hashable {
     case webM = "WebM"
     case ogg = "Ogg"
@@ -15,17 +16,18 @@ public struct MediaFile: Sendable {
 
   public var path: String { stored.path }
   public var format: Format { stored.format }
-  /// One or two tracks: frames, audio or both.
+  /// One or two tracks: video, audio or both.
   public let tracks: [Track]
-  /// What a user may want to know although the file can be played, each as a sentence: it is cut off, frames are skipped.
+  /// What a user may want to know although the file can be played, each as a sentence: it is truncated, frames are
+  /// skipped.
   public var remarks: [String] { stored.remarks }
-  /// Units of `FileTime.rate` after which the file starts again when it is played in a loop.
+  /// The time after which the file restarts when it is played in a loop, in units of `FileTime.rate`.
   var period: Int64 { stored.period }
   private let stored: StoredFile
 
-  /// Reads a file through.
+  /// Opens a file and reads it through.
   ///
-  /// - Throws: why it cannot be played, as a sentence.
+  /// - Throws: why the file cannot be played, as a sentence.
   public init(opening path: String) throws(OpeningError) {
     do {
       stored = try StoredFile(opening: path, accepting: StoredCodec.carried)
@@ -36,10 +38,10 @@ public struct MediaFile: Sendable {
     tracks = stored.tracks.compactMap(Track.init)
   }
 
-  /// How long one round takes.
+  /// The duration of one round.
   public var duration: Duration { FileTime.duration(period) }
 
-  /// The track of a kind, if there is one.
+  /// Returns the track of a kind, if there is one.
   public func track(_ kind: MediaKind) -> Track? {
     tracks.first { $0.codec.kind == kind }
   }
@@ -47,8 +49,39 @@ public struct MediaFile: Sendable {
   /// For example `samples/test.webm: 10.00 s, VP8 640x480, 300 frames in 10.00 s; Opus mono, 500 packets in 10.00 s`.
   public var summary: String { stored.summary }
 
-  /// A reader of one of the tracks, from its start.
+  /// Returns a reader of one of the tracks, at its start.
   func reader(of track: Track) throws(ReadError) -> TrackReader {
     try stored.reader(of: track.stored)
+  }
+}
+
+extension MediaFile {
+  /// A track of a file that was read through.
+  public struct Track: Sendable, Hashable, CustomStringConvertible {
+    public let codec: Codec
+    let stored: StoredTrack
+
+    /// nil for a codec that a call does not carry.
+    init?(_ stored: StoredTrack) {
+      guard let codec = stored.codec.carried else { return nil }
+      self.codec = codec
+      self.stored = stored
+    }
+
+    /// The number of frames that are played.
+    public var frames: Int { stored.frames }
+    /// The number of keyframes among them; for audio, all.
+    public var keyframes: Int { stored.keyframes }
+    /// The size of the first keyframe; nil for audio.
+    public var size: VideoSize? { stored.size }
+    /// 1 or 2; nil for video.
+    public var channels: Int? { stored.channels }
+    /// The time from the start of the first frame to the end of the last one.
+    public var duration: Duration { FileTime.duration(stored.end - stored.start) }
+    /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
+    public var skippedFrames: Int { stored.skippedFrames }
+
+    /// For example `VP8 640x480, 300 frames in 10.00 s` or `Opus mono, 500 packets in 10.00 s`.
+    public var description: String { stored.description }
   }
 }

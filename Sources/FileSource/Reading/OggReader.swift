@@ -3,32 +3,32 @@ import COgg
 import Media
 import NIOCore
 
-/// An Ogg file with one Opus stream (RFC 7845), its pages taken apart by libogg.
+/// Reads an Ogg file with one Opus stream (RFC 7845); libogg splits it into pages and packets.
 ///
-/// Times are those of the granule positions, so gaps stay gaps. A file that ends in the middle of a page is played as
-/// far as pages are whole. Skipped on purpose: several streams side by side or one behind the other, and damaged pages,
-/// which are refused.
+/// Times are computed from the granule positions, so gaps are kept. A file that ends in the middle of a page is played
+/// up to the last whole page. Left out on purpose: multiplexed and chained streams, and damaged pages. All three are
+/// refused.
 final class OggReader: ContainerReader {
-  /// libogg's states point into themselves, so they must not move.
+  /// libogg's states contain pointers into themselves, so they must not move.
   private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)
   private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
   private let file: OpenFile
-  /// Bytes given to libogg, and bytes that it has made pages of.
+  /// The number of bytes given to libogg, and of those that it has returned as pages.
   private var readPosition: UInt64 = 0
   private var pagePosition: UInt64 = 0
-  /// Bytes of a packet that no page has completed yet.
+  /// The bytes of a packet that no page has completed yet.
   private var unfinishedBytes = 0
   private(set) var head: OpusHead?
   private(set) var isTruncated = false
 
   private var waiting: [ContainerFrame] = []
   private var nextWaiting = 0
-  /// The granule position at which the next packet should begin; nil before the first.
+  /// The granule position at which the next packet should begin; nil before the first packet.
   private var nextGranule: Int64?
   private var firstGranule: Int64 = 0
 
   private static let readSize = 16 << 10
-  /// The largest comment header: tags can hold a cover frame.
+  /// The largest comment header: tags can contain a cover image.
   private static let maximumHeader = 8 << 20
   private static let maximumPacketBytes = 64 << 10
   private static let latestGranule: Int64 = 1 << 53
@@ -99,21 +99,21 @@ final class OggReader: ContainerReader {
       ("\u{7f}FLAC", .otherCodec(.audio, "FLAC")),
       ("Speex   ", .otherCodec(.audio, "Speex")),
       ("OpusHead", .unsupported("its Opus header cannot be read")),
-      ("OVP80", .unsupported("it is VP8 in Ogg, and frames are played from WebM only")),
+      ("OVP80", .unsupported("it is VP8 in Ogg, and video is played from WebM and IVF only")),
     ]
     for (start, rejection) in known where identification.readableBytesView.starts(with: start.utf8) { return rejection }
     if identification.getBytes(at: identification.readerIndex, length: 7) == [0x80] + Array("theora".utf8) {
       return .otherCodec(.video, "Theora")
     }
     if identification.readableBytesView.starts(with: "fishead".utf8) {
-      return .unsupported("several Ogg streams lie side by side in it, and one Opus stream is played")
+      return .unsupported("it has several Ogg streams side by side, and one Opus stream is played")
     }
     return .unsupported("its Ogg stream is not Opus")
   }
 
   // MARK: Pages
 
-  /// The next whole page; nil at the end. Its bytes hold until the next call.
+  /// Returns the next whole page; nil at the end. Its bytes are valid until the next call.
   private func nextPage() throws(MediaFile.ReadError) -> ogg_page? {
     var page = ogg_page()
     while true {
@@ -139,11 +139,11 @@ final class OggReader: ContainerReader {
     }
   }
 
-  /// Hands a page to the stream, and refuses one of another stream.
+  /// Passes a page to the stream, and refuses a page of another stream.
   private func take(_ page: inout ogg_page, at position: UInt64) throws(MediaFile.ReadError) {
     if ogg_page_bos(&page) != 0 {
       throw nextGranule == nil
-        ? .unsupported("several Ogg streams lie side by side in it, and one Opus stream is played")
+        ? .unsupported("it has several Ogg streams side by side, and one Opus stream is played")
         : .unsupported("at byte \(position) a second Ogg stream begins (chained), and one is played")
     }
     guard ogg_stream_pagein(stream, &page) == 0 else {
@@ -156,7 +156,7 @@ final class OggReader: ContainerReader {
     }
   }
 
-  /// The next packet that the pages so far complete.
+  /// Returns the next packet that the pages so far complete.
   private func nextPacket(at position: UInt64) throws(MediaFile.ReadError) -> ByteBuffer? {
     var packet = ogg_packet()
     switch ogg_stream_packetout(stream, &packet) {
@@ -168,8 +168,8 @@ final class OggReader: ContainerReader {
 
   // MARK: Time
 
-  /// The packets that a page completes, each with the time that the page's granule position gives it: the end of the
-  /// last one (RFC 7845, 4).
+  /// Returns the packets that a page completes, each with its time: the page's granule position is the end of the last
+  /// packet (RFC 7845, 4).
   private func frames(of page: ogg_page, at position: UInt64) throws(MediaFile.ReadError) -> [ContainerFrame] {
     var page = page
     var packets: [(payload: ByteBuffer, length: Int64)] = []
@@ -184,13 +184,12 @@ final class OggReader: ContainerReader {
 
     let end = ogg_page_granulepos(&page)
     guard end >= 0, end <= Self.latestGranule else {
-      throw .damaged(position: position, "an Ogg page tells no time")
+      throw .damaged(position: position, "an Ogg page has no granule position")
     }
     let sum = packets.reduce(0) { $0 + $1.length }
     var granule = end - sum
     if let expected = nextGranule {
-      // The last page may tell an earlier end, so that the last packet is not heard to its own end (RFC 7845, 4.4). A call
-      // hears it whole.
+      // The last page may state an earlier end, which trims the last packet (RFC 7845, 4.4). A call plays it whole.
       if ogg_page_eos(&page) != 0, granule < expected { granule = expected }
     } else {
       firstGranule = granule

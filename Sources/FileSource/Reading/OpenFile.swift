@@ -1,16 +1,16 @@
 import Glibc
 
-/// An open regular file, closed when the last reader lets go of it.
+/// An open regular file, closed when the last reader releases it.
 ///
-/// Readers use `pread`, which has no position to share, so any number of them can read at once; and a file that is
-/// renamed or replaced while it plays stays the one that was checked.
+/// Readers use `pread`, which shares no position, so any number of them can read at once. A file that is renamed or
+/// replaced while it plays stays the one that was checked.
 package final class OpenFile: Sendable {
   package let descriptor: Int32
-  /// Bytes at the time of opening; nothing beyond is read.
+  /// The size when the file was opened; bytes beyond it are not read.
   package let size: UInt64
 
   package init(_ path: String) throws(MediaFile.ReadError) {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       size = 0
@@ -32,9 +32,9 @@ package final class OpenFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Reads into a buffer from a place in the file.
+  /// Reads into a buffer from a position in the file.
   ///
-  /// - Returns: how many bytes came; fewer than the buffer holds only at the file's end.
+  /// - Returns: the number of bytes read; less than the buffer's size only at the file's end.
   package func read(into buffer: UnsafeMutableRawBufferPointer, from position: UInt64) throws(MediaFile.ReadError)
     -> Int
   {
@@ -54,13 +54,13 @@ package final class OpenFile: Sendable {
     return done
   }
 
-  /// The file's first bytes.
+  /// Returns the file's first bytes.
   package func beginning(_ count: Int) throws(MediaFile.ReadError) -> [UInt8] {
     try bytes(count, from: 0)
   }
 
-  /// Some bytes from a place in the file; fewer than requested only at its end. No more memory is taken than bytes are
-  /// there.
+  /// Returns bytes from a position in the file; fewer than requested only at its end. Allocates no more memory than
+  /// there are bytes.
   package func bytes(_ count: Int, from position: UInt64) throws(MediaFile.ReadError) -> [UInt8] {
     let there = position < size ? Int(clamping: size - position) : 0
     var rejection: MediaFile.ReadError?

@@ -1,25 +1,26 @@
 package import Media
 
-/// A file that has been read through from start to end: the tracks found in it, and readers of their frames.
+/// A file that has been read from start to end: its tracks, and readers of their frames.
 ///
-/// Opening reads the whole file once (with bounded memory), because what a header says of length and contents is often
-/// missing or wrong, and because a call should not begin with a file that breaks in its middle. It blocks while it reads.
+/// Opening reads the whole file once (with bounded memory), because what a header says about length and contents is
+/// often missing or wrong, and because a call should not begin with a file that breaks in the middle. It blocks while
+/// it reads.
 package struct StoredFile: Sendable {
   package let path: String
   package let format: MediaFile.Format
-  /// One or two tracks: frames, audio or both.
+  /// One or two tracks: video, audio or both.
   package let tracks: [StoredTrack]
   /// What a user may want to know although the file can be played, each as a sentence.
   package let remarks: [String]
-  /// Units of `FileTime.rate` after which the file starts again when it is played in a loop.
+  /// The time after which the file restarts when it is played in a loop, in units of `FileTime.rate`.
   package let period: Int64
   /// The first frame's time in the container, in units.
   package let origin: Int64
   private let file: OpenFile
 
-  /// Reads a file through.
+  /// Opens a file and reads it through.
   ///
-  /// - Parameter codecs: those that can be played.
+  /// - Parameter codecs: the codecs that can be played.
   package init(opening path: String, accepting codecs: Set<StoredCodec>) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
@@ -35,20 +36,20 @@ package struct StoredFile: Sendable {
     period = Self.period(of: tracks.map { $0.start..<$0.end })
   }
 
-  /// Refuses what would be played in so short rounds, or so fast, that nothing else could be done.
+  /// Refuses a file whose rounds are so short, or whose frame rate is so high, that nothing else could be done.
   package func refuseWhatIsTooShort() throws(MediaFile.ReadError) {
     guard period >= Self.shortestPeriod else {
-      throw .unsupported("it lasts \(FileTime.text(period)) s, and a hundredth of a second is the least")
+      throw .unsupported("it lasts \(FileTime.text(period)) s, and 0.01 s is the minimum")
     }
     for track in tracks where Int64(track.frames) > period / (Int64(FileTime.rate) / 1000) {
       throw .unsupported("its \(track.codec.kind) has more than 1000 frames a second")
     }
   }
 
-  /// A shorter file would be opened again and again all the time: 10 ms, in units.
+  /// The minimum period: 10 ms, in units. A shorter file would restart all the time.
   private static let shortestPeriod = Int64(FileTime.rate) / 100
 
-  /// The track of a kind, if there is one.
+  /// Returns the track of a kind, if there is one.
   package func track(_ kind: MediaKind) -> StoredTrack? {
     tracks.first { $0.codec.kind == kind }
   }
@@ -58,25 +59,54 @@ package struct StoredFile: Sendable {
     "\(path): \(FileTime.text(period)) s, \(tracks.map(\.description).joined(separator: "; "))"
   }
 
-  /// A reader of one of the tracks, from its start.
+  /// Returns a reader of one of the tracks, at its start.
   package func reader(of track: StoredTrack) throws(MediaFile.ReadError) -> TrackReader {
     try TrackReader(
       TrackReader.Source(file: file, format: format, codec: track.codec, number: track.number), origin: origin)
   }
 
-  /// Tracks that begin this close together began together, but for the delay of an encoder: 50 ms, in units.
+  /// Tracks that begin within this interval are taken to begin together, apart from an encoder's delay: 50 ms, in
+  /// units.
   private static let togetherLimit = Int64(FileTime.rate) / 20
 
-  /// The time after which the file starts again: when its longer track ends.
+  /// Returns the time after which the file restarts: when its longer track ends.
   ///
-  /// Tracks that begin together, but for the few milliseconds that an Opus encoder puts in front, each start again at their
-  /// own place; so the longer one continues without a hole. Other tracks start again when the last has ended. The length is
-  /// rounded up to a whole number of ticks of both clocks, so no round is ever a fraction of a tick off.
+  /// Tracks that begin together, apart from the few milliseconds of an Opus encoder's delay, each restart at their own
+  /// start, so the longer one continues without a gap. Other tracks restart when the last one has ended. The period is
+  /// rounded up to a whole number of ticks of both clocks, so no round is off by a fraction of a tick.
   package static func period(of tracks: [Range<Int64>]) -> Int64 {
     let firstStart = tracks.map(\.lowerBound).min() ?? 0
     let lastStart = tracks.map(\.lowerBound).max() ?? 0
     let lastEnd = tracks.map(\.upperBound).max() ?? 0
     let longest = tracks.map { $0.upperBound - $0.lowerBound }.max() ?? 0
     return FileTime.roundedUp(lastStart - firstStart <= togetherLimit ? longest : lastEnd - firstStart)
+  }
+}
+
+/// Detects a file's format from its first bytes.
+package enum FormatDetector {
+  /// How many of the first bytes are inspected.
+  package static let length = 16
+
+  /// Returns the format to read a file as.
+  ///
+  /// - Throws: `otherFormat` with the name of the format, if it is known.
+  static func format(_ beginning: [UInt8]) throws(MediaFile.ReadError) -> MediaFile.Format {
+    if beginning.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) { return .webM }
+    if beginning.starts(with: Array("OggS".utf8)) { return .ogg }
+    if beginning.starts(with: Array("DKIF".utf8)) { return .ivf }
+    throw .otherFormat(looksLike: name(beginning))
+  }
+
+  /// Returns the name of a file's format with an article; nil if its first bytes are not known.
+  package static func name(_ beginning: [UInt8]) -> String? {
+    let known: [(offset: Int, mark: String, name: String)] = [
+      (4, "ftyp", "an MP4 or QuickTime file"), (8, "WAVE", "a WAV file"), (8, "AVI ", "an AVI file"),
+      (0, "YUV4MPEG2", "a Y4M file"), (0, "fLaC", "a FLAC file"), (0, "ID3", "an MP3 file"),
+      (0, "FLV", "a Flash video"), (1, "PNG", "a PNG image"), (0, "GIF8", "a GIF image"), (0, "#!", "a script"),
+      (0, "{", "JSON text"), (0, "<", "HTML or XML text"),
+    ]
+    for (offset, mark, name) in known where beginning.dropFirst(offset).starts(with: mark.utf8) { return name }
+    return nil
   }
 }

@@ -1,6 +1,6 @@
 import Media
 
-/// Reads a file's tracks through, and says what was found.
+/// Reads the tracks of a file through and collects what is known about them.
 struct StoredFileScan {
   let file: OpenFile
   let format: MediaFile.Format
@@ -14,7 +14,7 @@ struct StoredFileScan {
     self.codecs = codecs
   }
 
-  /// The tracks that can be played.
+  /// Returns the tracks that can be played.
   mutating func run() throws(MediaFile.ReadError) -> [StoredTrack] {
     switch format {
     case .webM: try webM()
@@ -54,7 +54,7 @@ struct StoredFileScan {
     return try [survey(codec, number: 0, Traits())].compactMap(\.self)
   }
 
-  /// The first track of a kind that can be played, as players do; nil when there is none of that kind.
+  /// Returns the first track of a kind that can be played, as players choose it; nil if there is none of that kind.
   private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.ReadError) -> WebMTrack? {
     let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
@@ -63,14 +63,14 @@ struct StoredFileScan {
     throw .otherCodec(kind, other.codecName)
   }
 
-  /// What a container's header reports a track's audio.
+  /// What a container's header says about a track's audio.
   private struct Traits {
     var channels = 1
     var preSkip: Int64 = 0
     var codecPrivate: [UInt8] = []
   }
 
-  /// Reads a track through; nil when no frame of it can be played.
+  /// Reads a track through; nil if no frame of it can be played.
   private mutating func survey(
     _ codec: StoredCodec, number: UInt64, _ traits: Traits
   ) throws(MediaFile.ReadError) -> StoredTrack? {
@@ -79,7 +79,7 @@ struct StoredFileScan {
     let name = codec.kind == .video ? "video" : "audio"
     if reader.isTruncated, !remarks.contains(Self.cutOff) { remarks.append(Self.cutOff) }
     guard let start = survey.start else {
-      remarks.append("Its \(name) track holds no frame that can be played.")
+      remarks.append("Its \(name) track has no frame that can be played.")
       return nil
     }
     if reader.skippedFrames > 0 {
@@ -95,5 +95,53 @@ struct StoredFileScan {
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }
 
-  private static let cutOff = "It is cut off; what is whole is played."
+  private static let cutOff = "It is truncated; the whole frames are played."
+}
+
+/// Reads a track once before playback, so that no error appears later: counts its frames, and checks that its times are
+/// plausible.
+struct TrackScan {
+  private(set) var frames = 0
+  private(set) var keyframes = 0
+  private(set) var size: VideoSize?
+  private(set) var start: Int64?
+  /// The times of the last `window` frames, as a ring buffer.
+  private var times: [Int64] = []
+
+  /// More than a thousand frames a second, over this many frames, is not a plausible recording.
+  static let window = 256
+  static let shortestWindow = Int64(FileTime.rate) * Int64(window) / 1000
+  /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
+  static let maximumGap = 3600 * Int64(FileTime.rate)
+
+  /// Reads a track to its end.
+  static func run(_ reader: TrackReader) throws(MediaFile.ReadError) -> TrackScan {
+    var survey = TrackScan()
+    while let frame = try reader.next() { try survey.add(frame) }
+    return survey
+  }
+
+  private mutating func add(_ frame: FileFrame) throws(MediaFile.ReadError) {
+    if start == nil { start = frame.time }
+    if times.count < Self.window {
+      if let last = times.last { try check(gap: frame.time - last) }
+      times.append(frame.time)
+    } else {
+      let oldest = frames % Self.window
+      try check(gap: frame.time - times[(oldest + Self.window - 1) % Self.window])
+      guard frame.time - times[oldest] >= Self.shortestWindow else {
+        throw .unsupported("its \(frame.kind) has more than 1000 frames a second")
+      }
+      times[oldest] = frame.time
+    }
+    frames += 1
+    if frame.isKeyframe { keyframes += 1 }
+    if size == nil { size = frame.size }
+  }
+
+  private func check(gap: Int64) throws(MediaFile.ReadError) {
+    guard gap <= Self.maximumGap else {
+      throw .unsupported("it has a gap of \(FileTime.text(gap)) s, and an hour is the maximum")
+    }
+  }
 }

@@ -1,26 +1,26 @@
 package import Media
 
-/// What was found of a track when its file was read through.
+/// A track of a file that was read through.
 package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let codec: StoredCodec
-  /// Frames that will be played.
+  /// The number of frames that are played.
   package let frames: Int
-  /// Keyframes among them; for audio, all.
+  /// The number of keyframes among them; for audio, all.
   package let keyframes: Int
-  /// The first keyframe's size; nil for audio.
+  /// The size of the first keyframe; nil for audio.
   package let size: VideoSize?
-  /// nil for frames.
+  /// nil for video.
   package let channels: Int?
-  /// Frames that are in the file but are skipped, because nothing could decode them or their time was already taken.
+  /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
   package let skippedFrames: Int
-  /// From the first frame's beginning to the last one's end, in units of `FileTime.rate`, from the container's own zero.
+  /// The start of the first frame and the end of the last one, in units of `FileTime.rate` from the container's zero.
   package let start: Int64
   package let end: Int64
-  /// How the track is found again when the file is played: WebM's track number.
+  /// WebM's track number, which identifies the track when the file is played.
   let number: UInt64
   /// What a decoder needs before the first frame.
   package let codecPrivate: [UInt8]
-  /// Ticks of 48 kHz at the start that a decoder is to swallow (RFC 7845, 4.2).
+  /// The 48 kHz ticks that a decoder must discard at the start (RFC 7845, 4.2).
   package let preSkip: Int64
 
   /// For example `VP8 640x480, 300 frames in 10.00 s` or `Opus mono, 500 packets in 10.00 s`.
@@ -29,6 +29,54 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
     return switch codec.kind {
     case .video: "\(codec.name) \(size.map(\.description) ?? "of unknown size"), \(frames) frames in \(length) s"
     case .audio: "\(codec.name) \(channels == 2 ? "stereo" : "mono"), \(frames) packets in \(length) s"
+    }
+  }
+}
+
+/// The codecs that files can contain and this program can play, as stored or decoded.
+package enum StoredCodec: Sendable, Hashable, CaseIterable {
+  case vp8
+  case vp9
+  case opus
+  case vorbis
+
+  /// The codecs that a call carries, so that their frames can be played as stored.
+  package static let carried: Set<StoredCodec> = [.vp8, .opus]
+
+  package var kind: MediaKind {
+    switch self {
+    case .vp8, .vp9: .video
+    case .opus, .vorbis: .audio
+    }
+  }
+
+  /// The codec of a call; nil if a call does not carry it.
+  package var carried: Codec? {
+    switch self {
+    case .vp8: .vp8
+    case .opus: .opus
+    case .vp9, .vorbis: nil
+    }
+  }
+
+  /// The usual name.
+  package var name: String {
+    switch self {
+    case .vp8: "VP8"
+    case .vp9: "VP9"
+    case .opus: "Opus"
+    case .vorbis: "Vorbis"
+    }
+  }
+
+  /// Maps Matroska's codec id.
+  init?(matroska name: String) {
+    switch name {
+    case "V_VP8": self = .vp8
+    case "V_VP9": self = .vp9
+    case "A_OPUS": self = .opus
+    case "A_VORBIS": self = .vorbis
+    default: return nil
     }
   }
 }

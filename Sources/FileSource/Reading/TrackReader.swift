@@ -1,13 +1,13 @@
 import Bitstream
-import Media
-import NIOCore
+package import Media
+package import NIOCore
 
-/// One track of a checked or yet to be checked file, as frames on the file's time line, from its start as often as wanted.
+/// Reads one track of a file, as frames on the file's timeline, any number of times.
 ///
-/// Each track of a file has its own reader over the whole file, jumping over the other tracks. So it does not matter how
-/// a file interleaves its tracks: no reader ever has to keep one track's frames while looking for the other's.
+/// Each track has its own reader of the whole file, which skips the other tracks. So it does not matter how a file
+/// interleaves its tracks: no reader ever has to buffer one track's frames while it searches for the other's.
 package final class TrackReader {
-  /// How a track is found in a file.
+  /// Identifies a track of a file.
   struct Source: Sendable {
     var file: OpenFile
     var format: MediaFile.Format
@@ -25,13 +25,13 @@ package final class TrackReader {
   private let timing: ContainerTiming
   private var hasKeyframe = false
 
-  /// Frames skipped so far in this round.
+  /// The number of frames skipped so far in this round.
   private(set) var skippedFrames = 0
-  /// Where the last frame ends, in units of `FileTime.rate`.
+  /// The end of the last frame, in units of `FileTime.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
 
-  /// The time that a frame is shown for if nothing at all tells: a thirtieth of a second.
+  /// The duration of a frame if the file does not state one: a thirtieth of a second.
   private static let usualInterval = Int64(FileTime.rate) / 30
 
   init(_ source: Source, origin: Int64 = 0) throws(MediaFile.ReadError) {
@@ -41,7 +41,7 @@ package final class TrackReader {
     videoFrames = VideoTimeline(timing: timing)
   }
 
-  /// Whether the file's end came in the middle of something.
+  /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { container.isTruncated }
 
   /// Goes back to the first frame.
@@ -55,7 +55,7 @@ package final class TrackReader {
     lastStart = nil
   }
 
-  /// The next frame; nil at the end.
+  /// Returns the next frame; nil at the end.
   package func next() throws(MediaFile.ReadError) -> FileFrame? {
     while let frame = try container.next() {
       let placed =
@@ -85,7 +85,7 @@ package final class TrackReader {
     }
   }
 
-  /// An audio packet; nil when it is to be skipped.
+  /// Returns an Opus packet as a frame; nil if it must be skipped.
   private func packet(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let length = (try? OpusTableOfContents(parsing: frame.payload)).map({ Int64($0.duration) }) else {
@@ -99,17 +99,17 @@ package final class TrackReader {
     return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
   }
 
-  /// A packet of a codec whose packets do not say how long they are; nil when it is to be skipped.
+  /// Returns a packet of a codec whose packets do not state their duration; nil if it must be skipped.
   private func timed(_ frame: ContainerFrame) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
-    // Packets of one block tell one time: the decoder lays them one behind the other.
+    // Packets of one block share one time: the decoder plays them one after the other.
     let start = max(frame.time ?? end, lastStart ?? .min)
     end = max(end, start + (frame.length ?? lastStart.map { start - $0 } ?? 0))
     lastStart = start
     return FileFrame(kind: .audio, time: start - origin, payload: frame.payload, isKeyframe: true)
   }
 
-  /// A frame; nil when it is to be skipped: an empty one, or one before the first keyframe.
+  /// Returns a video frame; nil if it must be skipped because it is empty or before the first keyframe.
   private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let (isKeyframe, size) = header(of: frame.payload) else {
@@ -119,10 +119,10 @@ package final class TrackReader {
     if isKeyframe { hasKeyframe = true }
     guard hasKeyframe else { return nil }
     guard let time = frame.time else {
-      throw .unsupported("at byte \(frame.position) several frames lie in one block (lacing)")
+      throw .unsupported("at byte \(frame.position) one block has several frames (lacing)")
     }
     guard let start = videoFrames.position(time) else {
-      throw .damaged(position: frame.position, "a frame's time is before that of the one before it")
+      throw .damaged(position: frame.position, "a frame's time is before that of the previous one")
     }
     let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.smallestStep)
@@ -131,7 +131,7 @@ package final class TrackReader {
       kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
   }
 
-  /// What a frame's first bytes tell; nil when it is none.
+  /// Parses a frame's header; nil if it is malformed.
   private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: VideoSize?)? {
     if source.codec == .vp9 {
       return VP9FrameHeader(parsing: payload).map { header in
@@ -142,5 +142,24 @@ package final class TrackReader {
     let size = header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) }
     if let size, size.width == 0 || size.height == 0 { return nil }
     return (header.isKeyframe, size)
+  }
+}
+
+/// A frame as stored in a file, with its time on the file's timeline.
+package struct FileFrame: Sendable, Hashable {
+  package var kind: MediaKind
+  /// The presentation time, in units of `FileTime.rate` since the file's first frame.
+  package var time: Int64
+  package var payload: ByteBuffer
+  package var isKeyframe: Bool
+  /// The size of a video keyframe.
+  package var size: VideoSize?
+
+  package init(kind: MediaKind, time: Int64, payload: ByteBuffer, isKeyframe: Bool, size: VideoSize? = nil) {
+    self.kind = kind
+    self.time = time
+    self.payload = payload
+    self.isKeyframe = isKeyframe
+    self.size = size
   }
 }

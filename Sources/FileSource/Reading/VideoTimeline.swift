@@ -1,11 +1,11 @@
 import Media
 
-/// Places VP8 frames, evenly where the file says that they are even.
+/// Assigns times to video frames, evenly spaced where the file states a constant interval.
 ///
-/// A WebM file rounds each frame's time to a millisecond or so: 30 frames a second lie at 0, 33, 67, 100 ms. Where the
-/// file tells the time between frames and its times agree with that, the frames are placed by it.
+/// A WebM file rounds each frame's time to a millisecond or so: 30 frames a second are at 0, 33, 67, 100 ms. If the
+/// file states the interval between frames and its times agree with it, the interval is used.
 struct VideoTimeline {
-  /// How exactly the container tells times.
+  /// How exact the container's times are.
   let timing: ContainerTiming
   private var last: Int64?
 
@@ -13,13 +13,13 @@ struct VideoTimeline {
     self.timing = timing
   }
 
-  /// A frame comes at least one tick of the 90 kHz clock after the one before it: a packet's timestamp is a frame's name.
+  /// Frames are at least one tick of the 90 kHz clock apart: the RTP timestamp identifies a frame.
   static let smallestStep: Int64 = FileTime.units(perTickOf: .video)
 
-  /// Places a frame.
+  /// Returns the time of a frame.
   ///
-  /// - Parameter time: the container's word, in units of `FileTime.rate`.
-  /// - Returns: its place in units; nil when it would be before the frame before it.
+  /// - Parameter time: its time in the container, in units of `FileTime.rate`.
+  /// - Returns: the time in units; nil if it would be before the previous frame.
   mutating func position(_ time: Int64) -> Int64? {
     guard let last else {
       self.last = time

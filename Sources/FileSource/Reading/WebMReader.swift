@@ -2,11 +2,11 @@ import CWebM
 import Media
 import NIOCore
 
-/// One track of a WebM file, read by libwebm with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
+/// Reads one track of a WebM file with libwebm, with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
 ///
-/// Sizes need not be known (a live recording's segment and clusters), Duration and Cues need not be there or right. A
-/// file that ends in the middle of an element is played as far as frames are whole. Skipped on purpose: laced frames,
-/// compressed and encrypted tracks, a second segment behind the first.
+/// Sizes may be unknown (a live recording's segment and clusters), Duration and Cues may be missing or wrong. A file
+/// that ends in the middle of an element is played up to the last whole frame. Left out on purpose: laced video frames,
+/// compressed and encrypted tracks, a second segment after the first.
 final class WebMReader: ContainerReader {
   /// libwebm's parser; its address is its identity, and only `deinit` frees it.
   private let handle: OpaquePointer
@@ -14,7 +14,7 @@ final class WebMReader: ContainerReader {
   private(set) var isTruncated = false
   private var codecDelay: UInt64 = 0
 
-  /// Reads as far as the first cluster.
+  /// Reads up to the first cluster.
   init(_ file: OpenFile) throws(MediaFile.ReadError) {
     guard let handle = cwebm_open(file.descriptor, file.size) else {
       throw .unsupported("there is no memory left to read it")
@@ -37,13 +37,13 @@ final class WebMReader: ContainerReader {
     (0..<cwebm_track_count(handle)).map { WebMTrack(cwebm_track_at(handle, $0)) }
   }
 
-  /// From now on `next` gives this track's frames.
+  /// Selects the track whose frames `next` returns from now on.
   func select(_ track: WebMTrack) {
     codecDelay = track.codecDelay
     cwebm_select(handle, track.number)
   }
 
-  /// How exactly the file tells a track's times.
+  /// Returns how exact the times of a track are.
   func timing(of track: WebMTrack) -> ContainerTiming {
     let rounding = FileTime.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
     let interval = FileTime.units(count: 1, ofNanoseconds: track.frameInterval)
@@ -87,5 +87,53 @@ final class WebMReader: ContainerReader {
 
   private func problem() -> MediaFile.ReadError {
     MediaFile.ReadError(cwebm_problem_found(handle))
+  }
+}
+
+extension MediaFile.ReadError {
+  /// Converts a problem of libwebm, or of its C wrapper, to an error.
+  init(_ problem: cwebm_problem) {
+    let detail = problem.detail
+    switch problem.kind {
+    case CWEBM_PROBLEM_NOT_WEBM:
+      self = .otherFormat(looksLike: "an EBML file of another kind")
+    case CWEBM_PROBLEM_READING:
+      self = .unreadable(errno: Int32(clamping: detail))
+    case CWEBM_PROBLEM_SECOND_SEGMENT:
+      self = .unsupported("at byte \(problem.position) a second WebM file begins")
+    case CWEBM_PROBLEM_LARGE_FRAME:
+      self = .damaged(
+        position: problem.position, "a frame claims \(detail) bytes, and \(CWEBM_LARGEST_FRAME) are the maximum")
+    case CWEBM_PROBLEM_LARGE_ELEMENT:
+      self = .damaged(
+        position: problem.position,
+        "an element claims \(detail) bytes, and \(CWEBM_LARGEST_ELEMENT) are the maximum")
+    case CWEBM_PROBLEM_UNKNOWN_SIZE:
+      self = .damaged(position: problem.position, "an element has no size")
+    case CWEBM_PROBLEM_MANY_TRACKS:
+      self = .damaged(position: problem.position, "there are more than \(CWEBM_MOST_TRACKS) tracks")
+    case CWEBM_PROBLEM_MANY_BLOCKS:
+      self = .damaged(position: problem.position, "a cluster has more than \(CWEBM_MOST_BLOCKS) blocks")
+    case CWEBM_PROBLEM_CLUSTER_TIME:
+      self = .damaged(position: problem.position, "a cluster has no time, or an implausible one")
+    case CWEBM_PROBLEM_EXCEPTION:
+      self = .damaged(position: problem.position, "libwebm gave up")
+    default:
+      self = .damaged(position: problem.position, "\(Self.words(forStatus: detail))")
+    }
+  }
+
+  /// Describes libwebm's parsing errors (webm/status.h).
+  private static func words(forStatus status: Int64) -> String {
+    switch status {
+    case -1025: "an element's id is malformed"
+    case -1026: "an element's size is malformed"
+    case -1027: "an unknown element has no size"
+    case -1028: "an element is longer than its parent"
+    case -1029: "an element is larger than memory"
+    case -1030: "an element's value is malformed"
+    case -1031: "elements are nested too deeply"
+    default: "libwebm stops with status \(status)"
+    }
   }
 }

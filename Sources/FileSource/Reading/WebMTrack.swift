@@ -2,18 +2,18 @@ import CWebM
 import Glibc
 import Media
 
-/// A track as a WebM file's header describes it.
+/// A track as described by the header of a WebM file.
 struct WebMTrack: Hashable {
-  /// 0 when the file does not tell.
+  /// The track number; 0 if the file does not state it.
   var number: UInt64
-  /// nil for subtitles and whatever else is neither heard nor seen, and for a track that does not tell.
+  /// nil for subtitles and other kinds, and if the file does not state it.
   var kind: MediaKind?
-  /// For example `V_VP8`; empty where what stands there is no codec's name.
+  /// For example `V_VP8`; empty if the file's text cannot be a codec's name.
   var codecID: String
   var codecPrivate: [UInt8]
-  /// Nanoseconds between frames; 0 when the file does not tell.
+  /// The interval between frames in nanoseconds; 0 if the file does not state it.
   var frameInterval: UInt64
-  /// Nanoseconds that the decoder is late by.
+  /// The codec delay in nanoseconds.
   var codecDelay: UInt64
   var channels: Int
   var isEnabled: Bool
@@ -33,10 +33,10 @@ struct WebMTrack: Hashable {
     isEncrypted = track.is_encrypted
   }
 
-  /// Longer than any codec's name is.
+  /// Longer than any codec's name.
   private static let maximumCodecID = 64
 
-  /// A name of a codec is short and ASCII. Others are not made into text: to compare it could take minutes.
+  /// A codec's name is short and ASCII. Other bytes are not converted to text: comparing it could take minutes.
   private static func codecID(_ text: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, maximumCodecID + 1))
     guard bytes.count <= maximumCodecID, !bytes.hasRunOutsideASCII(over: 0) else { return "" }
@@ -45,7 +45,7 @@ struct WebMTrack: Hashable {
 
   var codec: StoredCodec? { StoredCodec(matroska: codecID) }
 
-  /// The codec's name as people say it.
+  /// The usual name of the codec.
   var codecName: String {
     switch codecID {
     case "V_VP8": "VP8"
@@ -68,11 +68,11 @@ struct WebMTrack: Hashable {
     }
   }
 
-  /// Refuses what can be told from the header alone.
+  /// Refuses a track that its header shows to be unplayable.
   func refuseWhatCannotBePlayed() throws(MediaFile.ReadError) {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
-    if isCompressed { throw .unsupported("its \(codecName) track is compressed once more (ContentEncodings)") }
+    if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
     guard kind == .audio else { return }
     if codec == .opus, let head = OpusHead(parsing: codecPrivate) {
       try head.refuseMoreThanStereo()

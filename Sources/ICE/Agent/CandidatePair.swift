@@ -1,21 +1,21 @@
-/// The two ends of a path.
+/// The local and the remote transport address of a candidate pair.
 struct Path: Sendable, Hashable {
-  /// The base that we send from.
+  /// The base that the agent sends from.
   var local: TransportAddress
   var remote: TransportAddress
 }
 
-/// A path to be checked, and what is known of it (RFC 8445, 6.1.2).
+/// A candidate pair and the state of its connectivity checks (RFC 8445, 6.1.2).
 ///
-/// A server-reflexive candidate's packets leave from its base, so its pairs would be those of the host candidate
-/// (RFC 8445, 6.1.2.4 prunes them): the local end is always a base.
+/// The local end is always a base. A server-reflexive candidate sends from its base, so its pairs would duplicate those
+/// of the host candidate, and RFC 8445, 6.1.2.4 prunes them.
 struct CandidatePair: Sendable {
-  /// RFC 8445, 6.1.2.6.
+  /// The state of a pair (RFC 8445, 6.1.2.6).
   ///
   /// ```
   ///  frozen ──► waiting ──► inProgress ──► succeeded
   ///                ▲            └────────► failed
-  ///                └─── the other side checks it ┘
+  ///                └── the remote peer checks it ┘
   /// ```
   enum State: Sendable, Hashable {
     case frozen
@@ -30,29 +30,31 @@ struct CandidatePair: Sendable {
   let localPriority: UInt32
   let localFoundation: String
   var remote: RemoteCandidate
-  /// By RFC 8445, 6.1.2.3, for our present role.
+  /// The pair priority for the agent's current role (RFC 8445, 6.1.2.3).
   var priority: UInt64
   var state = State.frozen
 
-  /// Both sides know that this pair is to be used.
+  /// Whether both sides have agreed to use this pair.
   var isNominated = false
-  /// The controlling side has nominated it, but no check of ours has succeeded lately (RFC 8445, 7.3.1.5).
+  /// Whether the controlling side has nominated this pair, but no check by this agent has succeeded recently (RFC 8445,
+  /// 7.3.1.5).
   var isNominatedOnSuccess = false
-  /// When the controlling side last said so.
+  /// The time of the controlling side's last nomination of this pair.
   var lastRemoteNomination: ContinuousClock.Instant?
 
-  /// A request with the right MESSAGE-INTEGRITY came this way.
+  /// Whether a request with a valid MESSAGE-INTEGRITY has arrived on this pair.
   var hasAuthenticRequest = false
-  /// Consent ran out: nothing is sent here or taken from here again (RFC 7675, 5.1).
+  /// Whether consent expired: the agent neither sends nor accepts anything on this pair again (RFC 7675, 5.1).
   var isRevoked = false
-  /// Bytes of authentic requests that came this way, and of answers and checks that went there before a check was answered.
+  /// Bytes of authenticated requests received on this pair, and bytes of responses and checks sent on it before a check
+  /// was answered.
   var bytesHeard = 0
   var bytesSentUnanswered = 0
-  /// When a check of ours was last answered.
+  /// The time of the last response to a check by this agent.
   var lastAnswer: ContinuousClock.Instant?
-  /// Smoothed over the answers (RFC 6298, 2).
+  /// The round-trip time, smoothed over the responses (RFC 6298, 2).
   var roundTripTime: Duration?
-  /// What the other side sees us as.
+  /// The agent's address as the remote peer sees it.
   var mapped: TransportAddress?
 
   init(
@@ -66,25 +68,26 @@ struct CandidatePair: Sendable {
     priority = Self.priority(local: localPriority, remote: remote.priority, role: role)
   }
 
-  /// A check of ours has succeeded.
+  /// Whether a check by this agent has succeeded and consent has not expired.
   var isValid: Bool { state == .succeeded && !isRevoked }
 
-  /// Whether a check of so many bytes may be sent. To an address that nobody has named at most three times goes what came
-  /// from there, until it answers: the sender of a request may have borrowed the address (RFC 9000, 8 has the same rule).
+  /// Whether the agent may send a check of `size` bytes. Until an address that was not signalled has answered, the
+  /// agent sends it at most three times the bytes that were received from there: the sender of a request may have
+  /// spoofed its address (RFC 9000, 8 has the same rule).
   func allowsCheck(ofBytes size: Int) -> Bool {
     lastAnswer != nil || remote.type != .peerReflexive || bytesSentUnanswered + size <= 3 * bytesHeard
   }
 
-  /// Packets from there are trusted to come from the other peer.
+  /// Whether packets on this pair are trusted to come from the remote peer.
   var isOpen: Bool { !isRevoked && (state == .succeeded || hasAuthenticRequest && state != .failed) }
 
-  /// Whether it was answered so lately that it can be used at once.
+  /// Whether the last response is recent enough to use the pair immediately.
   func isFresh(at now: ContinuousClock.Instant) -> Bool {
     guard isValid, let lastAnswer else { return false }
     return lastAnswer + ICETiming.silence > now
   }
 
-  /// Whether both pairs' candidates have the same foundations.
+  /// Whether the candidates of both pairs have the same foundations.
   func isAlike(_ other: CandidatePair) -> Bool {
     localFoundation == other.localFoundation && remote.foundation == other.remote.foundation
   }
@@ -105,7 +108,7 @@ struct CandidatePair: Sendable {
   }
 }
 
-/// An address of the other peer.
+/// A candidate of the remote peer.
 struct RemoteCandidate: Sendable, Hashable {
   let address: TransportAddress
   var priority: UInt32

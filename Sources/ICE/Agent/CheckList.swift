@@ -1,7 +1,7 @@
-/// The pairs in hand and the order in which they are checked (RFC 8445, 6.1.2 and 6.1.4).
+/// The candidate pairs and the order of their checks (RFC 8445, 6.1.2 and 6.1.4).
 struct CheckList: Sendable {
   private(set) var pairs: [CandidatePair] = []
-  /// The ids of pairs to be checked before all others, first come first.
+  /// The triggered-check queue: the ids of pairs that are checked before all others, first in, first out.
   private var triggered: [Int] = []
   private var nextID = 0
 
@@ -20,10 +20,10 @@ struct CheckList: Sendable {
   /// Adds a pair for a path that has none.
   ///
   /// - Parameters:
-  ///   - isProven: the other side has just used the path: when the list is full, any idle pair makes room for it;
-  ///     otherwise only one of lower priority does.
-  ///   - keeping: the id of the pair in use.
-  /// - Returns: the pair's index; nil when the list is full.
+  ///   - isProven: whether the remote peer has just used the path. When the list is full, such a pair replaces any idle
+  ///     pair; other pairs replace only one of lower priority.
+  ///   - keeping: the id of the selected pair, which is never replaced.
+  /// - Returns: the pair's index, or nil when the list is full.
   mutating func insert(
     _ path: Path, localPriority: UInt32, localFoundation: String, remote: RemoteCandidate, role: ICEAgent.Role,
     isProven: Bool, keeping: Int?
@@ -36,7 +36,7 @@ struct CheckList: Sendable {
       guard let victim = idlePair(below: isProven ? nil : pair.priority, keeping: keeping) else { return nil }
       remove(at: victim)
     }
-    // One pair of each kind goes ahead; the others wait to learn from it (RFC 8445, 6.1.2.6).
+    // One pair of each foundation is checked first; the others stay frozen until it has a result (RFC 8445, 6.1.2.6).
     let alike = pairs.filter(pair.isAlike)
     let isHeldBack = alike.contains { $0.state == .waiting || $0.state == .inProgress }
     pair.state = isHeldBack && !alike.contains { $0.state == .succeeded } ? .frozen : .waiting
@@ -45,12 +45,12 @@ struct CheckList: Sendable {
     return pairs.endIndex - 1
   }
 
-  /// The least of the pairs that nothing depends on.
+  /// The pair of lowest priority that is neither selected nor in use.
   private func idlePair(below priority: UInt64?, keeping: Int?) -> Int? {
     pairs.indices.filter { index in
       let pair = pairs[index]
       let isIdle = pair.state == .failed || !pair.hasAuthenticRequest && pair.state != .succeeded
-      // A revoked pair is the memory that its path must not be used: it stays.
+      // A revoked pair records that its path must not be used, so it stays.
       return isIdle && !pair.isRevoked && pair.id != keeping && (priority.map { pair.priority < $0 } ?? true)
     }.min { pairs[$0].priority < pairs[$1].priority }
   }
@@ -60,24 +60,24 @@ struct CheckList: Sendable {
     triggered.removeAll { $0 == id }
   }
 
-  /// Removes what belongs to a remote candidate that made room for another.
+  /// Removes the pairs of a remote candidate that was replaced.
   mutating func removePairs(with remote: TransportAddress) {
     for index in pairs.indices.reversed() where pairs[index].path.remote == remote { remove(at: index) }
   }
 
   // MARK: Order
 
-  /// Puts a pair at the end of the triggered-check queue (RFC 8445, 6.1.4.1).
+  /// Appends a pair to the triggered-check queue (RFC 8445, 6.1.4.1).
   mutating func trigger(_ id: Int) {
     if !triggered.contains(id) { triggered.append(id) }
   }
 
-  /// Whether `takeNext` would give a pair.
+  /// Whether `takeNext` would return a pair.
   func hasNext(onlyTriggered: Bool) -> Bool {
     !triggered.isEmpty || !onlyTriggered && nextOrdinary != nil
   }
 
-  /// Takes the pair that is to be checked next (RFC 8445, 6.1.4.2).
+  /// Removes and returns the pair to check next (RFC 8445, 6.1.4.2).
   mutating func takeNext(onlyTriggered: Bool) -> Int? {
     while let id = triggered.first {
       triggered.removeFirst()
@@ -86,7 +86,8 @@ struct CheckList: Sendable {
     return onlyTriggered ? nil : nextOrdinary
   }
 
-  /// The waiting pair of highest priority; without one, the highest frozen pair of a kind that nobody is checking.
+  /// The waiting pair of highest priority; if there is none, the frozen pair of highest priority whose foundations no
+  /// check in progress shares.
   private var nextOrdinary: Int? {
     if let waiting = highest(where: { $0.state == .waiting }) { return waiting }
     let busy = pairs.filter { $0.state == .inProgress }
@@ -98,14 +99,14 @@ struct CheckList: Sendable {
       .max { pairs[$0].priority < pairs[$1].priority }
   }
 
-  /// Lets the frozen pairs of a kind go, one of which has succeeded (RFC 8445, 7.2.5.3.3).
+  /// Unfreezes the pairs with the same foundations as a pair that has succeeded (RFC 8445, 7.2.5.3.3).
   mutating func unfreezePairs(like pair: CandidatePair) {
     for index in pairs.indices where pairs[index].state == .frozen && pairs[index].isAlike(pair) {
       pairs[index].state = .waiting
     }
   }
 
-  /// Makes every pair a candidate for checking again: those that once worked first.
+  /// Schedules every pair for another check, those that have worked before first.
   mutating func wakeAll() {
     for index in pairs.indices where !pairs[index].isRevoked {
       switch pairs[index].state {
@@ -116,7 +117,7 @@ struct CheckList: Sendable {
     }
   }
 
-  /// Gives the pairs of a remote candidate what has been learnt of it.
+  /// Updates the pairs of a remote candidate with its new properties.
   mutating func update(_ remote: RemoteCandidate, role: ICEAgent.Role) {
     for index in pairs.indices where pairs[index].path.remote == remote.address {
       pairs[index].remote = remote

@@ -1,19 +1,20 @@
 internal import Synchronization
 
-/// When new checks may leave, over all agents that share it: at least 5 ms apart, "as though there were one global Ta value for
+/// Paces new checks over all agents that share it: at least 5 ms apart, "as though there were one global Ta value for
 /// pacing all agents" (RFC 8445, 14.2).
 ///
-/// So the number of participants does not raise the rate at which one machine can be made to ask addresses that they choose.
-/// Agents take their turns in the order in which they ask, so that many candidates of one keep nobody else waiting.
+/// So the number of participants does not raise the rate at which one machine can be made to send checks to addresses
+/// that they choose. Agents are served in the order of their requests, so an agent with many candidates does not delay
+/// the others.
 package final class CheckPacer: Sendable {
   static let interval = Duration.milliseconds(5)
 
-  /// The moment after the last one that was booked.
+  /// The first time slot that is not reserved.
   private let free = Mutex<ContinuousClock.Instant?>(nil)
 
   package init() {}
 
-  /// Books the next moment at which nobody else sends a new check.
+  /// Reserves the next time slot, in which no other agent sends a new check.
   func book(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     free.withLock { free in
       let moment = max(free ?? now, now)
@@ -23,20 +24,20 @@ package final class CheckPacer: Sendable {
   }
 }
 
-/// How many checks may go to addresses that have never answered.
+/// Limits the number of checks to addresses that have never answered.
 ///
-/// A participant chooses the addresses that we check, and may name a third party's (RFC 8445, 19.5.1). The allowance is kept
-/// across ICE restarts, because each offer can request one.
+/// A participant chooses the addresses that the agent checks, and may name a third party's (RFC 8445, 19.5.1). The
+/// limit is kept across ICE restarts, because each offer can request one.
 struct UnansweredCheckLimiter: Sendable {
   /// Enough for a dozen addresses on each side of a call that takes 40 s to connect.
   static let burst = 400
-  /// How long it takes until there is one more.
+  /// The time in which the allowance grows by one check.
   static let interval = Duration.milliseconds(100)
 
-  /// When all that was taken will have been given back.
+  /// The time at which the allowance is complete again.
   private var isFull: ContinuousClock.Instant?
 
-  /// Takes one, if there is one.
+  /// Consumes one check of the allowance. Returns false when none is left.
   mutating func take(now: ContinuousClock.Instant) -> Bool {
     let taken = max(isFull ?? now, now)
     guard taken - now <= Self.interval * (Self.burst - 1) else { return false }

@@ -1,15 +1,15 @@
 import NIOCore
 
-/// A check on its way: a Binding request and its retransmissions (RFC 8489, 6.2.1).
+/// A connectivity check in progress: a Binding request and its retransmissions (RFC 8489, 6.2.1).
 struct CheckTransaction: Sendable {
   let id: STUNTransactionID
   let pair: Int
   let path: Path
-  /// The role that the request claims.
+  /// The agent's role in the request.
   let role: ICEAgent.Role
-  /// The request has USE-CANDIDATE.
+  /// Whether the request has USE-CANDIDATE.
   let nominates: Bool
-  /// A question for consent is sent once; the next one is another transaction (RFC 7675, 5.1).
+  /// Whether this is a consent check. It is sent once; the next one is another transaction (RFC 7675, 5.1).
   let isConsent: Bool
   let datagram: ByteBuffer
   let firstSent: ContinuousClock.Instant
@@ -39,14 +39,14 @@ struct CheckTransaction: Sendable {
     nextTransmission = isConsent ? nil : now + timeout
   }
 
-  /// When it counts as unanswered.
+  /// The time at which the check counts as unanswered.
   var expiry: ContinuousClock.Instant {
     firstSent + lifetime
   }
 
   var deadline: ContinuousClock.Instant { min(expiry, nextTransmission ?? expiry) }
 
-  /// The request has been sent once more; the wait grows.
+  /// Records a retransmission and doubles the timeout up to its limit.
   mutating func sentAgain(now: ContinuousClock.Instant) {
     transmissions += 1
     lastSent = now
@@ -54,7 +54,7 @@ struct CheckTransaction: Sendable {
     nextTransmission = now + timeout
   }
 
-  /// The other side has just shown that the path works: a lost request shall not wait for its whole timeout.
+  /// Shortens the wait for the next retransmission, because the remote peer has just shown that the path works.
   mutating func hurry() {
     guard let next = nextTransmission else { return }
     nextTransmission = min(next, lastSent + ICETiming.hurriedTimeout)

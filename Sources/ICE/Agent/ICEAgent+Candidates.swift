@@ -1,8 +1,8 @@
-/// Candidates and credentials, in whatever order they come.
+/// Candidates and credentials, which may arrive in any order.
 extension ICEAgent {
-  /// Adds an address that a socket of ours is bound to; the first ones are preferred, loopback ones least.
+  /// Adds the address of a local socket. Earlier addresses have higher preference, and loopback addresses the lowest.
   ///
-  /// - Returns: the candidate to tell the other side; nil when it is known, no usable address, or the 17th.
+  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
   @discardableResult
   package mutating func addLocalHost(_ address: TransportAddress) -> ICECandidate? {
     guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
@@ -20,10 +20,10 @@ extension ICEAgent {
     return candidate
   }
 
-  /// Adds what a STUN server sees a base as.
+  /// Adds the address that a STUN server reported for a base.
   ///
-  /// - Returns: the candidate to tell the other side; nil when it is known (no address translation), its base is not, or
-  ///   it is the 17th.
+  /// - Returns: the candidate to signal, or nil when the address is known (no address translation), its base is
+  ///   unknown, or it is the 17th.
   @discardableResult
   package mutating func addServerReflexive(mapped: TransportAddress, base: TransportAddress) -> ICECandidate? {
     guard let base = bases.first(where: { $0.address == base }), mapped.isReachable,
@@ -39,7 +39,8 @@ extension ICEAgent {
     return candidate
   }
 
-  /// Takes the other side's credentials; other ones than before begin a new session (the other side has restarted).
+  /// Sets the remote peer's credentials. Credentials that differ from the previous ones begin a new session, because
+  /// the remote peer has restarted ICE.
   package mutating func setRemote(
     usernameFragment: String, password: String, isLite: Bool, now: ContinuousClock.Instant
   ) {
@@ -64,9 +65,9 @@ extension ICEAgent {
     for check in checks where check.senderFragment == usernameFragment { learn(from: check, now: now) }
   }
 
-  /// Takes a candidate of the other side, trickled or from its SDP; one that cannot be used is counted and skipped.
+  /// Adds a remote candidate, trickled or from the SDP. An unusable candidate is counted and ignored.
   ///
-  /// The end of candidates needs no telling: checks continue for 40 s in any case (RFC 8863).
+  /// The agent does not need the end-of-candidates indication: checks continue for 40 s in any case (RFC 8863).
   package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: ContinuousClock.Instant) {
     wake = wake ?? now
     guard candidate.component == 1, candidate.isUDP else {
@@ -91,15 +92,15 @@ extension ICEAgent {
         address: address, priority: candidate.priority, foundation: candidate.foundation, type: candidate.type))
   }
 
-  /// Adds a remote candidate and its pairs, or what is new about a known one.
+  /// Adds a remote candidate and its pairs, or updates a known one.
   ///
-  /// - Parameter isProven: the other side has just sent from there: when the list is full, one that it was never heard at makes
-  ///   room.
-  /// - Returns: whether it is in the list now.
+  /// - Parameter isProven: whether the remote peer has just sent from this address. When the list is full, such a
+  ///   candidate replaces one from which nothing was ever received.
+  /// - Returns: whether the candidate is in the list now.
   @discardableResult
   mutating func insertRemote(_ candidate: RemoteCandidate, isProven: Bool = false) -> Bool {
     if let index = remoteCandidates.firstIndex(where: { $0.address == candidate.address }) {
-      // Told candidates are better known than discovered ones.
+      // A signalled candidate says more than a peer-reflexive one.
       if remoteCandidates[index].type == .peerReflexive, candidate.type != .peerReflexive {
         remoteCandidates[index] = candidate
         checkList.update(candidate, role: role)
@@ -117,14 +118,15 @@ extension ICEAgent {
     }
     statistics.remoteCandidates += 1
     remoteCandidates.append(candidate)
-    // A discovered candidate has its one pair made by the check that showed it (RFC 8445, 7.3.1.4).
+    // The check that revealed a peer-reflexive candidate also creates its only pair (RFC 8445, 7.3.1.4).
     if candidate.type != .peerReflexive {
       for base in bases { _ = pair(base, with: candidate, isProven: false) }
     }
     return true
   }
 
-  /// Makes the pair of a base and a remote candidate, unless it exists, the families differ or the list is full.
+  /// Creates the pair of a base and a remote candidate, unless it exists, the address families differ or the list is
+  /// full.
   ///
   /// - Returns: the pair's index.
   mutating func pair(_ base: Base, with remote: RemoteCandidate, isProven: Bool) -> Int? {
@@ -135,7 +137,7 @@ extension ICEAgent {
       localFoundation: base.foundation, remote: remote, role: role, isProven: isProven, keeping: selection?.pair)
   }
 
-  /// A peer-reflexive address whose every pair has failed: a NAT's old mapping.
+  /// Whether a candidate is peer-reflexive and all its pairs have failed: an old NAT mapping.
   private func isUseless(_ candidate: RemoteCandidate) -> Bool {
     candidate.type == .peerReflexive
       && checkList.pairs.allSatisfy {
@@ -143,7 +145,7 @@ extension ICEAgent {
       }
   }
 
-  /// Of the candidates that the other side was never heard at, the one of lowest priority.
+  /// The candidate of lowest priority among those from which nothing was ever received.
   private var leastUnheardCandidate: Int? {
     let heard = Set(
       checkList.pairs.filter {
@@ -154,7 +156,8 @@ extension ICEAgent {
       .min { remoteCandidates[$0].priority < remoteCandidates[$1].priority }
   }
 
-  /// Equal for candidates of one type from one base address (RFC 8445, 5.1.1.3): FNV-1a over both.
+  /// Returns the foundation, which is equal for candidates of one type from one base address (RFC 8445, 5.1.1.3):
+  /// FNV-1a over both.
   private static func foundation(_ type: ICECandidateType, base: IPAddress) -> String {
     let hash = (Array(type.rawValue.utf8) + base.bytes).reduce(0x811C_9DC5 as UInt32) {
       ($0 ^ UInt32($1)) &* 0x0100_0193

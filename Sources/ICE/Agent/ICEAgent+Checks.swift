@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The clock's work: what is sent when (RFC 8445, 6.1.4.2 and 14).
+/// Timers and connectivity checks (RFC 8445, 6.1.4.2 and 14).
 extension ICEAgent {
-  /// When `poll` is next needed; nil while there is nothing to wait for.
+  /// The time of the next `poll`, or nil when nothing is scheduled.
   package var deadline: ContinuousClock.Instant? {
     if let wake { return wake }
     let check = checkList.hasNext(onlyTriggered: isConcluded) && remote != nil ? nextCheck : nil
@@ -12,9 +12,9 @@ extension ICEAgent {
     ].compactMap { $0 }.min()
   }
 
-  /// Everything that is to be done now, in order.
+  /// Returns the actions that are due, in order.
   ///
-  /// - Parameter pace: shared by all agents of the program.
+  /// - Parameter pace: the pacer that all agents of the process share.
   package mutating func poll(now: ContinuousClock.Instant, pace: CheckPacer) -> [Action] {
     expireRetired(now: now)
     serviceTransactions(now: now)
@@ -29,7 +29,7 @@ extension ICEAgent {
     return actions
   }
 
-  /// The agreed pair works: only what the other side requests is checked.
+  /// Whether the nominated pair works. Then the agent checks only pairs that the remote peer checks.
   var isConcluded: Bool {
     guard let selection, selection.disconnectedSince == nil, let index = checkList.index(of: selection.pair) else {
       return false
@@ -42,7 +42,7 @@ extension ICEAgent {
     actions.append(.send(datagram, from: path.local, to: path.remote))
   }
 
-  /// Sends a check, unless it goes to an address that has never answered and may not be sent any more.
+  /// Sends a check, unless its address has never answered and has reached its limit.
   private mutating func transmitCheck(_ datagram: ByteBuffer, _ path: Path, now: ContinuousClock.Instant) {
     if let index = checkList.index(of: path), checkList[index].lastAnswer == nil {
       let size = datagram.readableBytes
@@ -74,7 +74,7 @@ extension ICEAgent {
     nextCheck = now + ICETiming.checkInterval
   }
 
-  /// Sends a Binding request on a pair (RFC 8445, 7.2.4) and waits for its answer.
+  /// Sends a Binding request on a pair (RFC 8445, 7.2.4) and starts its transaction.
   mutating func sendCheck(_ index: Int, isConsent: Bool, now: ContinuousClock.Instant) {
     let pair = checkList[index]
     guard let remote, transactions.count < Self.maximumTransactions,
@@ -82,7 +82,7 @@ extension ICEAgent {
     else { return }
     let nominates = role == .controlling && !isConsent && nominated == pair.id
     if !isConsent {
-      // The new check takes the place of one that is still on its way.
+      // The new check replaces the one in progress.
       transactions.removeAll { $0.pair == pair.id && !$0.isConsent }
       if pair.state != .succeeded { checkList[index].state = .inProgress }
     }
@@ -93,7 +93,7 @@ extension ICEAgent {
     case .controlling: request.iceControlling = tieBreaker
     case .controlled: request.iceControlled = tieBreaker
     }
-    // Said again with every question for consent, because the other side may know us by a new address by now.
+    // Repeated in every consent check, because the remote peer may know this agent by a new address by now.
     request.usesCandidate = nominates || role == .controlling && pair.isNominated
     let datagram = request.sealed(key: remote.key)
     transactions.append(
@@ -105,22 +105,23 @@ extension ICEAgent {
     transmitCheck(datagram, pair.path, now: now)
   }
 
-  /// How long a check is sent again and again.
+  /// Returns how long a check is retransmitted.
   ///
-  /// Once a pair is agreed, another one is checked because a request came from there, and will be again with the next: nobody
-  /// shall make us send for long to an address that they borrowed.
+  /// Once a pair is nominated, the agent checks another pair only because a request arrived on it, and will check it
+  /// again at the next request. The short lifetime keeps an attacker with a spoofed address from making the agent send
+  /// there for long.
   private func lifetime(ofCheckOf pair: Int, isConsent: Bool) -> Duration {
     if isConsent { return ICETiming.silence }
     return isConcluded && pair != selection?.pair ? ICETiming.besidesLifetime : ICETiming.checkLifetime
   }
 
-  /// Grows with the number of pairs in hand, so that retransmissions keep the pace too (RFC 8445, 14.3).
+  /// The timeout grows with the number of active pairs, so that retransmissions keep the pace too (RFC 8445, 14.3).
   private var timeoutOfNewCheck: Duration {
     let busy = checkList.pairs.count { $0.state == .waiting || $0.state == .inProgress }
     return max(ICETiming.firstTimeout, ICETiming.checkInterval * busy)
   }
 
-  // MARK: Checks on their way
+  // MARK: Checks in progress
 
   private mutating func serviceTransactions(now: ContinuousClock.Instant) {
     for index in transactions.indices.reversed() where transactions[index].deadline <= now {
@@ -139,12 +140,12 @@ extension ICEAgent {
     if !hasAnsweredSince, transaction.pair != selection?.pair { checkList[index].state = .failed }
   }
 
-  /// Sends a pair's running check again soon.
+  /// Retransmits a pair's check in progress soon.
   mutating func hurry(_ id: Int) {
     for index in transactions.indices where transactions[index].pair == id { transactions[index].hurry() }
   }
 
-  /// Whether an ordinary check of the pair is on its way.
+  /// Whether a check of the pair other than a consent check is in progress.
   func isBeingChecked(_ id: Int) -> Bool {
     transactions.contains { $0.pair == id && !$0.isConsent }
   }

@@ -1,4 +1,4 @@
-/// Whether the other side still wants what we send (RFC 7675), and whether it still hears us.
+/// Consent freshness (RFC 7675) and detection of a disconnected pair.
 extension ICEAgent {
   mutating func updateConsent(now: ContinuousClock.Instant) {
     guard var selection, let index = checkList.index(of: selection.pair),
@@ -38,12 +38,12 @@ extension ICEAgent {
       .compactMap { $0 }.min()
   }
 
-  /// 4 to 6 s later, at random, so that many peers do not ask at once.
+  /// Returns a time 4 to 6 s later, randomized so that many peers do not send their checks at once.
   mutating func nextConsent(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     now + .milliseconds(Int64.random(in: ICETiming.consentMilliseconds, using: &generator))
   }
 
-  /// The path is closed for this session's credentials: only another path or a restart helps (RFC 7675, 5.1).
+  /// Closes the path for the credentials of this session: only another path or a restart helps (RFC 7675, 5.1).
   private mutating func loseConsent(_ index: Int) {
     checkList[index].isRevoked = true
     checkList[index].state = .failed

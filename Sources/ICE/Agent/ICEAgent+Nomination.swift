@@ -1,18 +1,19 @@
-/// How both sides agree on a pair (RFC 8445, 8.1).
+/// Nomination of a pair (RFC 8445, 8.1).
 extension ICEAgent {
   // MARK: Controlling
 
-  /// Nominates the selected pair: at once when none can be better, otherwise some round trips after the first one that worked.
+  /// Nominates the selected pair: immediately when no better pair is possible, otherwise some round trips after the
+  /// first valid pair.
   ///
-  /// The check that says so is repeated until it is answered. Only a pair that has fallen silent is abandoned for another:
-  /// a nomination whose answer got lost holds on the other side, which must not be told two.
+  /// The nominating check is repeated until it is answered. The agent abandons a nomination only when its pair stops
+  /// answering: a nomination whose response was lost is in force on the remote side, which must not receive two.
   mutating func updateNomination(now: ContinuousClock.Instant) {
     guard let selection, let due = nominationDeadline, due <= now else { return }
     nominated = selection.pair
     checkList.trigger(selection.pair)
   }
 
-  /// When the selected pair is to be nominated; nil when it is not for us, or done.
+  /// The time at which to nominate the selected pair; nil when the agent is controlled or the pair is nominated.
   var nominationDeadline: ContinuousClock.Instant? {
     guard role == .controlling, nominated == nil, let selection, selection.disconnectedSince == nil, let firstValid,
       let index = checkList.index(of: selection.pair), !checkList[index].isNominated
@@ -22,7 +23,8 @@ extension ICEAgent {
     return isBest ? firstValid : firstValid + nominationDelay(of: checkList[index])
   }
 
-  /// How long to look for something better than a pair that works; at the longest where its round trip is not measured.
+  /// Returns how long to wait for a better pair than the valid one; the upper bound when its round-trip time is
+  /// unknown.
   private func nominationDelay(of pair: CandidatePair) -> Duration {
     let bounds = ICETiming.nominationDelay
     guard let roundTrip = pair.roundTripTime, roundTrip < bounds.upperBound else { return bounds.upperBound }
@@ -31,10 +33,10 @@ extension ICEAgent {
 
   // MARK: Controlled
 
-  /// A check with USE-CANDIDATE came on a pair (RFC 8445, 7.3.1.5).
+  /// Handles a check with USE-CANDIDATE on a pair (RFC 8445, 7.3.1.5).
   ///
-  /// An aggressively nominating side sends it on every pair and means the one of highest priority. A browser that moves
-  /// to another path sends it there, and stops sending it on the old one: then the younger nomination holds.
+  /// A peer with aggressive nomination sets it on every pair and means the one of highest priority. A browser that
+  /// moves to another path sets it there and stops setting it on the old one: then the later nomination holds.
   mutating func nominatedByRemote(_ index: Int, now: ContinuousClock.Instant) {
     checkList[index].lastRemoteNomination = now
     if checkList[index].isFresh(at: now) {
@@ -45,9 +47,10 @@ extension ICEAgent {
     }
   }
 
-  // MARK: Either
+  // MARK: Both roles
 
-  /// Both sides know now. The pair replaces every one that was nominated long before, and every one of ours.
+  /// Marks a pair as nominated. It replaces every pair that was nominated long before, and every pair that this agent
+  /// nominated.
   mutating func nominate(_ index: Int, now: ContinuousClock.Instant) {
     for other in checkList.indices where checkList[other].isNominated {
       let age = checkList[other].lastRemoteNomination.map { now - $0 }

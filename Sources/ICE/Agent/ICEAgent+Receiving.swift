@@ -1,14 +1,14 @@
 package import NIOCore
 
-/// The other side's checks and its answers to ours (RFC 8445, 7.2.5 and 7.3).
+/// Received checks, and responses to the agent's checks (RFC 8445, 7.2.5 and 7.3).
 extension ICEAgent {
-  /// Takes a datagram that came to a socket of ours.
+  /// Processes a datagram that arrived at a local socket.
   ///
-  /// Nothing is trusted before its FINGERPRINT and MESSAGE-INTEGRITY are found right. What is not for this agent is told
-  /// from the outside of the datagram and costs next to nothing.
+  /// Nothing is trusted before FINGERPRINT and MESSAGE-INTEGRITY are verified. Datagrams for other agents are
+  /// recognised by the STUN header and USERNAME, which costs almost nothing.
   ///
-  /// - Parameter local: the address that the datagram was sent to: one of the hosts that were added.
-  /// - Returns: whether it was STUN for this agent, rejected or not.
+  /// - Parameter local: the address that the datagram was sent to: one of the added host addresses.
+  /// - Returns: whether the datagram was STUN for this agent, rejected or not.
   package mutating func received(
     _ datagram: ByteBuffer, from source: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
@@ -28,7 +28,7 @@ extension ICEAgent {
       guard let index = transactions.firstIndex(where: { $0.id == envelope.transactionID }) else { return false }
       receivedResponse(datagram, path, to: index, now: now)
     case .indication:
-      // A keepalive (RFC 8445, 11): nothing to do.
+      // A keepalive (RFC 8445, 11) needs no response.
       return isValidated(local: local, remote: source)
     }
     return true
@@ -66,7 +66,7 @@ extension ICEAgent {
     }
   }
 
-  /// A check of the session before the restart is answered so that the old path holds until the new one works.
+  /// Answers a check of the session before the restart, so that the old path works until the new one does.
   private mutating func receivedRequest(
     _ datagram: ByteBuffer, _ path: Path, ofRetired retired: Retired, now: ContinuousClock.Instant
   ) {
@@ -87,7 +87,7 @@ extension ICEAgent {
     return message
   }
 
-  /// - Returns: the bytes of the answer.
+  /// - Returns: the size of the response in bytes.
   private mutating func accept(_ request: STUNMessage, _ path: Path, key: [UInt8]) -> Int {
     var response = STUNMessage(.success, transactionID: request.transactionID)
     response.xorMappedAddress = path.remote
@@ -103,7 +103,7 @@ extension ICEAgent {
     send(response.sealed(key: key), path)
   }
 
-  /// Remembers a check whose sender's credentials are still on their way; a path has one place.
+  /// Stores a check whose sender's credentials have not arrived yet, one entry for each path.
   private mutating func keep(_ check: EarlyCheck) {
     if let index = earlyChecks.firstIndex(where: { $0.path == check.path && $0.senderFragment == check.senderFragment })
     {
@@ -116,7 +116,7 @@ extension ICEAgent {
     }
   }
 
-  /// Takes from an authentic check that its path may work, and checks it in turn (RFC 8445, 7.3.1.3 to 7.3.1.5).
+  /// Handles an authenticated check: its path may work, so the agent checks it in turn (RFC 8445, 7.3.1.3 to 7.3.1.5).
   mutating func learn(from check: EarlyCheck, now: ContinuousClock.Instant) {
     guard let base = bases.first(where: { $0.address == check.path.local }) else { return }
     var candidate = remoteCandidates.first { $0.address == check.path.remote }
@@ -148,7 +148,7 @@ extension ICEAgent {
     _ datagram: ByteBuffer, _ path: Path, to index: Int, now: ContinuousClock.Instant
   ) {
     let transaction = transactions[index]
-    // The answer must come from where the question went, to where it came from (RFC 8445, 7.2.5.2.1).
+    // The addresses of the response must mirror those of the request (RFC 8445, 7.2.5.2.1).
     guard let remote, path == transaction.path, let message = try? STUNMessage(parsing: datagram),
       message.hasRightFingerprint == true, message.isAuthentic(key: remote.key),
       message.attributesNotUnderstood.isEmpty
@@ -175,13 +175,13 @@ extension ICEAgent {
   ) {
     statistics.checksAnswered += 1
     firstValid = firstValid ?? now
-    // Which of several transmissions was answered cannot be known, so only the first is measured (Karn's rule).
+    // It is unknown which of several transmissions was answered, so only the first is measured (Karn's rule).
     if transaction.transmissions == 1 { checkList[index].measured(now - transaction.firstSent) }
     checkList[index].state = .succeeded
     checkList[index].lastAnswer = now
     checkList[index].mapped = mapped
     checkList.unfreezePairs(like: checkList[index])
-    // Other checks of the pair have nothing left to find out, except a nomination.
+    // Other checks of the pair have nothing left to verify, except a nomination.
     transactions.removeAll { $0.pair == transaction.pair && !$0.nominates }
     if transaction.nominates, nominated == transaction.pair {
       nominated = nil

@@ -1,15 +1,15 @@
-/// A new session with new credentials, while media continues in the old way (RFC 8445, 9).
+/// ICE restart: a new session with new credentials, while media continues on the old path (RFC 8445, 9).
 extension ICEAgent {
-  /// Begins a new session with other credentials of ours. Follow with `setRemote` as soon as the other side's are known.
+  /// Begins a new session with new local credentials. Call `setRemote` as soon as the remote credentials are known.
   ///
-  /// The pair in use stays selected until one of the new session works, or 30 s after its last answer. Candidates of ours
-  /// stay; the other side tells its own again.
+  /// The selected pair stays in use until a pair of the new session works, or for 30 s after its last response. Local
+  /// candidates stay; the remote peer signals its candidates again.
   package mutating func restart(with credentials: ICECredentials, now: ContinuousClock.Instant) {
     wake = wake ?? now
     beginSession(with: credentials, now: now)
   }
 
-  /// Puts the present session aside, if it works, and starts from nothing.
+  /// Retires the current session if it works, and resets the state.
   mutating func beginSession(with credentials: ICECredentials, now: ContinuousClock.Instant) {
     if let selection, let index = checkList.index(of: selection.pair), let lastAnswer = checkList[index].lastAnswer {
       retired = Retired(
@@ -30,7 +30,7 @@ extension ICEAgent {
     hasLostConsent = false
   }
 
-  /// Forgets the old session when its time has come.
+  /// Discards the old session when it has expired.
   mutating func expireRetired(now: ContinuousClock.Instant) {
     if let retired, retired.expiry <= now { self.retired = nil }
   }

@@ -1,8 +1,8 @@
-/// Who is controlling when both sides think that they are, or neither (RFC 8445, 7.3.1.1 and 7.2.5.1).
+/// Role conflicts: both sides are controlling, or both controlled (RFC 8445, 7.3.1.1 and 7.2.5.1).
 extension ICEAgent {
-  /// Compares the roles that both sides take; the higher tie-breaker is controlling.
+  /// Compares the roles of both sides and resolves a conflict: the side with the higher tie-breaker is controlling.
   ///
-  /// - Returns: false when the request is to be refused, because the other side has to change.
+  /// - Returns: false when the request must be refused because the remote peer has to switch its role.
   mutating func resolveRoleConflict(_ request: STUNMessage, now: ContinuousClock.Instant) -> Bool {
     switch role {
     case .controlling:
@@ -16,7 +16,7 @@ extension ICEAgent {
     return true
   }
 
-  /// Takes the other role; what was nominated by the wrong side no longer is, and running checks start again.
+  /// Switches the role. Nominations by the wrong side are dropped, and checks in progress start again.
   mutating func switchRole(now: ContinuousClock.Instant) {
     role = role.other
     tieBreaker = .random(in: .min ... .max, using: &generator)

@@ -1,6 +1,6 @@
-/// Which of the valid pairs is used, and what the outside is told (RFC 8445, 8).
+/// Selection of a valid pair, and reporting of changes (RFC 8445, 8).
 extension ICEAgent {
-  /// Takes the best pair that works now; one that is agreed and works is kept.
+  /// Selects the best pair that works now, but keeps a nominated pair that works.
   mutating func updateSelection(now: ContinuousClock.Instant) {
     guard let best = bestFreshPair(now: now) else { return }
     guard let selection, let current = checkList.index(of: selection.pair) else {
@@ -9,7 +9,7 @@ extension ICEAgent {
     }
     guard best != current else { return }
     if let since = selection.disconnectedSince {
-      // The pair in use is silent; those who have answered since then is better.
+      // The selected pair does not answer; a pair that has answered since then is better.
       if let answer = checkList[best].lastAnswer, answer > since { select(best, now: now) }
     } else if checkList[current].isNominated {
       if checkList[best].isNominated { select(best, now: now) }
@@ -18,7 +18,7 @@ extension ICEAgent {
     }
   }
 
-  /// Nominated ones first, then by priority.
+  /// The best pair with a recent response: nominated pairs first, then by priority.
   private func bestFreshPair(now: ContinuousClock.Instant) -> Int? {
     func rank(_ index: Int) -> (Int, UInt64) {
       (checkList[index].isNominated ? 1 : 0, checkList[index].priority)
@@ -27,7 +27,7 @@ extension ICEAgent {
   }
 
   private mutating func select(_ index: Int, now: ContinuousClock.Instant) {
-    // Its last answer may be some seconds old, so the next question counts from there.
+    // The last response may be some seconds old, so the next consent check is counted from there.
     let lastAnswer = checkList[index].lastAnswer ?? now
     selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: lastAnswer))
     hasLostConsent = false
@@ -36,7 +36,7 @@ extension ICEAgent {
     if checkList[index].isNominated { conclude() }
   }
 
-  /// A pair is agreed: nothing else needs to be found out, unless the other side requests it (RFC 8445, 8.1.2).
+  /// Stops checks once a pair is nominated, except those that the remote peer triggered (RFC 8445, 8.1.2).
   mutating func conclude() {
     let asked = Set(checkList.pairs.filter(\.hasAuthenticRequest).map(\.id))
     transactions.removeAll { transaction in
@@ -48,7 +48,7 @@ extension ICEAgent {
     }
   }
 
-  // MARK: What the outside is told
+  // MARK: Reporting
 
   mutating func announce(now: ContinuousClock.Instant) {
     let path = selectedPair.map { Path(local: $0.local, remote: $0.remote) }
@@ -70,7 +70,7 @@ extension ICEAgent {
     return now >= started + ICETiming.patience && !isBusy ? .failed : .checking
   }
 
-  /// When patience ends, for those who have found nothing.
+  /// The time at which the agent fails if it has found no pair.
   var patienceDeadline: ContinuousClock.Instant? {
     guard selection == nil, !hasLostConsent, let started else { return nil }
     let end = started + ICETiming.patience

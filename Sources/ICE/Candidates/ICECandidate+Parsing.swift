@@ -1,5 +1,5 @@
 extension ICECandidate {
-  /// Why a text is not a candidate.
+  /// An error in the text of a candidate.
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case endOfCandidates
     case tooLong(length: Int, limit: Int)
@@ -10,21 +10,21 @@ extension ICECandidate {
 
     package var description: String {
       switch self {
-      case .endOfCandidates: "The candidate is empty: the other side has no more."
-      case .tooLong(let length, let limit): "A candidate may have \(limit) characters, but this one has \(length)."
-      case .noPrefix(let text): "A candidate begins with \"candidate:\", but this one is \"\(text)\"."
-      case .tooFewFields(let found): "A candidate has at least 8 fields, but this one has \(found)."
+      case .endOfCandidates: "The candidate is empty: the remote peer has no more candidates."
+      case .tooLong(let length, let limit): "A candidate may have at most \(limit) characters, but this one has \(length)."
+      case .noPrefix(let text): "A candidate must start with \"candidate:\", but this one is \"\(text)\"."
+      case .tooFewFields(let found): "A candidate needs at least 8 fields, but this one has \(found)."
       case .badField(let name, let value): "A candidate's \(name) cannot be \"\(value)\"."
-      case .unknownType(let name): "A candidate of type \"\(name)\" is not known."
+      case .unknownType(let name): "The candidate type \"\(name)\" is unknown."
       }
     }
   }
 
   private static let maximumLength = 1_024
 
-  /// Reads SDP's candidate attribute, with or without `a=` in front (RFC 8839, 5.1).
+  /// Parses the SDP candidate attribute, with or without a leading `a=` (RFC 8839, 5.1).
   ///
-  /// Empty text, which browsers send behind their last candidate, is the error `endOfCandidates`.
+  /// Empty text, which browsers send after their last candidate, is the error `endOfCandidates`.
   package init(parsing text: String) throws(ParseError) {
     guard text.utf8.count <= Self.maximumLength else {
       throw .tooLong(length: text.utf8.count, limit: Self.maximumLength)
@@ -79,7 +79,7 @@ extension ICECandidate {
       byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
         || ICECredentials.isICECharacter(byte) && byte != UInt8(ascii: "+") && byte != UInt8(ascii: "/")
     }
-    // All digits and dots is a mistyped address, not a name.
+    // Digits and dots alone are a mistyped address, not a name.
     guard isName, text.utf8.contains(where: { $0 >= UInt8(ascii: "A") }) else {
       throw .badField(name: "address", value: text)
     }

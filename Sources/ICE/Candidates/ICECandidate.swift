@@ -1,9 +1,10 @@
-/// An address at which a peer may be reached, as SDP carries it (RFC 8839, 5.1).
+/// An ICE candidate, as SDP carries it (RFC 8839, 5.1).
 ///
-/// Writing what was read gives the same text, extensions included; only an IPv6 address comes out in its canonical form.
+/// Writing a parsed candidate returns the same text, extensions included; only an IPv6 address is written in its
+/// canonical form.
 package struct ICECandidate: Sendable, Hashable {
-  /// Where the candidate is: most peers tell addresses; browsers without camera permission tell `.local` names, which
-  /// only multicast DNS on the same link could resolve.
+  /// The candidate's connection address: an IP address from most peers. Browsers without camera permission send
+  /// `.local` names, which only multicast DNS on the same link could resolve.
   package enum Host: Sendable, Hashable, CustomStringConvertible {
     case address(IPAddress)
     case name(String)
@@ -16,7 +17,8 @@ package struct ICECandidate: Sendable, Hashable {
     }
   }
 
-  /// A reflexive candidate's base or a relayed candidate's mapped address; for people only, often blanked out.
+  /// The base of a reflexive candidate or the mapped address of a relayed one; for diagnostics only, and often blanked
+  /// out.
   package struct Related: Sendable, Hashable {
     package var address: String
     package var port: UInt16
@@ -27,7 +29,7 @@ package struct ICECandidate: Sendable, Hashable {
     }
   }
 
-  /// A name and a value behind the known fields, for example `generation 0`.
+  /// A name and a value after the known fields, for example `generation 0`.
   package struct Extension: Sendable, Hashable {
     package var name: String
     package var value: String
@@ -38,11 +40,11 @@ package struct ICECandidate: Sendable, Hashable {
     }
   }
 
-  /// 1 to 32 characters; equal for candidates of one kind, base and server (RFC 8445, 5.1.1.3).
+  /// 1 to 32 characters; equal for candidates of the same type, base and server (RFC 8445, 5.1.1.3).
   package var foundation: String
-  /// 1 for RTP and everything that is multiplexed with it; 1 to 256.
+  /// 1 to 256; 1 for RTP and everything that is multiplexed with it.
   package var component: UInt16
-  /// `udp` or `tcp`, in the writer's own case.
+  /// `udp` or `tcp`, in the case that was received.
   package var transport: String
   package var priority: UInt32
   package var host: Host
@@ -66,7 +68,7 @@ package struct ICECandidate: Sendable, Hashable {
     self.extensions = extensions
   }
 
-  /// Where to send to; nil when the candidate has a name.
+  /// The address to send to, or nil when the candidate has a name.
   package var address: TransportAddress? {
     switch host {
     case .address(let ip): TransportAddress(ip: ip, port: port)
@@ -76,11 +78,11 @@ package struct ICECandidate: Sendable, Hashable {
 
   package var isUDP: Bool { transport.lowercased() == "udp" }
 
-  /// The user fragment of the session that the candidate belongs to, when it says so, as browsers do.
+  /// The username fragment of the candidate's session, if the candidate has one, as those of browsers do.
   package var usernameFragment: String? { extensions.first { $0.name == "ufrag" }?.value }
 
-  /// The value of SDP's candidate attribute and of a browser's `RTCIceCandidate.candidate`, for example
-  /// `candidate:1 1 udp 2122260223 10.0.0.1 5000 typ host`.
+  /// The value of the SDP candidate attribute and of a browser's `RTCIceCandidate.candidate`, for example `candidate:1
+  /// 1 udp 2122260223 10.0.0.1 5000 typ host`.
   package var attributeValue: String {
     var text = "candidate:\(foundation) \(component) \(transport) \(priority) \(host) \(port) typ \(type.rawValue)"
     if let related { text += " raddr \(related.address) rport \(related.port)" }

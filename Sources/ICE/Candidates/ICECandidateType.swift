@@ -1,10 +1,10 @@
-/// How a candidate's address was found (RFC 8445, 4), by its name in SDP.
+/// The type of a candidate (RFC 8445, 4); the raw value is its name in SDP.
 package enum ICECandidateType: String, Sendable, Hashable, CaseIterable {
   /// An address of the machine itself.
   case host
-  /// What a STUN server saw the host address as.
+  /// The host address as a STUN server sees it.
   case serverReflexive = "srflx"
-  /// What the other peer saw the host address as.
+  /// The host address as the remote peer sees it.
   case peerReflexive = "prflx"
   /// An address of a TURN server.
   case relayed = "relay"
@@ -19,7 +19,7 @@ package enum ICECandidateType: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The priority of a candidate of component 1 (RFC 8445, 5.1.2.1).
+  /// Returns the priority of a candidate of component 1 (RFC 8445, 5.1.2.1).
   package func priority(localPreference: UInt16) -> UInt32 {
     preference << 24 | UInt32(localPreference) << 8 | 255
   }

@@ -1,6 +1,6 @@
 /// The address of a STUN server: `stun:host[:port]` (RFC 7064).
 package struct ICEServerURL: Sendable, Hashable, CustomStringConvertible {
-  /// A DNS name or an IP address, an IPv6 one without its brackets.
+  /// A DNS name or an IP address, IPv6 without brackets.
   package let host: String
   package let port: UInt16
 
@@ -11,7 +11,7 @@ package struct ICEServerURL: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// The URL, with the port skipped where it is the usual one.
+  /// The URL, without the port if it is the default.
   package var description: String {
     let shown = host.contains(":") ? "[\(host)]" : host
     return port == Self.defaultPort ? "stun:\(shown)" : "stun:\(shown):\(port)"
@@ -19,7 +19,7 @@ package struct ICEServerURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ICEServerURL {
-  /// Why a text is not the address of a server that can be asked.
+  /// An error in the URL of a server.
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case noScheme(String)
     case unsupportedScheme(String)
@@ -31,13 +31,13 @@ extension ICEServerURL {
     package var description: String {
       switch self {
       case .noScheme(let text):
-        "An ICE server is written stun:host or stun:host:port, but \"\(text)\" has no scheme."
+        "An ICE server URL has the form stun:host or stun:host:port, but \"\(text)\" has no scheme."
       case .unsupportedScheme(let scheme):
-        "Only stun: servers can be used, but this one is \(scheme):."
+        "Only stun: servers are supported, but this one is \(scheme):."
       case .slashes(let text):
-        "An ICE server is written stun:host, without slashes, but this one is \"\(text)\"."
+        "An ICE server URL has the form stun:host, without slashes, but this one is \"\(text)\"."
       case .unexpectedQuery(let query):
-        "A stun: address has no parameters, but this one has \"?\(query)\"."
+        "A stun: URL has no parameters, but this one has \"?\(query)\"."
       case .badHost(let host):
         "\"\(host)\" is neither a host name nor an IP address (an IPv6 address needs brackets)."
       case .badPort(let port):
@@ -73,7 +73,7 @@ extension ICEServerURL {
     self.init(host: String(host), port: try Self.port(rest))
   }
 
-  /// Reads what follows the host: nothing, or a colon and a number.
+  /// Parses the text after the host: nothing, or a colon and a number.
   private static func port(_ rest: Substring) throws(ParseError) -> UInt16 {
     if rest.isEmpty { return defaultPort }
     let digits = rest.dropFirst()

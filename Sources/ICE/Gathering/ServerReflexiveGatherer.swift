@@ -1,26 +1,26 @@
 package import NIOCore
 
-/// Asks STUN servers how they see one socket (RFC 8445, 5.1.1.2; RFC 8489, 6), and keeps asking so that the NAT does not
-/// forget.
+/// Queries STUN servers for the mapped address of one socket (RFC 8445, 5.1.1.2; RFC 8489, 6), and repeats the queries
+/// to keep the NAT binding alive.
 ///
-/// A request is sent again after 500 ms, 1 s, 2 s … seven times in all. Each answer gives the mapped address; 15 s after
-/// it the server is asked again, and a changed address is told again.
+/// A request is retransmitted after 500 ms, 1 s, 2 s … up to seven transmissions. Each response contains the mapped
+/// address. The gatherer queries the server again 15 s later and reports a changed address.
 ///
-/// Skipped on purpose: credentials, ALTERNATE-SERVER, TCP and TLS, DNS (the caller resolves names).
+/// Left out on purpose: credentials, ALTERNATE-SERVER, TCP and TLS, DNS (the caller resolves names).
 package struct ServerReflexiveGatherer: Sendable {
   package enum Action: Sendable, Hashable {
-    /// To be sent from the gatherer's base.
+    /// Must be sent from the gatherer's base.
     case send(ByteBuffer, to: TransportAddress)
-    /// A server sees the base as `address`. Told once for each new address.
+    /// A server sees the base as `address`. Reported once for each new address.
     case mapped(TransportAddress, server: TransportAddress)
-    /// A server has not answered, and is asked again later.
+    /// A server has not answered; the gatherer queries it again later.
     case failed(server: TransportAddress)
   }
 
   private enum State {
-    /// Nothing is on its way; ask at the deadline.
+    /// No request is in progress; the next one is sent at the deadline.
     case resting
-    /// A request is on its way; send it again, or give up, at the deadline.
+    /// A request is in progress; at the deadline it is retransmitted or given up.
     case asking(STUNTransactionID, datagram: ByteBuffer, transmissions: Int)
   }
 
@@ -31,21 +31,21 @@ package struct ServerReflexiveGatherer: Sendable {
     var mapped: TransportAddress?
   }
 
-  /// The local end of the socket.
+  /// The local address of the socket.
   package let base: TransportAddress
   private var servers: [Server]
   private var actions: [Action] = []
-  /// When the oldest waiting action came up.
+  /// The time of the oldest pending action.
   private var actionsSince: ContinuousClock.Instant?
   private var generator: any RandomNumberGenerator & Sendable
 
   private static let firstTimeout = Duration.milliseconds(500)
   private static let maximumTransmissions = 7
-  /// From the last transmission to giving up: Rm is 16 (RFC 8489, 6.2.1).
+  /// The time from the last transmission to giving up: Rm is 16 (RFC 8489, 6.2.1).
   private static let lastTimeout = firstTimeout * 16
   private static let keepalive = Duration.seconds(15)
 
-  /// - Parameter servers: their addresses; those of another family than the base are skipped.
+  /// - Parameter servers: the server addresses; those of another address family than the base are ignored.
   package init(
     base: TransportAddress, servers: [TransportAddress], now: ContinuousClock.Instant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -57,19 +57,19 @@ package struct ServerReflexiveGatherer: Sendable {
     }
   }
 
-  /// When `poll` is next needed; nil when there is no server.
+  /// The time of the next `poll`, or nil when there is no server.
   package var deadline: ContinuousClock.Instant? {
     actionsSince ?? servers.map(\.deadline).min()
   }
 
-  /// Whether a response with this id answers one of ours.
+  /// Whether a response with this transaction id answers a request of this gatherer.
   package func owns(transactionID: STUNTransactionID) -> Bool {
     server(asking: transactionID) != nil
   }
 
-  /// Takes a datagram that came to the base.
+  /// Processes a datagram that arrived at the base.
   ///
-  /// - Returns: whether it was an answer to a request of ours.
+  /// - Returns: whether the datagram was a response to a request of this gatherer.
   package mutating func received(
     _ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
@@ -93,7 +93,7 @@ package struct ServerReflexiveGatherer: Sendable {
     return true
   }
 
-  /// Everything that is to be done now.
+  /// Returns the actions that are due.
   package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
     for index in servers.indices where servers[index].deadline <= now { wake(index, now: now) }
     defer {

@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// One attribute of a STUN message, kept as it came (RFC 8489, 14).
+/// One attribute of a STUN message, kept as it was received (RFC 8489, 14).
 package struct STUNAttribute: Sendable, Hashable {
   package var type: STUNAttributeType
   /// The value without its padding; at most 65,535 bytes.
   package var value: ByteBuffer
-  /// The bytes that fill the value up to a multiple of four; nil stands for zeros.
+  /// The bytes that pad the value to a multiple of four; nil means zeros.
   package var padding: ByteBuffer?
 
   package init(_ type: STUNAttributeType, value: ByteBuffer, padding: ByteBuffer? = nil) {

@@ -30,7 +30,7 @@ package struct STUNAttributeType: RawRepresentable, Sendable, Hashable {
   /// Whether a receiver that does not know the type must refuse the message (RFC 8489, 14).
   package var isComprehensionRequired: Bool { rawValue < 0x8000 }
 
-  /// Whether this room knows what the type means.
+  /// Whether this module understands the type.
   package var isUnderstood: Bool { Self.understood.contains(self) }
 
   private static let understood: Set<STUNAttributeType> = [

@@ -1,17 +1,18 @@
 package import NIOCore
 
-/// What can be read on the outside of a STUN datagram: enough to hand it to the right peer, at the price of a few loads.
+/// The fields of a STUN datagram that select its recipient. They are read without parsing the whole message, with a few
+/// loads.
 ///
-/// Many peers share one socket. A request is for the peer whose user fragment comes first in USERNAME; a response is
-/// for the one who sent a request with this transaction id. Nothing here is verified.
+/// Many peers share one socket. A request is for the peer whose username fragment comes first in USERNAME; a response
+/// is for the peer that sent a request with this transaction id. Nothing is verified here.
 package struct STUNEnvelope: Sendable, Hashable {
   package let kind: STUNMessage.Kind
   package let method: STUNMessage.Method
   package let transactionID: STUNTransactionID
-  /// The first half of USERNAME: the receiver's own user fragment. Nil when there is none, or it cannot be one.
+  /// The first half of USERNAME: the receiver's username fragment. Nil when it is missing or invalid.
   package let recipient: String?
 
-  /// Reads a datagram's header and looks for USERNAME; nil when the datagram is not a STUN message.
+  /// Reads the header of a datagram and searches for USERNAME; nil when the datagram is not a STUN message.
   package init?(_ datagram: ByteBuffer) {
     guard let header = try? STUNMessage.Header(parsing: datagram) else { return nil }
     kind = header.kind
@@ -27,7 +28,7 @@ package struct STUNEnvelope: Sendable, Hashable {
       index += 4
       if type == STUNAttributeType.messageIntegrity.rawValue { return nil }
       if type == STUNAttributeType.username.rawValue {
-        // A user fragment has at most 256 characters (RFC 8839, 5.4); the colon may come right behind them.
+        // A username fragment has at most 256 characters (RFC 8839, 5.4), followed by the colon.
         guard let value = datagram.getSlice(at: index, length: Int(length))?.readableBytesView.prefix(257),
           let colon = value.firstIndex(of: UInt8(ascii: ":")), colon > value.startIndex,
           value[..<colon].allSatisfy(ICECredentials.isICECharacter)

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The content of an ERROR-CODE attribute (RFC 8489, 14.8).
+/// The value of an ERROR-CODE attribute (RFC 8489, 14.8).
 package struct STUNErrorCode: Sendable, Hashable, CustomStringConvertible {
   /// 300 to 699.
   package var code: Int
@@ -11,9 +11,9 @@ package struct STUNErrorCode: Sendable, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The request cannot be understood (RFC 8489, 14.8).
+  /// The request has unknown comprehension-required attributes (RFC 8489, 14.8).
   package static let unknownAttribute = STUNErrorCode(420, "Unknown Attribute")
-  /// Both sides take the same role (RFC 8445, 7.3.1.1).
+  /// Both sides have the same role (RFC 8445, 7.3.1.1).
   package static let roleConflict = STUNErrorCode(487, "Role Conflict")
 
   package init?(parsing value: ByteBuffer) {
@@ -25,7 +25,7 @@ package struct STUNErrorCode: Sendable, Hashable, CustomStringConvertible {
     reason = String(buffer: value)
   }
 
-  /// The attribute's value.
+  /// The encoded attribute value.
   var value: ByteBuffer {
     var value = ByteBuffer()
     let held = min(max(code, 300), 699)

@@ -1,19 +1,19 @@
 import NIOCore
 
 extension STUNMessage {
-  /// XOR-MAPPED-ADDRESS (RFC 8489, 14.2): where the request seemed to come from.
+  /// XOR-MAPPED-ADDRESS (RFC 8489, 14.2): the source address of the request as the receiver saw it.
   package var xorMappedAddress: TransportAddress? {
     get { first(.xorMappedAddress).flatMap { Self.address(in: $0.value) }.map(masked) }
     set { set(.xorMappedAddress, newValue.map { Self.value(of: masked($0)) }) }
   }
 
-  /// MAPPED-ADDRESS (RFC 8489, 14.1): the same, unmasked, as servers of RFC 3489 write it.
+  /// MAPPED-ADDRESS (RFC 8489, 14.1): the same without XOR, as servers of RFC 3489 write it.
   package var mappedAddress: TransportAddress? {
     get { first(.mappedAddress).flatMap { Self.address(in: $0.value) } }
     set { set(.mappedAddress, newValue.map { Self.value(of: $0) }) }
   }
 
-  /// The address with the cookie and the transaction id laid over it; doing it twice gives the address back.
+  /// Returns the address XORed with the magic cookie and the transaction id; a second call reverses the first.
   private func masked(_ address: TransportAddress) -> TransportAddress {
     let port = address.port ^ UInt16(truncatingIfNeeded: Self.magicCookie >> 16)
     switch address.ip {

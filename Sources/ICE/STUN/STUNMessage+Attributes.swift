@@ -1,8 +1,8 @@
 package import NIOCore
 
-/// The attributes that we act on, typed. Each setter replaces the attribute or puts it behind the others.
+/// Typed accessors of the attributes that the agent uses. Each setter replaces the attribute or appends it.
 ///
-/// Readers see nothing behind MESSAGE-INTEGRITY but FINGERPRINT, because it is not protected (RFC 8489, 14.5).
+/// Getters ignore everything after MESSAGE-INTEGRITY but FINGERPRINT, because it is not protected (RFC 8489, 14.5).
 extension STUNMessage {
   /// USERNAME (RFC 8489, 14.3): in a connectivity check `receiver's fragment:sender's fragment` (RFC 8445, 7.2.2).
   package var username: String? {
@@ -16,7 +16,7 @@ extension STUNMessage {
     set { set(.software, newValue.map { ByteBuffer(string: $0) }) }
   }
 
-  /// PRIORITY (RFC 8445, 7.1.1): that of the peer-reflexive candidate which the check may reveal.
+  /// PRIORITY (RFC 8445, 7.1.1): the priority of the peer-reflexive candidate that the check may reveal.
   package var priority: UInt32? {
     get { integer(of: .priority) }
     set { set(.priority, newValue.map { ByteBuffer(integer: $0) }) }
@@ -46,7 +46,7 @@ extension STUNMessage {
     set { set(.errorCode, newValue?.value) }
   }
 
-  /// UNKNOWN-ATTRIBUTES (RFC 8489, 14.9): what a refused request had that its receiver does not know.
+  /// UNKNOWN-ATTRIBUTES (RFC 8489, 14.9): the attributes of a refused request that its receiver does not know.
   package var unknownAttributes: [STUNAttributeType] {
     get {
       var value = first(.unknownAttributes)?.value ?? ByteBuffer()
@@ -61,17 +61,17 @@ extension STUNMessage {
     }
   }
 
-  /// The attributes that the message must not be understood without, and that are not known here.
+  /// The comprehension-required attributes that this module does not understand.
   package var attributesNotUnderstood: [STUNAttributeType] {
     protectedAttributes.map(\.type).filter { $0.isComprehensionRequired && !$0.isUnderstood }
   }
 
-  /// The first attribute of a type, as far as it is protected.
+  /// Returns the first attribute of a type among the protected attributes.
   package func first(_ type: STUNAttributeType) -> STUNAttribute? {
     protectedAttributes.first { $0.type == type }
   }
 
-  /// Replaces the first attribute of a type, appends it, or (for nil) removes all of the type.
+  /// Replaces the first attribute of a type, appends it, or removes all of the type if the value is nil.
   package mutating func set(_ type: STUNAttributeType, _ value: ByteBuffer?) {
     guard let value else {
       attributes.removeAll { $0.type == type }
@@ -85,7 +85,7 @@ extension STUNMessage {
     }
   }
 
-  /// Everything up to MESSAGE-INTEGRITY, or everything where there is none.
+  /// The attributes before MESSAGE-INTEGRITY, or all if there is none.
   private var protectedAttributes: ArraySlice<STUNAttribute> {
     attributes.prefix { $0.type != .messageIntegrity }
   }

@@ -1,17 +1,17 @@
 import COpenSSL
 package import NIOCore
 
-/// MESSAGE-INTEGRITY (RFC 8489, 14.5) and FINGERPRINT (14.7): made when a message is finished, checked before it is
-/// trusted. A message writes back what was read, so both are computed from the message itself.
+/// MESSAGE-INTEGRITY (RFC 8489, 14.5) and FINGERPRINT (14.7): added when a message is finished, verified before it is
+/// trusted. Writing a parsed message returns the received bytes, so both are computed from the message itself.
 extension STUNMessage {
-  /// Bytes of a MESSAGE-INTEGRITY attribute and of a FINGERPRINT attribute, their own headers included.
+  /// Bytes of a MESSAGE-INTEGRITY attribute and of a FINGERPRINT attribute, including their headers.
   private static let integrityLength = 24
   private static let fingerprintLength = 8
   private static let fingerprintMask: UInt32 = 0x5354_554E
 
-  /// The finished datagram: the message, MESSAGE-INTEGRITY unless the key is nil, and FINGERPRINT.
+  /// Returns the finished datagram: the message, MESSAGE-INTEGRITY unless the key is nil, and FINGERPRINT.
   ///
-  /// - Parameter key: the short-term password's bytes (RFC 8489, 9.1.1).
+  /// - Parameter key: the bytes of the short-term password (RFC 8489, 9.1.1).
   package func sealed(key: [UInt8]?) -> ByteBuffer {
     var message = self
     if let key { message.appendIntegrity(key: key) }
@@ -30,13 +30,13 @@ extension STUNMessage {
     attributes.append(STUNAttribute(.fingerprint, value: ByteBuffer(integer: checksum(before: attributes.endIndex))))
   }
 
-  /// Whether the message has a MESSAGE-INTEGRITY that only the key's owner can have made.
+  /// Whether the message has a MESSAGE-INTEGRITY that was computed with the key.
   package func isAuthentic(key: [UInt8]) -> Bool {
     guard let index = attributes.firstIndex(where: { $0.type == .messageIntegrity }) else { return false }
     return HMACSHA1.areEqual(attributes[index].value.readableBytesView, digest(before: index, key: key))
   }
 
-  /// Whether the message ends with the right FINGERPRINT; nil when it has none at its end.
+  /// Whether the message ends with a valid FINGERPRINT; nil when it does not end with one.
   package var hasRightFingerprint: Bool? {
     guard let last = attributes.last, last.type == .fingerprint else { return nil }
     let value = last.value
@@ -70,11 +70,11 @@ enum CRC32 {
   }
 }
 
-/// HMAC-SHA1 (RFC 2104) by OpenSSL: the only cryptography of this room.
+/// HMAC-SHA1 (RFC 2104) by OpenSSL, the only cryptography of this module.
 enum HMACSHA1 {
   static let length = 20
 
-  /// The 20 bytes of the code; none when OpenSSL refuses SHA-1, which then equals nothing.
+  /// Returns the 20 bytes of the code; none when OpenSSL refuses SHA-1, which then equals nothing.
   static func digest(of bytes: ByteBufferView, key: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: length)
     var written: UInt32 = 0
@@ -86,7 +86,7 @@ enum HMACSHA1 {
     return result != nil && written == length ? digest : []
   }
 
-  /// Compares in a time that does not say where the first difference lies.
+  /// Compares in constant time, so that the duration does not reveal where the first difference is.
   static func areEqual(_ found: ByteBufferView, _ expected: [UInt8]) -> Bool {
     guard found.count == expected.count, expected.count == length else { return false }
     return zip(found, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

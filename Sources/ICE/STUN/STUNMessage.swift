@@ -1,8 +1,9 @@
 package import NIOCore
 
-/// A STUN message (RFC 8489, 5): a value that writes back byte for byte what was read.
+/// A STUN message (RFC 8489, 5). Writing a parsed message returns the same bytes.
 ///
-/// MESSAGE-INTEGRITY and FINGERPRINT are attributes like any other; `STUNMessage+Integrity.swift` makes and checks them.
+/// MESSAGE-INTEGRITY and FINGERPRINT are attributes like any other; `STUNMessage+Integrity.swift` adds and verifies
+/// them.
 package struct STUNMessage: Sendable, Hashable {
   /// The message's class.
   package enum Kind: UInt8, Sendable, Hashable {
@@ -26,7 +27,7 @@ package struct STUNMessage: Sendable, Hashable {
   package var kind: Kind
   package var method: Method
   package var transactionID: STUNTransactionID
-  /// In the order of the wire, the unknown ones too.
+  /// The attributes in wire order, including unknown ones.
   package var attributes: [STUNAttribute]
 
   package init(
@@ -38,17 +39,17 @@ package struct STUNMessage: Sendable, Hashable {
     self.attributes = attributes
   }
 
-  /// The first 32 bits after type and length of every message.
+  /// The 32 bits after type and length of every message.
   static let magicCookie: UInt32 = 0x2112_A442
   static let headerLength = 20
-  /// More than any message here has; a datagram with more is refused before it is taken apart.
+  /// More than any expected message has; a datagram with more is rejected before it is parsed further.
   static let maximumAttributes = 64
 }
 
 // MARK: Reading
 
 extension STUNMessage {
-  /// Why a datagram is not a STUN message.
+  /// An error in a STUN datagram.
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case headerTooShort(arrived: Int)
     case notSTUN(firstByte: UInt8)
@@ -70,19 +71,19 @@ extension STUNMessage {
       case .attributeTooLong(let type, let needed, let left):
         "STUN attribute \(String(type, radix: 16)) needs \(needed) bytes, but only \(left) are left."
       case .tooManyAttributes(let limit):
-        "A STUN message may have \(limit) attributes here, but this one has more."
+        "A STUN message may have at most \(limit) attributes, but this one has more."
       }
     }
   }
 
-  /// Takes a whole datagram apart; the values share its storage.
+  /// Parses a whole datagram; the values share its storage.
   package init(parsing datagram: ByteBuffer) throws(ParseError) {
     let header = try Header(parsing: datagram)
     self.init(header.kind, method: header.method, transactionID: header.transactionID)
     var index = datagram.readerIndex + Self.headerLength
     let end = datagram.writerIndex
     while index < end {
-      // The header's length is a multiple of four, so four bytes are always there.
+      // The length in the header is a multiple of four, so four bytes are always available.
       guard let (type, length) = datagram.getMultipleIntegers(at: index, as: (UInt16, UInt16).self) else { break }
       index += 4
       let padded = STUNAttribute.padded(Int(length))
@@ -98,7 +99,7 @@ extension STUNMessage {
     }
   }
 
-  /// The fixed first 20 bytes, checked against the datagram's size.
+  /// The fixed first 20 bytes, checked against the size of the datagram.
   struct Header {
     var kind: Kind
     var method: Method
@@ -126,14 +127,15 @@ extension STUNMessage {
 // MARK: Writing
 
 extension STUNMessage {
-  /// Writes the message with the attributes that it has.
+  /// Writes the message with its present attributes.
   package func write(into buffer: inout ByteBuffer) {
     write(attributes[...], extraLength: 0, into: &buffer)
   }
 
-  /// Writes the header and some of the attributes, with a length that counts `extraLength` bytes more.
+  /// Writes the header and some of the attributes, with a length that counts `extraLength` more bytes.
   ///
-  /// MESSAGE-INTEGRITY and FINGERPRINT are computed over a header that already counts them (RFC 8489, 14.5 and 14.7).
+  /// MESSAGE-INTEGRITY and FINGERPRINT are computed over a header whose length already includes them (RFC 8489, 14.5
+  /// and 14.7).
   func write(_ attributes: ArraySlice<STUNAttribute>, extraLength: Int, into buffer: inout ByteBuffer) {
     let length = attributes.reduce(extraLength) { $0 + $1.wireLength }
     let class0 = UInt16(kind.rawValue & 1) << 4
@@ -147,7 +149,7 @@ extension STUNMessage {
   }
 }
 
-/// The 96 bits by which a STUN response is matched to its request (RFC 8489, 5).
+/// The 96 bits that match a STUN response to its request (RFC 8489, 5).
 package struct STUNTransactionID: Sendable, Hashable, CustomStringConvertible {
   package var high: UInt32
   package var low: UInt64
@@ -157,7 +159,7 @@ package struct STUNTransactionID: Sendable, Hashable, CustomStringConvertible {
     self.low = low
   }
 
-  /// Draws a new one.
+  /// Returns a random transaction id.
   package static func random(using generator: inout some RandomNumberGenerator) -> STUNTransactionID {
     STUNTransactionID(
       high: .random(in: .min ... .max, using: &generator), low: .random(in: .min ... .max, using: &generator))

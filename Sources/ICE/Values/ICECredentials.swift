@@ -1,8 +1,8 @@
-/// One side's user fragment and password (RFC 8445, 5.3; RFC 8839, 5.4).
+/// The username fragment and password of one side (RFC 8445, 5.3; RFC 8839, 5.4).
 package struct ICECredentials: Sendable, Hashable {
   /// 4 to 256 letters, digits, `+` or `/`.
   package let usernameFragment: String
-  /// 22 to 256 of the same.
+  /// 22 to 256 of the same characters.
   package let password: String
   /// The password as the key of MESSAGE-INTEGRITY (RFC 8489, 9.1.1).
   let key: [UInt8]
@@ -13,8 +13,8 @@ package struct ICECredentials: Sendable, Hashable {
     key = Array(password.utf8)
   }
 
-  /// Draws new ones of letters and digits: 47 bits of user fragment, 142 bits of password, where RFC 8445, 5.3 requests 24 and
-  /// 128.
+  /// Returns random credentials of letters and digits: 47 bits of username fragment and 142 bits of password, where RFC
+  /// 8445, 5.3 requires 24 and 128.
   package static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
     func text(_ length: Int) -> String {
       String(

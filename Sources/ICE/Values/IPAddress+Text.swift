@@ -1,5 +1,6 @@
 extension IPAddress: CustomStringConvertible {
-  /// Reads dotted IPv4 or IPv6 text (RFC 4291, 2.2); nil for anything else, a host name or a scope included.
+  /// Parses dotted IPv4 or IPv6 text (RFC 4291, 2.2); nil for anything else, including host names and addresses with a
+  /// scope.
   package init?(_ text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard bytes.count <= 45 else { return nil }
@@ -12,7 +13,7 @@ extension IPAddress: CustomStringConvertible {
     }
   }
 
-  /// Dotted IPv4, or IPv6 in its one canonical form (RFC 5952).
+  /// Dotted IPv4, or IPv6 in its canonical form (RFC 5952).
   package var description: String {
     switch self {
     case .v4(let value): Self.dotted(value)
@@ -57,7 +58,8 @@ extension IPAddress: CustomStringConvertible {
     return address(of: before + Array(repeating: 0, count: 8 - before.count - after.count) + after)
   }
 
-  /// Reads groups of one to four hexadecimal digits; the address may end in a dotted IPv4 address, which counts for two.
+  /// Parses groups of one to four hexadecimal digits; the address may end in a dotted IPv4 address, which counts as two
+  /// groups.
   private static func parseGroups(_ text: ArraySlice<UInt8>, areLast: Bool) -> [UInt16]? {
     if text.isEmpty { return [] }
     let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

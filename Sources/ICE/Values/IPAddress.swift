@@ -1,20 +1,20 @@
 package import NIOCore
 
-/// An IPv4 or IPv6 address without port and scope, as a plain value.
+/// An IPv4 or IPv6 address without port and scope.
 package enum IPAddress: Sendable, Hashable {
   /// Four bytes in network order: `10.0.0.1` is `0x0A000001`.
   case v4(UInt32)
   /// Sixteen bytes in network order, as two halves.
   case v6(high: UInt64, low: UInt64)
 
-  /// Which addresses can reach each other.
+  /// The address family.
   package enum Family: UInt8, Sendable, Hashable {
-    /// The values of a STUN address attribute's family (RFC 8489, 14.1).
+    /// The raw values are those of the family in a STUN address attribute (RFC 8489, 14.1).
     case v4 = 1
     case v6 = 2
   }
 
-  /// Takes an address from its bytes in network order; nil unless there are 4 or 16.
+  /// Creates an address from its bytes in network order; nil unless there are 4 or 16.
   package init?(bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 4:
@@ -43,7 +43,7 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it stays in the machine: `127.0.0.0/8` or `::1`.
+  /// Whether this is a loopback address: `127.0.0.0/8` or `::1`.
   package var isLoopback: Bool {
     switch self {
     case .v4(let value): value >> 24 == 127
@@ -51,7 +51,7 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it means no or every address: `0.0.0.0` or `::`.
+  /// Whether this is the unspecified address: `0.0.0.0` or `::`.
   package var isUnspecified: Bool {
     switch self {
     case .v4(let value): value == 0
@@ -59,7 +59,7 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it names a group (or, in IPv4, everyone): `224.0.0.0/4`, `255.255.255.255`, `ff00::/8`.
+  /// Whether this is a multicast address or the IPv4 broadcast address: `224.0.0.0/4`, `255.255.255.255`, `ff00::/8`.
   package var isMulticast: Bool {
     switch self {
     case .v4(let value): value >> 28 == 0xE || value == .max
@@ -67,7 +67,7 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it is good on one link only: `169.254.0.0/16` or `fe80::/10`.
+  /// Whether this is a link-local address: `169.254.0.0/16` or `fe80::/10`.
   package var isLinkLocal: Bool {
     switch self {
     case .v4(let value): value >> 16 == 0xA9FE
@@ -75,8 +75,8 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it is meant for one machine or for a network without public addresses: loopback, link-local, `10.0.0.0/8`,
-  /// `172.16.0.0/12`, `192.168.0.0/16`, `100.64.0.0/10`, `fc00::/7` (RFC 1918, RFC 6598, RFC 4193).
+  /// Whether this address belongs to one machine or to a network without public addresses: loopback, link-local,
+  /// `10.0.0.0/8`, `172.16.0.0/12`, `192.168.0.0/16`, `100.64.0.0/10`, `fc00::/7` (RFC 1918, RFC 6598, RFC 4193).
   package var isLocal: Bool {
     if isLoopback || isLinkLocal { return true }
     return switch self {
@@ -86,7 +86,7 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it is an IPv4 address in IPv6's clothes, `::ffff:0:0/96`: no socket of ours speaks to those.
+  /// Whether this is an IPv4-mapped IPv6 address, `::ffff:0:0/96`: the sockets do not send to those.
   package var isMappedV4: Bool {
     switch self {
     case .v4: false

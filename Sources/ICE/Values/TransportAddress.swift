@@ -1,4 +1,4 @@
-/// An IP address and a UDP port: one end of a path.
+/// An IP address and a UDP port: one end of a network path.
 package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   package var ip: IPAddress
   package var port: UInt16
@@ -8,7 +8,7 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads the address from text without brackets; nil when it is no IPv4 or IPv6 address.
+  /// Parses the address from text without brackets; nil when it is not an IPv4 or IPv6 address.
   package init?(_ ip: some StringProtocol, port: UInt16) {
     guard let ip = IPAddress(ip) else { return nil }
     self.init(ip: ip, port: port)
@@ -16,9 +16,9 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
 
   package var family: IPAddress.Family { ip.family }
 
-  /// Whether a datagram can be sent there: a port above 0, and an address that names one machine.
+  /// Whether a datagram can be sent to this address: the port is above 0, and the address is that of one machine.
   ///
-  /// IPv6 link-local addresses need a scope that a candidate cannot carry, so they are not.
+  /// IPv6 link-local addresses need a scope that a candidate cannot carry, so they are not reachable.
   package var isReachable: Bool {
     guard port > 0, !ip.isUnspecified, !ip.isMulticast else { return false }
     return ip.family == .v4 || !(ip.isLinkLocal || ip.isMappedV4)

@@ -2,16 +2,16 @@ import Codecs
 import FileSource
 import Media
 
-/// An input's audio without a hole, round after round, in pieces of 20 ms.
+/// The continuous audio of an input, round after round, in pieces of 20 ms.
 ///
-/// Rounds join at the sample. Where an input is shorter than the round, silence follows.
+/// Rounds join without a gap, exact to the sample. If an input is shorter than the round, silence follows.
 struct AudioInputTimeline {
-  /// Ticks of 48 kHz in a piece.
+  /// The length of a piece in ticks of 48 kHz.
   static let piece = 960
 
   private let input: any AudioInput
   private let channels: Int
-  /// All in ticks of 48 kHz.
+  /// The following are in ticks of 48 kHz.
   private let period: Int64?
   private let end: Int64?
   private var position: Int64 = 0
@@ -38,10 +38,10 @@ struct AudioInputTimeline {
     roundLeft = period ?? 0
   }
 
-  /// What could not be decoded until now.
+  /// The packets that could not be decoded so far.
   var undecodable: Undecodable { input.undecodable }
 
-  /// The next piece; nil at the end. The last one is filled up with silence.
+  /// Returns the next piece; nil at the end. The last one is padded with silence.
   mutating func next() throws(InputError) -> AudioSamples? {
     if let end, position >= end { return nil }
     var samples: [Float] = []

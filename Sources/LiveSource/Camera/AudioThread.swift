@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// What the thread does that encodes audio.
+/// The loop of the thread that encodes audio.
 struct AudioThread {
   private let run: CameraRun
   private var track: AudioTrack
@@ -26,7 +26,7 @@ struct AudioThread {
     notice = run.notice(.audio)
   }
 
-  /// Plays until it is over.
+  /// Plays until the end.
   mutating func play() throws(InputError) {
     defer { notice.end(with: track.undecodable) }
     try track.prepare()
@@ -34,7 +34,7 @@ struct AudioThread {
     while !run.isOver, !frameWriter.isClosed, try step() {}
   }
 
-  /// Encodes what is due, reads ahead, and sleeps until there is more to do.
+  /// Encodes what is due, reads ahead, and sleeps until the next deadline.
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputError) -> Bool {

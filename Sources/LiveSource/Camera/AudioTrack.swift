@@ -2,12 +2,12 @@ import Codecs
 import FileSource
 import Media
 
-/// Says which pieces of audio are due. Looks at no clock.
+/// Schedules pieces of audio. It reads no clock.
 ///
-/// Audio has no holes: who was kept from looking gets all that has become due meanwhile, but nothing that is older than
-/// what a camera catches up.
+/// Audio has no gaps: after a late wakeup, `take` returns everything that has become due, except what is older than
+/// `CameraTime.maximumCatchUp`.
 struct AudioTrack {
-  /// A piece of audio and when it begins, in units of `FileTime.rate`, pauses skipped.
+  /// A piece of audio and its start, in units of `FileTime.rate` without pauses.
   struct Due: Sendable {
     var time: Int64
     var audio: AudioSamples
@@ -17,7 +17,7 @@ struct AudioTrack {
   private var prepared: AudioSamples?
   private var number: Int64 = 0
   private var isOver = false
-  /// Pieces that were too old.
+  /// The number of pieces dropped because they were too old.
   private(set) var leftOut = 0
 
   private static let length = Int64(AudioInputTimeline.piece) * FileTime.units(perTickOf: .audio)
@@ -26,17 +26,17 @@ struct AudioTrack {
     self.line = line
   }
 
-  /// Reads the next piece, if none is there.
+  /// Reads the next piece, unless one is ready.
   mutating func prepare() throws(InputError) {
     guard prepared == nil, !isOver else { return }
     prepared = try line.next()
     isOver = prepared == nil
   }
 
-  /// When the next piece is due, or, behind the last, when that one ends.
+  /// When the next piece is due, or, after the last one, when that one ends.
   var deadline: Int64 { number * Self.length }
 
-  /// The next piece that is due; nil when none is. To be called until it gives none.
+  /// Returns the next piece that is due; nil if none is. Call it until it returns nil.
   mutating func take(now: Int64) throws(InputError) -> Due? {
     let oldest = now - FileTime.units(CameraTime.maximumCatchUp)
     while deadline <= now {
@@ -51,10 +51,10 @@ struct AudioTrack {
     return nil
   }
 
-  /// What could not be decoded until now.
+  /// The packets that could not be decoded so far.
   var undecodable: Undecodable { line.undecodable }
 
-  /// Whether the last piece has been given and has had its time.
+  /// Whether the last piece has been returned and has ended.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= deadline
   }

@@ -2,15 +2,15 @@ import FileSource
 import Logging
 import Media
 
-/// Looks at everything that is to be played before anything is, and joins it to a plan.
+/// Checks all inputs before any of them is played, and combines them to a plan.
 struct CameraInputs {
   let plan: CameraPlan
   let summary: String
   let remarks: [String]
 
-  /// Rates that `fps` can request.
+  /// The frame rates that `fps` accepts.
   static let rates = 0.1...120.0
-  /// Frames that come faster than this are thinned out, unless a rate is requested.
+  /// The frame rate cap, in fps, unless a rate is requested.
   static let fastest: Int64 = 60
 
   init(_ options: LiveCamera.Options, standardInput: Int32, logger: Logger) throws(LiveCamera.OpeningError) {
@@ -47,11 +47,11 @@ struct CameraInputs {
     var evenRate = rate
     if let videoFrames = main.videoFrames, rate == nil, videoFrames.interval < Int64(FileTime.rate) / Self.fastest {
       evenRate = VideoRate(videoFrames: Self.fastest)
-      remarks.append("Of its frames \(Self.fastest) a second are shown.")
+      remarks.append("Its frame rate is capped at \(Self.fastest) fps.")
     }
     if options.size == nil, let remark = fit?.remark { remarks.append(remark) }
     if main.videoFrames == nil, options.size != nil || options.fps != nil {
-      remarks.append("It has no frames, so a size or a rate means nothing.")
+      remarks.append("It has no video, so a size or a frame rate has no effect.")
     }
     let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
@@ -70,7 +70,8 @@ struct CameraInputs {
     guard let fps = options.fps else { return nil }
     guard rates.contains(fps), let rate = VideoRate(fps) else {
       throw LiveCamera.OpeningError(
-        "\(text(fps)) frames a second are not possible: \(text(rates.lowerBound)) to \(text(rates.upperBound)) are.")
+        "\(text(fps)) frames a second are not possible: the rate must be \(text(rates.lowerBound)) to \(text(rates.upperBound))."
+      )
     }
     return rate
   }
@@ -79,20 +80,20 @@ struct CameraInputs {
     number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
   }
 
-  /// The audio of a file that is to be joined with frames.
+  /// Returns the audio of a file that is combined with the video of another input.
   private static func audio(
     _ path: String, rate: VideoRate?, behind main: InputFile.Found
   ) throws(LiveCamera.OpeningError) -> CheckedAudio {
     guard main.videoFrames != nil else {
-      throw LiveCamera.OpeningError("\(path) cannot be joined: what it is to be joined with has no frames.")
+      throw LiveCamera.OpeningError("\(path) cannot be combined with the input: the input has no video.")
     }
     let found = try named(.file(path)) { () throws(InputError) in try InputFile.check(path, rate: rate) }
     guard var audio = found.audio else {
       throw LiveCamera.OpeningError(path, InputError("it has no audio"))
     }
-    // Joined inputs begin together, wherever in its own file each of them begins.
+    // Combined inputs begin together, wherever each of them begins in its own file.
     if case .range(let range) = audio.extent { audio.extent = .range(0..<range.count64) }
-    audio.remarks = found.remarks.filter { !$0.contains("frame") } + audio.remarks
+    audio.remarks = found.remarks.filter { !$0.contains("video") } + audio.remarks
     return audio
   }
 

@@ -1,7 +1,7 @@
 import FileSource
 import Media
 
-/// What a camera is to play: inputs that were found good, and how they lie in time.
+/// What a camera plays: checked inputs and their schedule.
 struct CameraPlan: Sendable {
   /// The input's name in messages.
   var name: String
@@ -11,19 +11,19 @@ struct CameraPlan: Sendable {
   var audio: CheckedAudio?
   var rounds: LoopSchedule
   var fit: VideoScaling?
-  /// The even rate; nil for the frames' own times.
+  /// The constant frame rate; nil to keep the frames' own times.
   var rate: VideoRate?
   var maximumBitrate: Int
-  /// How often the video sizes changes; nil for never.
+  /// The interval between changes of the frame size; nil for none.
   var sizeChange: Duration?
   var owner: ParticipantID
 
   var tracks: Int { (videoFrames == nil ? 0 : 1) + (audio == nil ? 0 : 1) }
 
-  /// Whether all is over when the frames are.
+  /// Whether playback ends when the video does.
   var endsWithVideoFrames: Bool { videoFrames?.extent == .unknown }
 
-  /// How long a round is: as long as the longest input that has a length.
+  /// Returns the duration of a round: that of the longest input whose duration is known.
   static func period(_ videoFrames: Extent?, _ audio: Extent?) -> Int64? {
     var ranges: [Range<Int64>] = []
     for case .range(let range)? in [videoFrames, audio] { ranges.append(range) }
@@ -31,11 +31,11 @@ struct CameraPlan: Sendable {
   }
 }
 
-/// How inputs follow each other in time: all in units of `FileTime.rate`.
+/// The schedule of a loop, in units of `FileTime.rate`.
 struct LoopSchedule: Sendable, Hashable {
-  /// After how long the inputs start again; nil when none of them has a length.
+  /// The time after which the inputs restart; nil if none of them has a known duration.
   var period: Int64?
-  /// Whether they do.
+  /// Whether the inputs restart.
   var loops: Bool
 
   init(period: Int64?, loops: Bool) {
@@ -43,6 +43,6 @@ struct LoopSchedule: Sendable, Hashable {
     self.loops = loops
   }
 
-  /// When what has no length of its own is to end; nil for never.
+  /// When inputs of unlimited duration end; nil for never.
   var end: Int64? { loops ? nil : period }
 }

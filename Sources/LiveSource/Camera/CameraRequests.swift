@@ -1,25 +1,26 @@
-/// What others want of a playing camera, until its threads take it.
+/// Requests to a playing camera, until its threads handle them.
 struct CameraRequests: Sendable {
-  /// What a line takes, all tracks together, in bits a second, and the share of packets that it loses.
+  /// The bandwidth of a network path for all tracks together, in bits a second, and the fraction of packets that it
+  /// loses.
   struct Line: Sendable, Hashable {
     var bitrate: Int
     var fractionLost: Double
   }
 
-  /// What has become of the viewers' lines.
+  /// A change of the viewers' network paths.
   enum Change: Sendable, Hashable {
     case follow(Line)
-    /// There is no viewer any more.
+    /// No viewer is left.
     case reset
   }
 
   private(set) var isOver = false
-  /// Why it is over before its time.
+  /// Why playback ended early.
   private(set) var failure: String?
   private var wantsKeyframe = false
   private var timelineForVideo: Change?
   private var timelineForAudio: Change?
-  /// Tracks that have not ended.
+  /// The number of tracks that have not ended.
   private var openTracks: Int
 
   init(tracks: Int) {

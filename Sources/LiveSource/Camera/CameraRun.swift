@@ -3,12 +3,13 @@ import Logging
 import Media
 import Synchronization
 
-/// One playing of a camera: a thread for the frames and one for the audio, so that neither waits for the other's
-/// encoder, and no other thread waits for any.
+/// One playback of a camera: a thread for video and one for audio, so that neither waits for the other's encoder, and
+/// no other thread waits for either.
 ///
-///     input ─► line (rounds, rate) ─► track (what is due) ─► encoder ─► stream
+///     input ─► timeline (rounds, rate) ─► track (what is due) ─► encoder ─► stream
 ///
-/// The threads end when the inputs do, when the stream's consumer goes, or when an input cannot be read on.
+/// The threads end when the inputs end, when the stream's consumer cancels, or when an input cannot be read any
+/// further.
 final class CameraRun: Sendable {
   let clock: CameraClock
   private let plan: CameraPlan
@@ -17,7 +18,7 @@ final class CameraRun: Sendable {
   private let videoWakeup = WakeupSignal()
   private let audioWakeup = WakeupSignal()
   private let continuation: AsyncStream<EncodedFrame>.Continuation
-  /// Told why playing ended before its time.
+  /// Called with the reason when playback ends early.
   private let failed: @Sendable (String) -> Void
 
   init(
@@ -47,7 +48,7 @@ final class CameraRun: Sendable {
     }
   }
 
-  // MARK: From others
+  // MARK: Called by other threads
 
   func requestKeyframe() {
     requests.withLock { $0.requestKeyframe() }
@@ -68,7 +69,7 @@ final class CameraRun: Sendable {
     audioWakeup.ring()
   }
 
-  // MARK: For the threads
+  // MARK: Called by the camera's threads
 
   var isOver: Bool { requests.withLock(\.isOver) }
 
@@ -88,18 +89,18 @@ final class CameraRun: Sendable {
 
   func frameWriter() -> FrameStreamWriter { FrameStreamWriter(continuation) }
 
-  /// The camera's time now, and what the machine's clock reads.
+  /// Returns the camera's time and the current instant.
   func look(awaited: Int64) -> (time: Int64, now: ContinuousClock.Instant) {
     let now = ContinuousClock.now
     return (clock.look(now: now, awaited: awaited), now)
   }
 
-  /// The same as of the thread that sends.
+  /// The same as for the media thread, which sends the frames.
   private static let niceness: Int32 = -10
 
   private func spawn(_ kind: MediaKind, _ body: @escaping @Sendable (CameraRun) throws(InputError) -> Void) {
     let name = kind == .video ? "camera frames" : "camera audio"
-    // In time before everything else of the process, if the system lets: late media cannot be made good.
+    // The highest priority in the process, if the system permits it: late media cannot be corrected later.
     let isStarted = DedicatedThread.start(name, niceness: Self.niceness) {
       do throws(InputError) {
         try body(self)
@@ -108,18 +109,18 @@ final class CameraRun: Sendable {
         self.fail(error)
       }
     }
-    if !isStarted { fail(InputError("the system gives no thread")) }
+    if !isStarted { fail(InputError("the system cannot create a thread")) }
   }
 
   private func ended(_ kind: MediaKind) {
     let isLast = requests.withLock { $0.trackEnded() }
-    // A pipe's end is the camera's end, whatever audio there would be.
+    // The end of a pipe ends the camera, even if there is more audio.
     if isLast || (kind == .video && plan.endsWithVideoFrames) { stop() }
     if isLast { continuation.finish() }
   }
 
   private func fail(_ rejection: InputError) {
-    let sentence = "\(plan.name) cannot be played on: \(rejection)."
+    let sentence = "\(plan.name) cannot be played any further: \(rejection)."
     let isFirst = requests.withLock { requests in
       defer { requests.end(failure: sentence) }
       return !requests.isOver
@@ -130,5 +131,49 @@ final class CameraRun: Sendable {
     }
     stop()
     if requests.withLock({ $0.trackEnded() }) { continuation.finish() }
+  }
+}
+
+/// Logs what could not be decoded: the first failure at once, the total at the end, so that a damaged file does not
+/// fill the log.
+struct UndecodableReport {
+  private let kind: MediaKind
+  private let file: String
+  private let logger: Logger
+  private var hasReported = false
+
+  init(_ kind: MediaKind, of file: String, logger: Logger) {
+    self.kind = kind
+    self.file = file
+    self.logger = logger
+  }
+
+  private var noun: String { kind == .video ? "frame" : "audio packet" }
+
+  /// Logs the first failure.
+  mutating func look(at leftOut: Undecodable) {
+    guard !hasReported, let first = leftOut.first else { return }
+    hasReported = true
+    let instead = kind == .video ? "the previous frame is repeated" : "it is replaced by silence"
+    logger.warning(
+      "A \(noun) cannot be decoded and is skipped; \(instead).",
+      metadata: [
+        "file": "\(file)", "time": "\(Self.seconds(first.time)) s", "reason": "\(first.reason)",
+      ])
+  }
+
+  /// Logs the total.
+  func end(with leftOut: Undecodable) {
+    guard leftOut.count > 1 else { return }
+    let nouns = kind == .video ? "frames" : "audio packets"
+    logger.warning(
+      "\(leftOut.count) \(nouns) could not be decoded and were skipped.", metadata: ["file": "\(file)"])
+  }
+
+  /// Formats seconds with three decimals.
+  private static func seconds(_ time: Int64) -> String {
+    let milliseconds = time / (Int64(FileTime.rate) / 1_000)
+    let rest = "\(milliseconds % 1_000)"
+    return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
   }
 }

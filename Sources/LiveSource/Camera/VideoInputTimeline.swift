@@ -1,40 +1,40 @@
 import FileSource
 
-/// An input's frames on the camera's time, round after round, at their own times or at an even rate.
+/// The frames of an input on the camera's timeline, round after round, at their own times or at a constant rate.
 ///
-/// Where an input is shorter than the round, its last frame stops: it comes again and again at the input's own
-/// pace. At an even rate each frame is the newest of the input: frames are given again or skipped, by time.
+/// If an input is shorter than the round, its last frame is repeated at the input's own frame interval. At a constant
+/// rate, each frame is the newest of the input: input frames are repeated or skipped as needed.
 struct VideoInputTimeline {
   private let input: any VideoInput
   private let interval: Int64
-  /// The input's own range within each round; nil for one that has none, which is never rewound.
+  /// The input's range within each round; nil for an input without one, which is never rewound.
   private let range: Range<Int64>?
   private let rounds: LoopSchedule
   private let rate: VideoRate?
 
-  /// When the round began, and whether it has brought a frame.
+  /// When the round began, and whether it has had a frame.
   private var base: Int64 = 0
   private var roundHasVideoFrame = false
-  /// When the input's newest frame came, or came again.
+  /// The time of the input's newest frame, or of its last repetition.
   private var last: Int64?
-  /// The next tick of the even rate; nil before the first frame.
+  /// The next tick of the constant rate; nil before the first frame.
   private var tick: Int64?
 
   /// - Parameters:
-  ///   - interval: from one of the input's frames to the next, usually.
-  ///   - rate: the even rate; nil for the frames' own times.
+  ///   - interval: the usual interval between the input's frames.
+  ///   - rate: the constant rate; nil to keep the frames' own times.
   init(
     _ input: any VideoInput, interval: Int64, extent: Extent, rounds: LoopSchedule, rate: VideoRate? = nil
   ) {
     self.input = input
     self.interval = max(1, interval)
     if case .range(let range) = extent { self.range = range } else { range = nil }
-    // What ends when it ends is neither cut short nor started again.
+    // An input of unknown duration is neither cut short nor restarted.
     self.rounds = extent == .unknown ? LoopSchedule(period: nil, loops: false) : rounds
     self.rate = rate
   }
 
-  /// When the next frame is to be shown; nil at the end.
+  /// Returns the time of the next frame; nil at the end.
   mutating func peek() throws(InputError) -> Int64? {
     guard let rate else { return try step()?.time }
     let step = try step()
@@ -49,7 +49,7 @@ struct VideoInputTimeline {
     return time
   }
 
-  /// Continues to the frame that `peek` told of.
+  /// Advances to the frame whose time `peek` returned.
   mutating func advance() throws(InputError) {
     guard let time = try peek() else { return }
     if rate == nil {
@@ -60,10 +60,10 @@ struct VideoInputTimeline {
     }
   }
 
-  /// The input's frame that `advance` went to.
+  /// The input, positioned at the frame that `advance` reached.
   var current: any VideoInput { input }
 
-  /// When the last frame has had its time to be seen; nil as long as it is not known.
+  /// When the last frame's duration ends; nil while that is unknown.
   var end: Int64? { rounds.end ?? last.map { $0 + interval } }
 
   // MARK: The input's own frames
@@ -71,7 +71,7 @@ struct VideoInputTimeline {
   private enum Step {
     /// The input's next frame.
     case videoFrame(Int64)
-    /// Its last one, still.
+    /// A repetition of its last frame.
     case standing(Int64)
 
     var time: Int64 {
@@ -90,7 +90,7 @@ struct VideoInputTimeline {
     while true {
       let roundEnd = base + range.lowerBound + period
       if let time = try input.peek(), base + time < roundEnd { return .videoFrame(base + time) }
-      // A frame that stops for less than half its time more is not worth another.
+      // A repetition that would be shown for less than half an interval is left out.
       if let last, last + interval + interval / 2 <= roundEnd { return .standing(last + interval) }
       guard rounds.loops else { return nil }
       guard roundHasVideoFrame else { throw .changed }

@@ -2,7 +2,7 @@ import Codecs
 import FileSource
 import Media
 
-/// What the thread does that encodes frames.
+/// The loop of the thread that encodes video.
 struct VideoThread {
   private let run: CameraRun
   private var track: VideoTrack
@@ -10,7 +10,7 @@ struct VideoThread {
   private var frameWriter: FrameStreamWriter
   private let split: (Int) -> Int
   private var notice: UndecodableReport
-  /// What the camera has shown last, with pauses, in ticks of 90 kHz.
+  /// The time of the last frame, including pauses, in ticks of 90 kHz.
   private var lastTime: Int64 = -1
 
   init(run: CameraRun, plan: CameraPlan, videoFrames: CheckedVideo) throws(InputError) {
@@ -33,7 +33,7 @@ struct VideoThread {
 
   private static let shortestSleep: Duration = .milliseconds(1)
 
-  /// Plays until it is over.
+  /// Plays until the end.
   mutating func play() throws(InputError) {
     defer { notice.end(with: track.undecodable) }
     try track.prepare(now: 0)
@@ -41,7 +41,7 @@ struct VideoThread {
     while !run.isOver, !frameWriter.isClosed, try step() {}
   }
 
-  /// Encodes what is due, reads ahead, and sleeps until there is more to do.
+  /// Encodes what is due, reads ahead, and sleeps until the next deadline.
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputError) -> Bool {
@@ -63,7 +63,7 @@ struct VideoThread {
     }
     if track.isFinished(now: time) { return false }
     guard let deadline = track.deadline.flatMap(run.clock.instant) else { return false }
-    // An encoder that is requested a keyframe and gives none must not keep this thread busy.
+    // If the encoder returns no frame for a requested keyframe, this thread must not spin.
     let again = encoder.deadline.map { max($0, now + Self.shortestSleep) }
     run.sleep(.video, until: min(deadline, again ?? deadline))
     return true
@@ -80,7 +80,7 @@ struct VideoThread {
     give(frame, due: run.clock.instant(of: due.time), now: now)
   }
 
-  /// Encodes the frame that stops once more, because a keyframe is wanted sooner than the next frame comes.
+  /// Encodes the current frame again, because a keyframe is needed before the next frame is due.
   private mutating func giveAgain(at time: Int64, now: ContinuousClock.Instant) throws(InputError) {
     let ticks = ticks(run.clock.shown(time))
     let encoder = encoder
@@ -93,11 +93,11 @@ struct VideoThread {
     frame.arrival = due ?? now
     let lost = frameWriter.lostFrames
     frameWriter.give(frame)
-    // Anyone who takes frames too slowly has lost a frame that the next ones build on.
+    // The consumer was too slow and lost a frame that later frames depend on.
     if frameWriter.lostFrames > lost { encoder.requestKeyframe(now: now) }
   }
 
-  /// A time in ticks of 90 kHz, always behind the one before.
+  /// Converts a time to ticks of 90 kHz, always greater than the previous result.
   private mutating func ticks(_ time: Int64) -> Int64 {
     let unit = FileTime.units(perTickOf: .video)
     lastTime = max(lastTime + 1, (time + unit / 2) / unit)

@@ -1,12 +1,11 @@
 import Codecs
 import FileSource
 
-/// Says which frame is due. Looks at no clock; reads one frame ahead, so that a due one is there.
+/// Schedules frames. It reads no clock, and reads one frame ahead, so that a due frame is ready.
 ///
-/// A camera that was kept from looking does not make up for it: of several frames that have become due only the newest
-/// is given.
+/// Late frames are not caught up: if several frames have become due, only the newest is returned.
 struct VideoTrack {
-  /// A frame and when it is to be shown, in units of `FileTime.rate`, pauses skipped.
+  /// A frame and its presentation time, in units of `FileTime.rate` without pauses.
   struct Due: Sendable {
     var time: Int64
     var videoFrame: VideoFrame
@@ -16,7 +15,7 @@ struct VideoTrack {
   private let fit: VideoScaling
   private var prepared: Due?
   private var isOver = false
-  /// Frames that were overdue when the next was due as well.
+  /// The number of frames dropped because the next one was due as well.
   private(set) var leftOut = 0
 
   init(_ line: VideoInputTimeline, fit: VideoScaling) {
@@ -24,9 +23,9 @@ struct VideoTrack {
     self.fit = fit
   }
 
-  /// Reads the next frame, if none is there.
+  /// Reads the next frame, unless one is ready.
   ///
-  /// - Parameter now: the camera's time. Of the frames that are due by then only the newest is read.
+  /// - Parameter now: the camera's time. Of the frames that are due by then, only the newest is decoded.
   mutating func prepare(now: Int64) throws(InputError) {
     guard prepared == nil, !isOver else { return }
     guard var time = try line.peek() else {
@@ -42,13 +41,13 @@ struct VideoTrack {
     prepared = Due(time: time, videoFrame: try fit.fit(line.current.videoFrame()))
   }
 
-  /// When there is next something to do: the frame's time, or, behind the last, the end. nil when all is over.
+  /// When to call `take` next: the frame's time, or, after the last frame, the end. nil when playback is over.
   var deadline: Int64? {
     if let prepared { return prepared.time }
     return isOver ? line.end : nil
   }
 
-  /// The frame that is due; nil when none is.
+  /// Returns the frame that is due; nil if none is.
   mutating func take(now: Int64) throws(InputError) -> Due? {
     guard let first = prepared, first.time <= now else { return nil }
     if let next = try line.peek(), next <= now {
@@ -60,13 +59,13 @@ struct VideoTrack {
     return prepared
   }
 
-  /// The frame that was taken last has been sent. Called before the next is prepared.
+  /// Informs the input that the last returned frame has been sent. Call it before the next frame is prepared.
   func wasSent() { line.current.videoFrameWasSent() }
 
-  /// What could not be decoded until now.
+  /// The frames that could not be decoded so far.
   var undecodable: Undecodable { line.current.undecodable }
 
-  /// Whether the last frame has been given and has had its time.
+  /// Whether the last frame has been returned and its duration has passed.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= (line.end ?? 0)
   }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Lets a thread sleep until a point in time or until it is rung for, whichever is first.
+/// Lets a thread sleep until a deadline or until it is signalled.
 ///
-/// A ring while nobody sleeps is kept for the next sleep. The wait is on the monotonic clock: a wall clock that is set
-/// neither wakes nor delays anybody.
+/// A signal while no thread sleeps is kept for the next sleep. The wait uses the monotonic clock, so that setting the
+/// wall clock neither ends nor extends it.
 final class WakeupSignal: @unchecked Sendable {
-  // Sendable: the three below are only used under `mutex`, and their addresses do not move.
+  // Sendable: the members are only accessed under `mutex`, and their addresses do not move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var isRung = false
@@ -35,9 +35,10 @@ final class WakeupSignal: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Sleeps; returns early when rung for.
+  /// Sleeps until the deadline; returns early when signalled.
   func sleep(until deadline: ContinuousClock.Instant) {
-    // The two clocks differ by the time that the machine has slept, so the rest of the way is measured again.
+    // `ContinuousClock` also counts the time that the machine is suspended, CLOCK_MONOTONIC does not, so the remaining
+    // time is converted for each sleep.
     let (seconds, attoseconds) = (deadline - .now).components
     guard seconds > 0 || attoseconds > 0 else { return answer() }
     var end = timespec()

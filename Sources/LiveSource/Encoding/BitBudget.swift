@@ -1,27 +1,28 @@
 import Media
 
-/// What may still be sent so that the bitrate holds over every second, keyframes included.
+/// Limits the bits that may be sent, so that the bitrate holds over every second, keyframes included.
 ///
-/// A bucket that runs out at the bitrate: each frame fills it by its bits. While there is anything in it, the next frame
-/// has to be skipped. Time in which less was sent than allowed is remembered for a tenth of a second only, so that a
-/// pause is not followed by a burst. A keyframe of the usual size is no reason to skip those behind it, if the last
-/// second had room for it: the encoder makes up for it with coarser ones. Beside the bucket, the last second is added up,
-/// so that frames make room for a keyframe in just the second that it falls into, if they were not coarse enough.
+/// A leaky bucket that drains at the bitrate and is filled by each frame's bits. While it is not empty, the next frame
+/// must be skipped. Unused bitrate is credited for a tenth of a second only, so that a burst does not follow a pause. A
+/// keyframe of the usual size is no reason to skip the frames after it, if the last second had room for it: the encoder
+/// compensates with coarser frames. In addition to the bucket, the bits of the last second are added up, so that frames
+/// are skipped for a keyframe within just the second that contains it, if they were not coarse enough.
 struct BitBudget: Sendable {
-  /// How long unused bitrate is remembered, in seconds.
+  /// How long unused bitrate is credited, in seconds.
   private static let credit = 0.1
-  /// How much of a keyframe is not asked back, in seconds at the bitrate.
+  /// The part of a keyframe that does not fill the bucket, in seconds at the bitrate.
   private static let keyframeLoan = 0.12
-  /// How long, in seconds at the new bitrate, frames are skipped at most for what was sent before the bitrate fell.
+  /// The maximum time, in seconds at the new bitrate, for which frames are skipped because of bits sent before the
+  /// bitrate fell.
   private static let maximumDebt = 0.3
 
-  /// The share of the bitrate from which on a second is full and frames are skipped; what is left is for keyframes.
+  /// The fraction of the bitrate at which a second is full and frames are skipped; the rest is for keyframes.
   private static let full = 0.99
-  /// What a bitrate is held to, so that no sum of it can overflow.
+  /// Bitrates are clamped to this range, so that no sum can overflow.
   private static let bitrates = 1...1_000_000_000_000
 
   private(set) var bitrate: Int
-  /// What was sent in the last second, since the bitrate last fell.
+  /// The frames sent in the last second, since the bitrate last fell.
   private var recent: [(time: ContinuousClock.Instant, bits: Int)] = []
   private var filling = 0.0
   private var measured: ContinuousClock.Instant?
@@ -35,7 +36,7 @@ struct BitBudget: Sendable {
     min(max(bitrates.lowerBound, bitrate), bitrates.upperBound)
   }
 
-  /// The bitrate is another from now on.
+  /// Changes the bitrate from now on.
   mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     settle(now: now)
     let falls = bitrate < self.bitrate
@@ -46,7 +47,7 @@ struct BitBudget: Sendable {
     recent.removeAll(keepingCapacity: true)
   }
 
-  /// A frame was sent.
+  /// Accounts for a frame that was sent.
   mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
     settle(now: now)
     let hasRoom = lastSecond(now: now) + Double(bits) <= Double(bitrate)
@@ -62,7 +63,7 @@ struct BitBudget: Sendable {
     return lastSecond(now: now) <= Self.full * Double(bitrate)
   }
 
-  /// What was sent in the last second, in bits.
+  /// Returns the bits that were sent in the last second.
   private func lastSecond(now: ContinuousClock.Instant) -> Double {
     recent.reduce(0) { now - $1.time >= .seconds(1) ? $0 : $0 + Double($1.bits) }
   }

@@ -1,29 +1,29 @@
-/// What of a line goes to audio and what to frames: audio first, because a call without it is none.
+/// Divides the available bitrate between audio and video: audio first, because a call without audio is useless.
 package struct BitrateAllocation: Sendable, Hashable {
-  /// Bits a second for the audio's payloads.
+  /// The bitrate of the audio payloads, in bits a second.
   package let audio: Int
-  /// Bits a second for the frames' payloads.
+  /// The bitrate of the video payloads, in bits a second.
   package let video: Int
 
-  /// The bits that RTP adds to each packet: header, extensions, payload descriptor and the tag of SRTP (RFC 3550, 5.1;
-  /// RFC 8285; RFC 7741, 4.2; RFC 7714).
+  /// The overhead of each packet in bits: RTP header, extensions, payload descriptor and SRTP tag (RFC 3550, 5.1; RFC
+  /// 8285; RFC 7741, 4.2; RFC 7714).
   private static let headerBits = 24 * 8
   private static let audioPackets = 50
-  /// The bits of frames in a full packet.
+  /// The payload of a full video packet in bits.
   private static let packetBits = 1_100 * 8
-  /// How many packets a second are not full, because a frame ends in them.
+  /// The number of packets a second that are not full, because a frame ends in them.
   private static let shortPackets = 15
-  /// The least that is given to an encoder, whatever the line.
+  /// The minimum bitrate of an encoder, whatever the available bitrate.
   private static let leastAudio = 8_000
   private static let leastVideo = 10_000
 
-  /// What the line must take, in bits a second, for each bitrate of the audio.
+  /// The minimum available bitrate for each audio bitrate, in bits a second.
   private static let steps = [
     (line: 200_000, audio: 48_000), (line: 110_000, audio: 32_000), (line: 60_000, audio: 24_000),
     (line: 0, audio: 16_000),
   ]
 
-  /// - Parameter total: what the path carries, packet headers included, in bits a second.
+  /// - Parameter total: the available bitrate including packet overhead, in bits a second.
   package init(total: Int, hasAudio: Bool, hasVideo: Bool) {
     let total = min(max(0, total), 1 << 40)
     let audioHeaders = Self.audioPackets * Self.headerBits

@@ -1,45 +1,45 @@
-/// Joins what viewers request: a keyframe soon after a request, and never two within half a second.
+/// Combines the keyframe requests of viewers: a keyframe soon after a request, and never two within half a second.
 ///
-/// A request that comes right after a keyframe is kept and answered as soon as the distance allows, because anyone who asks
-/// may have lost that very keyframe.
+/// A request right after a keyframe is kept and answered as soon as the minimum interval allows, because the sender of
+/// the request may have lost that very keyframe.
 struct KeyframeRequests: Sendable {
-  /// The shortest time between two keyframes.
+  /// The minimum interval between two keyframes.
   static let distance = Duration.milliseconds(500)
-  /// How soon after a request, or after the distance is over, a keyframe must have been made; what is left of the promised
-  /// 100 ms is for making and sending it.
+  /// The maximum delay of a keyframe after a request, or after the minimum interval; the rest of the promised 100 ms is
+  /// for encoding and sending it.
   static let patience = Duration.milliseconds(80)
 
   private var asked: ContinuousClock.Instant?
   private var last: ContinuousClock.Instant?
 
-  /// Somebody needs a keyframe.
+  /// Records a keyframe request.
   mutating func request(now: ContinuousClock.Instant) {
     if asked == nil { asked = now }
   }
 
-  /// A keyframe was made, for whatever reason. It answers every request before it.
+  /// Records that a keyframe was encoded, for whatever reason. It answers all earlier requests.
   mutating func keyframeMade(now: ContinuousClock.Instant) {
     last = now
     asked = nil
   }
 
-  /// Whether a keyframe may be made.
+  /// Whether a keyframe is allowed.
   func allows(now: ContinuousClock.Instant) -> Bool {
     guard let last else { return true }
     return now - last >= Self.distance
   }
 
-  /// Whether the next frame is to be a keyframe. The first one is.
+  /// Whether the next frame must be a keyframe. The first one always is.
   func isDue(now: ContinuousClock.Instant) -> Bool {
     last == nil || (asked != nil && allows(now: now))
   }
 
-  /// The earliest time for the keyframe that was requested; nil when none was.
+  /// The earliest time for a requested keyframe; nil if none is requested.
   var earliest: ContinuousClock.Instant? {
     guard let asked else { return nil }
     return last.map { max(asked, $0 + Self.distance) } ?? asked
   }
 
-  /// The latest time for the keyframe that was requested; nil when none was.
+  /// The latest time for a requested keyframe; nil if none is requested.
   var deadline: ContinuousClock.Instant? { earliest.map { $0 + Self.patience } }
 }

@@ -1,11 +1,11 @@
 package import Codecs
 package import Media
 
-/// Makes Opus packets of 20 ms of audio, with as many bits and as much care for losses as the line requests.
+/// Encodes audio to Opus packets of 20 ms, and adapts the bitrate and the error correction to the network path.
 ///
-/// One thread calls it. It waits for nothing.
+/// It is used by one thread and never waits.
 package final class LiveAudioEncoder {
-  /// The ticks of 48 kHz in a packet.
+  /// The length of a packet in ticks of 48 kHz.
   package static let packetTicks = 960
 
   package let channels: Int
@@ -13,22 +13,22 @@ package final class LiveAudioEncoder {
   private let encoder: OpusEncoder
   private var bitrate: Int
   private var tuning = OpusLossTuning()
-  /// Audio that does not fill a packet yet.
+  /// The samples that do not fill a packet yet.
   private var waiting: [Float] = []
-  /// The time of the first sample that waits.
+  /// The time of the first waiting sample.
   private var position: Int64?
-  /// The time of the very first sample: packets before it are codec delay and nothing else.
+  /// The time of the first sample of all: packets before it contain only codec delay.
   private var start: Int64 = 0
 
-  /// A hole in the audio up to this length is filled with silence, so that packets follow each other.
+  /// The maximum gap that is filled with silence, so that packets stay consecutive: one second, in ticks of 48 kHz.
   private static let maximumFill = 48_000
 
-  /// Times beyond this, 190,000 years, are held to it.
+  /// Times are clamped to this, 190,000 years.
   private static let farthest: Int64 = 1 << 58
 
   /// - Parameters:
   ///   - channels: 1 or 2.
-  ///   - bitrate: bits a second of payload.
+  ///   - bitrate: of the payload, in bits a second.
   package init(
     channels: Int, owner: ParticipantID = ParticipantID(""), bitrate: Int = 48_000
   ) throws(CodecError) {
@@ -41,11 +41,11 @@ package final class LiveAudioEncoder {
     encoder = try OpusEncoder(settings)
   }
 
-  /// What the path carries and loses from now on.
+  /// Adapts to the network path from now on.
   ///
   /// - Parameters:
-  ///   - bitrate: bits a second of payload.
-  ///   - fractionLost: the share of packets that is lost, 0 to 1.
+  ///   - bitrate: of the payload, in bits a second.
+  ///   - fractionLost: the fraction of packets that are lost, 0 to 1.
   package func adapt(toBitrate bitrate: Int, fractionLost: Double, now: ContinuousClock.Instant) throws(CodecError) {
     let bitrate = min(max(6_000, bitrate), 510_000)
     if bitrate != self.bitrate {
@@ -58,12 +58,12 @@ package final class LiveAudioEncoder {
     if tuning.expectedLoss != before.expectedLoss { try encoder.setExpectedLoss(tuning.expectedLoss) }
   }
 
-  /// Makes packets of the next audio.
+  /// Encodes the next audio.
   ///
   /// - Parameters:
-  ///   - audio: of any length, with the encoder's channels; what does not fill a packet waits for more.
-  ///   - time: of its first sample, in ticks of 48 kHz. What lies before the end of the audio before is skipped.
-  /// - Returns: the packets, each with the time at which its decoded audio begins: the codec's delay is taken off.
+  ///   - audio: of any length, with the encoder's number of channels; what does not fill a packet waits for more.
+  ///   - time: the time of its first sample in ticks of 48 kHz. Samples before the end of the previous audio are skipped.
+  /// - Returns: the packets, each with the time at which its decoded audio begins: the codec's delay is subtracted.
   package func encode(
     _ audio: AudioSamples, time: Int64, now: ContinuousClock.Instant
   ) throws(CodecError) -> [EncodedFrame] {
@@ -108,5 +108,38 @@ package final class LiveAudioEncoder {
       self.position = time
       waiting = audio.samples
     }
+  }
+}
+
+/// Adapts Opus to packet loss: immediately when it is reported, and for some time after it has ended.
+struct OpusLossTuning: Sendable {
+  /// The packet loss to prepare for, in per cent.
+  private(set) var expectedLoss = 0
+  /// Whether each packet carries a copy of the previous one.
+  private(set) var correctsErrors = false
+
+  /// The loss from which copies are worth their bits, and the loss below which they are not, in per cent.
+  private static let worthwhile = 1.0
+  private static let notWorthwhile = 0.5
+  /// The maximum loss to prepare for: beyond it, the copies would leave no bits for the audio itself.
+  private static let most = 40.0
+  /// The time in which the weight of a reported loss halves, in seconds.
+  private static let halfLife = 5.0
+
+  private var loss = 0.0
+  private var reported: ContinuousClock.Instant?
+
+  /// Updates the reported packet loss.
+  ///
+  /// - Parameter fraction: the fraction of packets lost, 0 to 1.
+  mutating func follow(fractionLost fraction: Double, now: ContinuousClock.Instant) {
+    let percent = fraction.isFinite ? min(max(0, fraction * 100), Self.most) : 0
+    let passed = reported.map { max(0, (now - $0).seconds) } ?? 0
+    reported = now
+    // Approximately halves in `halfLife`, without a power function.
+    let kept = loss * Self.halfLife / (Self.halfLife + passed)
+    loss = max(percent, kept)
+    correctsErrors = correctsErrors ? loss >= Self.notWorthwhile : loss >= Self.worthwhile
+    expectedLoss = correctsErrors ? max(1, Int(loss.rounded(.up))) : 0
   }
 }

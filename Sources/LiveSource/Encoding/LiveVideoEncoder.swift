@@ -2,23 +2,23 @@ package import Codecs
 package import Media
 import NIOCore
 
-/// Makes VP8 of frames as a camera's encoder does: keyframes when they are requested, and never more bits than the line
-/// takes, by the quantizer first, then by fewer frames, then by smaller ones.
+/// Encodes frames to VP8 as a camera does: keyframes on request, and never more bits than the network path can carry,
+/// by a coarser quantizer first, then by fewer frames, then by smaller ones.
 ///
-/// One thread calls it. It waits for nothing.
+/// It is used by one thread and never waits.
 package final class LiveVideoEncoder {
-  /// What the frames are and what they may cost at first.
+  /// The format of the input and the initial bitrate.
   package struct Settings: Sendable, Hashable {
     package var size: VideoSize
-    /// How many frames come in a second.
+    /// The frame rate of the input.
     package var framesPerSecond: Double
     package var owner: ParticipantID
-    /// Bits a second of payload.
+    /// The bitrate of the payload, in bits a second.
     package var bitrate = 1_000_000
     /// 0 (best) to 16 (fastest).
     package var speed = 8
     package var threads = 1
-    /// How often the size changes, between that of the line and half of it; nil for a size that only the line changes.
+    /// The interval between changes of the size, from that of the quality ladder to half of it and back; nil for none.
     package var sizeChange: Duration?
 
     package init(size: VideoSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
@@ -29,24 +29,25 @@ package final class LiveVideoEncoder {
   }
 
   package let settings: Settings
-  /// What is encoded at present: which frames, and in which size.
+  /// The frame rate divisor and the size that are encoded at present.
   package private(set) var qualityLevel: QualityLadder.QualityLevel
   private var ladder: QualityLadder
   private var budget: BitBudget
   private var requests = KeyframeRequests()
   private var encoder: VP8Encoder
-  /// The encoder's own time: as if every frame that it gets came at an even pace, so that a pause is not made up for.
+  /// The encoder's own time, in which all its frames are evenly spaced, so that it does not spend the bits saved during
+  /// a pause.
   private var encoderTime: Int64 = 0
   private var encoderBitrate: Int
   private var sinceEncoded = 0
   private var standing: VideoFrame?
   private var firstVideoFrame: ContinuousClock.Instant?
 
-  /// The share of the bitrate that the encoder is set to; the rest is for keyframes.
+  /// The fraction of the bitrate that the encoder is set to; the rest is for keyframes.
   private static let share = 0.95
-  /// By how much the bitrate must change, in hundredths, before the encoder is told.
+  /// The minimum change of the bitrate, in per cent, that is passed to the encoder.
   private static let noticeable = 2
-  /// A keyframe's largest share of a second's bits, in hundredths.
+  /// The maximum size of a keyframe, in per cent of a second's bits.
   private static let keyframeShare = 15
 
   package init(_ settings: Settings) throws(CodecError) {
@@ -61,38 +62,38 @@ package final class LiveVideoEncoder {
     encoder = try Self.encoder(for: qualityLevel, settings, bitrate: settings.bitrate)
   }
 
-  /// Somebody needs a keyframe: it is the next frame, at the soonest 500 ms after the keyframe before. Requests until
-  /// then are joined.
+  /// Requests a keyframe: the next frame is one, but not until 500 ms after the previous keyframe. Requests until then
+  /// are combined.
   package func requestKeyframe(now: ContinuousClock.Instant) {
     requests.request(now: now)
   }
 
-  /// When `encodeAgain` is to be called, because a keyframe is needed, unless a frame comes before; nil when none is.
+  /// When to call `encodeAgain` for a requested keyframe, unless a frame is encoded before; nil if none is requested.
   package var deadline: ContinuousClock.Instant? {
     standing == nil ? nil : requests.deadline
   }
 
-  /// What the path carries from now on.
+  /// Changes the available bitrate from now on.
   ///
-  /// - Parameter bitrate: bits a second of payload.
+  /// - Parameter bitrate: of the payload, in bits a second.
   package func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     if bitrate == budget.bitrate { return }
     budget.adapt(toBitrate: bitrate, now: now)
     ladder.adapt(toBitrate: budget.bitrate, now: now)
   }
 
-  /// Nobody watches any more: what is made from now on is for somebody whose line is not known, as at the beginning.
+  /// Returns to the initial bitrate and quality: no viewer is left, and the network path of the next one is unknown.
   package func reset(now: ContinuousClock.Instant) {
     budget.adapt(toBitrate: settings.bitrate, now: now)
     ladder = QualityLadder(size: settings.size, framesPerSecond: settings.framesPerSecond)
   }
 
-  /// Makes a frame of the next frame.
+  /// Encodes the next frame.
   ///
   /// - Parameters:
-  ///   - frame: of the settings' size.
-  ///   - time: when it is shown, in ticks of 90 kHz.
-  /// - Returns: nil when the frame is skipped to hold the bitrate.
+  ///   - videoFrame: a frame of the size in the settings.
+  ///   - time: the presentation time in ticks of 90 kHz.
+  /// - Returns: nil if the frame is skipped to keep the bitrate.
   package func encode(
     _ videoFrame: VideoFrame, time: Int64, now: ContinuousClock.Instant
   ) throws(CodecError) -> EncodedFrame? {
@@ -109,10 +110,10 @@ package final class LiveVideoEncoder {
     return try make(of: videoFrame, time: time, keyframe: isDue, now: now)
   }
 
-  /// Makes a keyframe of the frame before once more, because somebody waits and the next frame is late.
+  /// Encodes the previous frame again as a keyframe, because a viewer waits for one and the next frame is late.
   ///
-  /// - Parameter time: when it is shown, in ticks of 90 kHz; after the time of the frame before.
-  /// - Returns: nil when no keyframe is due.
+  /// - Parameter time: the presentation time in ticks of 90 kHz; after that of the previous frame.
+  /// - Returns: nil if no keyframe is due.
   package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecError) -> EncodedFrame? {
     guard let standing, requests.isDue(now: now) else { return nil }
     return try make(of: standing, time: time, keyframe: true, now: now)
@@ -140,10 +141,10 @@ package final class LiveVideoEncoder {
       arrival: now)
   }
 
-  /// Brings the encoder to what the ladder and the line request. Another size begins with a keyframe, and waits until one
-  /// is allowed.
+  /// Adapts the encoder to the quality level and the bitrate. A new size begins with a keyframe, and waits until one is
+  /// allowed.
   ///
-  /// - Returns: whether the encoder is a new one.
+  /// - Returns: whether a new encoder was created.
   private func adjust(now: ContinuousClock.Instant) throws(CodecError) -> Bool {
     let wanted = QualityLadder.QualityLevel(divisor: ladder.qualityLevel.divisor, size: wantedSize(now: now))
     if wanted.size != qualityLevel.size, requests.allows(now: now) {
@@ -163,7 +164,7 @@ package final class LiveVideoEncoder {
     return false
   }
 
-  /// What size frames are to have now: the ladder's, or half of it in every other turn of a size that is to change by itself.
+  /// Returns the size to encode: that of the quality ladder, or half of it in every other interval of `sizeChange`.
   private func wantedSize(now: ContinuousClock.Instant) -> VideoSize {
     let size = ladder.qualityLevel.size
     guard let turn = settings.sizeChange, turn > .zero, let firstVideoFrame,
@@ -172,7 +173,7 @@ package final class LiveVideoEncoder {
     return VideoSize(width: max(2, size.width / 4 * 2), height: max(2, size.height / 4 * 2))
   }
 
-  /// A frame's share of a second, in ticks of 90 kHz.
+  /// A frame's duration in ticks of 90 kHz.
   private var frameDuration: Int {
     Int((Double(Codec.vp8.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
   }

@@ -1,40 +1,42 @@
 package import Media
 
-/// How many frames are sent, and how large, when the quantizer alone does not hold the bitrate.
+/// Selects the frame rate and the frame size when the quantizer alone does not keep the bitrate.
 ///
-/// The rungs lead from the source's own rate and size down: first half the frames, then smaller ones. An encoder at the
-/// end of its quantizers, or frames that have to be skipped, lead down within a second or two. Up it goes one rung at a
-/// time, after fine quantizers for several seconds, and later each time that a rung turned out to be too high.
+/// The quality levels lead from the source's own rate and size down: first half the frames, then smaller ones. An
+/// encoder at the limit of its quantizer, or frames that must be skipped, cause a step down within a second or two.
+/// Steps up are one level at a time, after fine quantizers for several seconds, and wait longer each time that a level
+/// proved too high.
 package struct QualityLadder: Sendable {
-  /// One combination of rate and size.
+  /// One combination of frame rate and size.
   package struct QualityLevel: Sendable, Hashable {
-    /// One of so many frames is encoded.
+    /// One frame of this many is encoded.
     package let divisor: Int
     package let size: VideoSize
   }
 
-  /// From the source's own rate and size down to the least.
+  /// From the source's own rate and size down to the lowest level.
   package let qualityLevels: [QualityLevel]
   package private(set) var index = 0
   package var qualityLevel: QualityLevel { qualityLevels[index] }
 
-  /// Quantizers (0 to 63) from which on a rung is too high, or below which the next could do.
+  /// Average quantizers (0 to 63): at `coarse` a level is too high, at `fine` the next one may be possible.
   private static let coarse = 52.0
   private static let fine = 30.0
   private static let veryFine = 16.0
-  /// The share of frames skipped at which a rung is too high.
+  /// The fractions of skipped frames at which a level is too high, by one step and by two.
   private static let leftOut = 0.25
   private static let maximumLeftOut = 0.5
-  /// Bits for each pixel below which not even the coarsest quantizer can do; there it goes down at once.
+  /// The bits for each pixel below which even the coarsest quantizer is not enough; then it steps down at once.
   private static let leastBitsForPixel = 0.004
-  /// How long is measured before it is judged.
+  /// The measurement window.
   private static let window = Duration.seconds(1)
   private static let fewestVideoFrames = 4
-  /// How many fine windows lead up, at first and at most, and how many very fine ones always do.
+  /// The number of consecutive fine windows before a step up, at first and at most, and the number of very fine ones
+  /// that always suffice.
   private static let firstPatience = 8
   private static let maximumPatience = 64
   private static let shortPatience = 3
-  /// A rung that is left again so soon after it was gone up to was a mistake.
+  /// A level that must be left within this time after a step up was a mistake.
   private static let trial = Duration.seconds(15)
 
   private let framesPerSecond: Double
@@ -49,8 +51,8 @@ package struct QualityLadder: Sendable {
   private var wentUp: ContinuousClock.Instant?
 
   /// - Parameters:
-  ///   - size: the source's frames.
-  ///   - framesPerSecond: how many of them it gives.
+  ///   - size: the size of the source's frames.
+  ///   - framesPerSecond: the frame rate of the source.
   package init(size: VideoSize, framesPerSecond: Double) {
     self.framesPerSecond = max(0.1, framesPerSecond)
     var qualityLevels = [QualityLevel(divisor: 1, size: size)]
@@ -64,19 +66,19 @@ package struct QualityLadder: Sendable {
     self.qualityLevels = qualityLevels
   }
 
-  /// Fewer frames a second than this are never halved.
+  /// Lower frame rates than this are never halved.
   private static let fewestToHalve = 14.0
   /// Frames are not made smaller than this.
   private static let shortestSide = 90
 
-  /// The bitrate is another from now on; goes down at once where it is hopeless otherwise.
+  /// Adapts to a new bitrate; steps down at once if the present level is impossible with it.
   package mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     while index + 1 < qualityLevels.count, bitsForPixel(bitrate, on: qualityLevel) < Self.leastBitsForPixel {
       goDown(1, now: now)
     }
   }
 
-  /// A frame was encoded; keyframes that were requested do not count.
+  /// Records an encoded frame; requested keyframes are not recorded.
   ///
   /// - Parameter quantizer: 0 (finest) to 63.
   package mutating func encoded(quantizer: Int, bitrate: Int, now: ContinuousClock.Instant) {
@@ -85,7 +87,7 @@ package struct QualityLadder: Sendable {
     judge(bitrate: bitrate, now: now)
   }
 
-  /// A frame had to be skipped to hold the bitrate; those that the divisor skips do not count.
+  /// Records a frame that was skipped to keep the bitrate; frames that the divisor skips are not recorded.
   package mutating func leftOut(bitrate: Int, now: ContinuousClock.Instant) {
     omitted += 1
     judge(bitrate: bitrate, now: now)
@@ -127,7 +129,7 @@ package struct QualityLadder: Sendable {
 
   private mutating func goUp(bitrate: Int, now: ContinuousClock.Instant) {
     guard index > 0, bitsForPixel(bitrate, on: qualityLevels[index - 1]) >= Self.leastBitsForPixel else { return }
-    // What was right for so long need not be doubted any more.
+    // A level that was right for this long restores the initial patience.
     if let up = wentUp, now - up >= Self.trial * 4 { patience = Self.firstPatience }
     index -= 1
     wentUp = now

@@ -1,14 +1,14 @@
 import Codecs
 
-/// Audio at 48 kHz that is pulled piece by piece, from the start again after `rewind`. One thread uses it.
+/// Audio at 48 kHz that is read piece by piece, and again from the start after `rewind`. It is used by one thread.
 protocol AudioInput: AnyObject {
-  /// The next piece.
+  /// Reads the next piece.
   ///
-  /// - Parameter count: ticks of 48 kHz.
-  /// - Returns: so many ticks; fewer only at the end, and none after it.
+  /// - Parameter count: in ticks of 48 kHz.
+  /// - Returns: `count` ticks; fewer only at the end, and none after it.
   func read(_ count: Int) throws(InputError) -> AudioSamples
 
-  /// What could not be decoded until now.
+  /// The packets that could not be decoded so far.
   var undecodable: Undecodable { get }
 
   /// Goes back to the start.
@@ -19,13 +19,49 @@ extension AudioInput {
   var undecodable: Undecodable { Undecodable() }
 }
 
-/// Audio that was found good and can be opened as often as it is to be played.
+/// Checked audio that can be opened any number of times.
 struct CheckedAudio: Sendable {
-  /// What it is, for example `WAV, 44100 Hz, stereo, 24 bit`.
+  /// A description, for example `WAV, 44100 Hz, stereo, 24 bit`.
   var summary: String
-  /// What comes out: 1 or 2.
+  /// The number of output channels, 1 or 2.
   var channels: Int
   var extent: Extent
   var remarks: [String] = []
   var open: @Sendable (CameraClock) throws(InputError) -> any AudioInput
+}
+
+/// Decoded audio that has not been read yet.
+struct AudioQueue {
+  let channels: Int
+  private var samples: [Float] = []
+  /// The number of samples already removed from the front.
+  private var taken = 0
+
+  init(channels: Int) {
+    self.channels = max(1, channels)
+  }
+
+  /// The number of queued ticks.
+  var count: Int { (samples.count - taken) / channels }
+
+  mutating func append(samples new: some Sequence<Float>) {
+    samples.append(contentsOf: new)
+  }
+
+  mutating func append(silence ticks: Int) {
+    samples.append(contentsOf: repeatElement(0, count: ticks * channels))
+  }
+
+  /// Removes `count` ticks from the front, or fewer if there are not as many.
+  mutating func take(_ count: Int) -> AudioSamples {
+    let wanted = min(samples.count - taken, max(0, count) * channels)
+    let output = Array(samples[taken..<taken + wanted])
+    taken += wanted
+    // The rest is moved to the front only now and then, so that the average cost does not grow with the queue.
+    if taken * 2 >= samples.count {
+      samples.removeFirst(taken)
+      taken = 0
+    }
+    return AudioSamples(samples: output, channels: channels)
+  }
 }

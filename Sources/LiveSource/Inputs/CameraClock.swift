@@ -2,10 +2,10 @@ import FileSource
 import Media
 import Synchronization
 
-/// The one clock of a playing's tracks, looked at by the threads of both.
+/// The clock that the audio and video threads of one playback share.
 final class CameraClock: Sendable {
   private let time = Mutex(CameraTime())
-  /// Only the test pattern tells it.
+  /// Only the test pattern shows the wall clock.
   private let wallClock: WallClock
 
   init(wallClock: WallClock) {
@@ -29,20 +29,65 @@ final class CameraClock: Sendable {
     time.withLock { $0.shown(point) }
   }
 
-  /// The wall clock at a point, in milliseconds since 1970.
+  /// Returns the wall clock at a point, in milliseconds since 1970.
   func unixMilliseconds(at point: Int64) -> UInt64 {
     let ticks = point / FileTime.units(perTickOf: .audio)
     return UInt64(clamping: (unixTicks(at: ticks) + 24) / 48)
   }
 
-  /// The wall clock at a point, in ticks of 48 kHz since 1970.
+  /// Returns the wall clock at a point, in ticks of 48 kHz since 1970.
   ///
   /// - Parameter ticks: the point in ticks of 48 kHz.
   func unixTicks(at ticks: Int64) -> Int64 {
     let unit = FileTime.units(perTickOf: .audio)
     let (began, shown) = time.withLock { ($0.began, $0.shown(ticks &* unit)) }
-    // Not the moment when somebody made this: a thread may begin to play some milliseconds later.
+    // Not the moment at which the clock was created: a thread may begin to play some milliseconds later.
     let seconds = wallClock.seconds(at: began.map(MonotonicInstant.init) ?? wallClock.moment)
     return (Int64(exactly: (seconds * 48_000).rounded()) ?? 0) &+ shown / unit
+  }
+}
+
+/// A camera's own time, in units of `FileTime.rate` since it began, and its relation to the machine's clock.
+///
+/// It pauses while the machine sleeps: if more than `maximumCatchUp` has passed since the last update and since the time
+/// at which the caller wanted to be woken, playback continues from where it was. `shown(_:)` adds the pauses for all
+/// tracks alike, so that times before and after a pause keep their distance on the machine's clock.
+struct CameraTime: Sendable {
+  /// The maximum delay that is caught up.
+  static let maximumCatchUp: Duration = .seconds(2)
+
+  private(set) var began: ContinuousClock.Instant?
+  /// The duration of all pauses, in units.
+  private var pauses: Int64 = 0
+  private var lastLook: ContinuousClock.Instant?
+
+  init() {}
+
+  /// Starts the clock, unless it has started.
+  mutating func begin(now: ContinuousClock.Instant) {
+    if began == nil { began = now }
+  }
+
+  /// Returns when a point of camera time is or was; nil before the start.
+  func instant(of time: Int64) -> ContinuousClock.Instant? {
+    began.map { $0 + FileTime.duration(shown(time)) }
+  }
+
+  /// Returns a point of camera time including all pauses so far: the time that frames carry.
+  func shown(_ time: Int64) -> Int64 { time &+ pauses }
+
+  /// Returns the current camera time.
+  ///
+  /// - Parameter awaited: the point at which the caller wanted to be woken.
+  mutating func look(now: ContinuousClock.Instant, awaited: Int64) -> Int64 {
+    begin(now: now)
+    guard let began, let due = instant(of: awaited) else { return 0 }
+    let lateness = now - max(due, lastLook ?? due)
+    if lateness > Self.maximumCatchUp {
+      pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
+    }
+    lastLook = max(now, lastLook ?? now)
+    // A unit is not a whole number of nanoseconds: without adding one, a point's own instant would be before it.
+    return FileTime.units(now - began + .nanoseconds(1)) &- pauses
   }
 }

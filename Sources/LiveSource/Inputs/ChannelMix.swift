@@ -1,13 +1,13 @@
-/// How the channels of a file become one or two.
+/// Mixes the channels of a file to one or two.
 ///
-/// One stays one, two stay two. More are mixed down to two as ITU-R BS.775 does it (the middle and the surrounding ones
-/// 3 dB lower on their sides), made quieter as a whole so that nothing can be clipped; the low-frequency one is skipped.
-/// The order of channels is that of WAV (WAVEFORMATEXTENSIBLE).
+/// One channel stays one, two stay two. More are downmixed to stereo as in ITU-R BS.775 (centre and surround channels 3
+/// dB lower on their sides), attenuated as a whole so that nothing can clip; the low-frequency channel is dropped. The
+/// order of channels is that of WAV (WAVEFORMATEXTENSIBLE).
 struct ChannelMix: Sendable, Hashable {
   let inputs: Int
   /// 1 or 2.
   let outputs: Int
-  /// For each input channel its share of the left and the right.
+  /// For each input channel, its gain in the left and the right output.
   private let shares: [(left: Float, right: Float)]
 
   static func == (one: ChannelMix, other: ChannelMix) -> Bool { one.inputs == other.inputs }
@@ -33,7 +33,7 @@ struct ChannelMix: Sendable, Hashable {
     self.shares = shares
   }
 
-  /// Mixes whole frames. What is no number becomes silence, and what is louder than full is held there.
+  /// Mixes whole sample frames. NaN becomes silence, and samples beyond full scale are clamped.
   func mix(_ samples: [Float]) -> [Float] {
     if inputs == outputs { return samples.map(Self.sane) }
     var output: [Float] = []

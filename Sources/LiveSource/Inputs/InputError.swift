@@ -2,9 +2,9 @@ import Codecs
 import FileSource
 import Media
 
-/// Why an input cannot be played, or not on.
+/// Why an input cannot be played, or not any further.
 struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, to follow "cannot be played: ", without a full stop.
+  /// The reason, to follow "cannot be played: ", without a full stop.
   let description: String
 
   init(_ description: String) {
@@ -13,7 +13,7 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(_ rejection: MediaFile.ReadError) {
     switch rejection {
-    case .otherCodec(.video, let name): description = "its frame is \(name), and VP8 and VP9 are played"
+    case .otherCodec(.video, let name): description = "its video is \(name), and VP8 and VP9 are played"
     case .otherCodec(.audio, let name): description = "its audio is \(name), and Opus and Vorbis are played"
     default: description = rejection.description
     }
@@ -23,11 +23,11 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
     description = "\(failure.action.prefix(1).lowercased())\(failure.action.dropFirst()) failed: \(failure.reason)"
   }
 
-  /// Less was there than when the input was checked.
+  /// The input contains less than when it was checked.
   static let changed = InputError(.changed)
 }
 
-/// Runs what reads a file, and gives its refusal in this target's words.
+/// Runs code that reads a file, and converts its error to an `InputError`.
 func refusing<Result>(_ body: () throws(MediaFile.ReadError) -> Result) throws(InputError) -> Result {
   do throws(MediaFile.ReadError) {
     return try body()
@@ -36,7 +36,7 @@ func refusing<Result>(_ body: () throws(MediaFile.ReadError) -> Result) throws(I
   }
 }
 
-/// Runs what a codec does, and gives its failure in this target's words.
+/// Runs code that uses a codec, and converts its error to an `InputError`.
 func coding<Result>(_ body: () throws(CodecError) -> Result) throws(InputError) -> Result {
   do throws(CodecError) {
     return try body()

@@ -1,16 +1,16 @@
 import FileSource
 import Media
 
-/// Says what a file is by its first bytes, and has it checked.
+/// Detects the format of a file from its first bytes, and checks the file.
 enum InputFile {
-  /// What a file holds that can be played.
+  /// The playable contents of a file.
   struct Found: Sendable {
     var videoFrames: CheckedVideo?
     var audio: CheckedAudio?
     var remarks: [String] = []
   }
 
-  /// - Parameter rate: frames a second for what has no rate of its own.
+  /// - Parameter rate: the frame rate of formats that have none of their own.
   static func check(_ path: String, rate: VideoRate?) throws(InputError) -> Found {
     let file = try refusing { () throws(MediaFile.ReadError) in try OpenFile(path) }
     guard file.size > 0 else { throw InputError(.empty) }
@@ -33,13 +33,13 @@ enum InputFile {
   private static func kind(_ beginning: [UInt8]) -> Kind? {
     func has(_ mark: [UInt8], at offset: Int = 0) -> Bool { beginning.dropFirst(offset).starts(with: mark) }
     if has([0x1a, 0x45, 0xdf, 0xa3]) || has(Array("DKIF".utf8)) { return .container }
-    // An Ogg page has 27 bytes before its lacing, and its first packet begins behind that.
+    // An Ogg page header has 27 bytes and a lacing table, here of one byte; the first packet follows.
     if has(Array("OggS".utf8)) { return has(Array("\u{1}vorbis".utf8), at: 28) ? .samples : .container }
     if has(Array(Y4MHeader.signature.utf8)) { return .y4m }
     if has(Array("RIFF".utf8)) || has(Array("RF64".utf8)) || has(Array("RIFX".utf8)) {
       return has(Array("WAVE".utf8), at: 8) ? .samples : nil
     }
-    // Sony's Wave64 begins with a name of 16 bytes.
+    // Sony's Wave64 begins with a GUID of 16 bytes.
     if has(Array("riff".utf8) + [0x2e, 0x91, 0xcf, 0x11]) || has(Array("fLaC".utf8)) { return .samples }
     if has([0x89] + Array("PNG\r\n".utf8) + [0x1a, 0x0a]) { return .still }
     return nil

@@ -3,10 +3,10 @@ import FileSource
 import Media
 import Pattern
 
-/// The test pattern: each frame that is sent is numbered, and tells the sender's time at which it is to be shown.
+/// The test pattern: each frame that is sent has a number and shows the sender's time at which it is due.
 ///
-/// What is skipped, to hold a bitrate or because the machine is late, takes no number: anyone who misses one knows that it was
-/// lost on its way.
+/// Frames skipped to keep a bitrate, or because the machine is late, use no number: a receiver that misses a number
+/// knows that the frame was lost on the network.
 final class PatternVideo: VideoInput {
   private let painter: PatternPainter
   private let rate: VideoRate
@@ -38,5 +38,33 @@ final class PatternVideo: VideoInput {
     return CheckedVideo(
       summary: "test pattern \(size), \(rate) frames a second", size: size, interval: rate.interval,
       extent: .endless, open: { clock in PatternVideo(size: size, rate: rate, clock: clock) })
+  }
+}
+
+/// The test pattern's audio, on the same clock as its frames.
+final class PatternAudioInput: AudioInput {
+  private let pattern: PatternAudio
+  private let clock: CameraClock
+  private var position: Int64 = 0
+
+  static let channels = 1
+
+  init(clock: CameraClock) {
+    pattern = PatternAudio(channels: Self.channels)
+    self.clock = clock
+  }
+
+  func read(_ count: Int) -> AudioSamples {
+    defer { position += Int64(count) }
+    return pattern.audio(from: clock.unixTicks(at: position), count: count)
+  }
+
+  func rewind() { position = 0 }
+
+  static func check() -> CheckedAudio {
+    CheckedAudio(
+      summary: "an audio mark each second", channels: channels, extent: .endless,
+      open: { clock in PatternAudioInput(clock: clock) }
+    )
   }
 }

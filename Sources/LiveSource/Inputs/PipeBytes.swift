@@ -1,14 +1,14 @@
 import Glibc
 
-/// The bytes of a pipe, as long as anybody wants what is in them. One thread uses it.
+/// Reads the bytes of a pipe until the consumer of its frames is gone. It is used by one thread.
 final class PipeBytes {
-  /// Whose frames they are to become.
+  /// The mailbox that receives the frames.
   let mailbox: VideoFrameMailbox
   private let descriptor: Int32
-  /// How many have been read.
+  /// The number of bytes read so far.
   private(set) var position = 0
 
-  /// How often is looked whether anybody still wants frames, in milliseconds.
+  /// How often to check whether the consumer is gone, in milliseconds.
   private static let patience: Int32 = 250
 
   init(_ descriptor: Int32, until mailbox: VideoFrameMailbox) {
@@ -16,9 +16,9 @@ final class PipeBytes {
     self.mailbox = mailbox
   }
 
-  /// The next bytes; fewer at the end.
+  /// Reads the next bytes; fewer at the end.
   ///
-  /// - Parameter beginning: what stands before them and counts as a part of them.
+  /// - Parameter beginning: bytes that were read before and are returned first.
   func next(_ count: Int, behind beginning: [UInt8] = []) -> [UInt8] {
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       filled = min(beginning.count, count)
@@ -32,16 +32,16 @@ final class PipeBytes {
     return bytes
   }
 
-  /// What the next line turned out to be.
+  /// The result of reading a text line.
   enum Line {
-    /// Without its end.
+    /// The text line without its end.
     case whole([UInt8])
-    /// The pipe ended before it did.
+    /// The pipe ended before the line did.
     case cutOff
     case tooLong
   }
 
-  /// The next line, of at most so many bytes with its end.
+  /// Reads the next text line, of at most `longest` bytes including its end.
   func line(_ longest: Int) -> Line {
     var line: [UInt8] = []
     while line.count < longest {
@@ -52,10 +52,10 @@ final class PipeBytes {
     return .tooLong
   }
 
-  /// Reads what is there; nil at the end.
+  /// Reads the available bytes; nil at the end.
   private func read(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int? {
     while true {
-      // A read that nobody can end would keep this thread for ever.
+      // A blocking read could not be interrupted and would keep this thread permanently.
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&wanted, 1, Self.patience)
       if ready == 0 || (ready < 0 && errno == EINTR) {

@@ -2,19 +2,19 @@ import Glibc
 import Logging
 import Media
 
-/// Reads frames from a pipe on a thread of its own, so that a writer that is slow holds up nobody.
+/// Reads frames from a pipe on a dedicated thread, so that a slow writer delays nothing else.
 ///
-/// What begins as a Y4M file does is read as one: a header line, then frames, each behind a line of its own. Anything else is raw
-/// frames, one behind the other.
+/// Data that begins like a Y4M file is read as one: a header line, then frames, each after a header line of its own.
+/// Any other data is raw frames, one after the other.
 final class PipeReader: Sendable {
   let mailbox: VideoFrameMailbox
 
-  /// What a frame's line begins with.
+  /// The beginning of a frame's header line.
   private static let word = "FRAME"
 
   /// - Parameters:
-  ///   - descriptor: stays open.
-  ///   - raw: how raw frames lie in it; nil when they cannot be read.
+  ///   - descriptor: is not closed.
+  ///   - raw: the format of raw frames; nil if raw frames cannot be read.
   init(_ descriptor: Int32, raw: PipeFormat?, logger: Logger) {
     let mailbox = VideoFrameMailbox()
     self.mailbox = mailbox
@@ -25,7 +25,7 @@ final class PipeReader: Sendable {
         mailbox.refuse(error)
       }
     }
-    if !isStarted { mailbox.refuse(InputError("the system gives no thread")) }
+    if !isStarted { mailbox.refuse(InputError("the system cannot create a thread")) }
   }
 
   deinit {
@@ -39,7 +39,7 @@ final class PipeReader: Sendable {
       let header = try header(pipe, beginning)
       let shape = try PipeFormat(header)
       guard mailbox.announce(.y4m(header)) else {
-        throw InputError("raw frames were to come from it, and a Y4M file comes too late")
+        throw InputError("a Y4M header arrived too late, after raw frames were expected")
       }
       while !mailbox.isUseless, try isAnotherVideoFrame(pipe, logger) {
         guard put(pipe.next(shape.byteCount), of: shape, into: mailbox, logger) else { return }
@@ -60,33 +60,33 @@ final class PipeReader: Sendable {
     }
   }
 
-  /// Reads the line before a frame of a Y4M file.
+  /// Reads the header line of a frame in a Y4M file.
   ///
   /// - Returns: false at the end.
   private static func isAnotherVideoFrame(_ pipe: PipeBytes, _ logger: Logger) throws(InputError) -> Bool {
     let position = pipe.position
     let word = pipe.next(Self.word.utf8.count)
-    guard Self.word.utf8.starts(with: word) else { throw InputError("at byte \(position) no frame begins") }
+    guard Self.word.utf8.starts(with: word) else { throw InputError("no frame begins at byte \(position)") }
     if word.isEmpty { return false }
     switch pipe.line(Y4MFile.maximumLine - word.count) {
     case .whole: return true
     case .cutOff:
-      if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the line before a frame.") }
+      if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the header line of a frame.") }
       return false
-    case .tooLong: throw InputError("at byte \(position) a frame's line has no end")
+    case .tooLong: throw InputError("the frame's header line at byte \(position) has no end")
     }
   }
 
-  /// Hands a frame on.
+  /// Puts a frame into the mailbox.
   ///
-  /// - Returns: false at the end, where it is not whole, and when nobody will take it.
+  /// - Returns: false at the end, if the frame is incomplete, and if the consumer is gone.
   private static func put(
     _ videoFrame: [UInt8], of shape: PipeFormat, into mailbox: VideoFrameMailbox, _ logger: Logger
   ) -> Bool {
     if videoFrame.count == shape.byteCount { return mailbox.put(videoFrame) }
     if !videoFrame.isEmpty, !mailbox.isUseless {
       logger.warning(
-        "Standard input ended in the middle of a frame: \(videoFrame.count) of \(shape.byteCount) bytes came.")
+        "Standard input ended in the middle of a frame: \(videoFrame.count) of \(shape.byteCount) bytes were read.")
     }
     mailbox.end(rest: videoFrame.count)
     return false

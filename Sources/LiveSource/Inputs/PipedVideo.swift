@@ -4,8 +4,8 @@ import Glibc
 import Logging
 import Media
 
-/// Frames from a pipe, Y4M or raw I420, one at each beat of a rate. A writer that is slower makes a camera that stops;
-/// one that is faster waits.
+/// Frames from a pipe, Y4M or raw I420, played at a constant rate. If the writer is slower, frames are repeated; if it
+/// is faster, it waits.
 final class PipedVideo: VideoInput {
   private let mailbox: VideoFrameMailbox
   private let shape: PipeFormat
@@ -41,23 +41,23 @@ final class PipedVideo: VideoInput {
 
   func rewind() throws(InputError) { throw InputError("standard input cannot be played again") }
 
-  // MARK: Before it is played
+  // MARK: Before playback
 
-  /// How long the first frame is waited for before anybody joins, in seconds.
+  /// How long to wait for the first frame before the camera starts.
   private static let patience = Duration.seconds(2)
-  /// How long a header is, where nothing else says what will come.
+  /// How long to wait for a header if no options state the format.
   private static let patienceForHeader = Duration.seconds(10)
 
-  /// Begins to read.
+  /// Starts to read.
   ///
   /// - Parameters:
-  ///   - descriptor: standard input, or what stands for it in a test.
-  ///   - size: of raw frames. What has a header tells its own.
-  ///   - rate: of raw frames, and of what has a header that tells none.
+  ///   - descriptor: standard input, or a substitute in a test.
+  ///   - size: the size of raw frames. A header states its own.
+  ///   - rate: the rate of raw frames, and of a header that states none.
   static func check(
     _ descriptor: Int32, size: VideoSize?, rate: VideoRate?, logger: Logger
   ) throws(InputError) -> CheckedVideo {
-    if isatty(descriptor) == 1 { throw InputError("it is a terminal, and frames are to come from it") }
+    if isatty(descriptor) == 1 { throw InputError("it is a terminal, and frames are expected from it") }
     let raw = size.flatMap { PipeFormat(size: $0, layout: .i420) }
     if let size, raw == nil { throw InputError("frames of \(size) are not possible") }
     let reader = PipeReader(descriptor, raw: raw, logger: logger)
@@ -67,10 +67,10 @@ final class PipedVideo: VideoInput {
     case .raw?: return try checkRaw(reader, raw, rate: rate)
     case nil where raw == nil:
       throw InputError(
-        "nothing has come from it for \(wait.components.seconds) s, and without a Y4M header the size must be given (--size)"
+        "nothing has arrived from it for \(wait.components.seconds) s, and without a Y4M header the size must be given (--size)"
       )
     case nil:
-      // The box takes what comes for raw from now on.
+      // The mailbox now treats all data as raw.
       return try checkRaw(reader, raw, rate: rate)
     }
   }
@@ -79,7 +79,7 @@ final class PipedVideo: VideoInput {
     _ reader: PipeReader, _ shape: PipeFormat?, rate: VideoRate?
   ) throws(InputError) -> CheckedVideo {
     guard let shape, let rate = rate ?? usualRate else {
-      throw InputError("raw frames come from it, and their size must be given (--size)")
+      throw InputError("it has raw frames, and their size must be given (--size)")
     }
     return try checked(reader, shape, rate, name: "raw frames")
   }
@@ -99,7 +99,7 @@ final class PipedVideo: VideoInput {
     var remarks: [String] = []
     switch try reader.mailbox.waitForFirst(patience) {
     case nil:
-      remarks.append("No frame has come from it yet; a black one is shown until one does.")
+      remarks.append("No frame has arrived from it yet; a black one is shown until one does.")
     case (isThere: false, let rest)?:
       throw InputError("it ended after \(rest) bytes, and a frame of \(shape.size) has \(shape.byteCount)")
     case (isThere: true, _)?:
@@ -108,7 +108,35 @@ final class PipedVideo: VideoInput {
     return CheckedVideo(
       summary: "\(name) \(shape.size), \(rate) a second", size: shape.size, interval: rate.interval, extent: .unknown,
       remarks: remarks,
-      // The reader lives as long as this can be opened.
+      // The reader lives as long as this closure.
       open: { _ in PipedVideo(reader.mailbox, shape: shape, rate: rate) })
+  }
+}
+
+/// The format of the frames in a pipe.
+struct PipeFormat: Sendable, Hashable {
+  let size: VideoSize
+  let layout: PixelLayout
+  /// Whether the range is full (black is 0 and white 255) instead of limited (16 and 235).
+  let isFullRange: Bool
+  /// The bytes of one frame.
+  let byteCount: Int
+
+  /// nil for a size that is not possible.
+  init?(size: VideoSize, layout: PixelLayout, isFullRange: Bool = false) {
+    guard let byteCount = layout.byteCount(for: size) else { return nil }
+    self.size = size
+    self.layout = layout
+    self.isFullRange = isFullRange
+    self.byteCount = byteCount
+  }
+
+  /// Creates the format that a header states.
+  init(_ header: Y4MHeader) throws(InputError) {
+    try VideoScaling.check(header.size)
+    guard let shape = PipeFormat(size: header.size, layout: header.layout, isFullRange: header.isFullRange) else {
+      throw InputError("its size is \(header.size)")
+    }
+    self = shape
   }
 }

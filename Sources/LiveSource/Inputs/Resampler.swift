@@ -1,7 +1,7 @@
 import CSoxr
 
-/// Audio of any rate made 48 kHz, by libsoxr in its high quality. What comes out begins where what goes in does: the
-/// filter's delay is taken off.
+/// Resamples audio to 48 kHz with libsoxr in high quality. The output begins where the input does: the filter's delay
+/// is compensated.
 final class Resampler {
   private let handle: OpaquePointer
   private let channels: Int
@@ -10,7 +10,7 @@ final class Resampler {
   init(rate: Int, channels: Int) throws(InputError) {
     var error: soxr_error_t?
     guard let handle = soxr_create(Double(rate), 48_000, UInt32(clamping: channels), &error, nil, nil, nil) else {
-      throw InputError("its \(rate) samples a second cannot be made 48000")
+      throw InputError("its sample rate of \(rate) Hz cannot be converted to 48000 Hz")
     }
     self.handle = handle
     self.channels = channels
@@ -21,13 +21,13 @@ final class Resampler {
     soxr_delete(handle)
   }
 
-  /// Ticks of 48 kHz in so many samples, rounded up.
+  /// Converts a number of samples to ticks of 48 kHz, rounded up.
   static func ticks(of frames: Int64, rate: Int) -> Int64 {
     let (whole, rest) = frames.quotientAndRemainder(dividingBy: Int64(rate))
     return whole * 48_000 + (rest * 48_000 + Int64(rate) - 1) / Int64(rate)
   }
 
-  /// Takes whole frames, and gives what can be made of them and those before.
+  /// Resamples whole sample frames; returns the output that is available.
   func process(_ samples: [Float]) -> [Float] {
     let frames = samples.count / channels
     var output: [Float] = []
@@ -45,7 +45,7 @@ final class Resampler {
     return output
   }
 
-  /// Ends the audio, and gives what is left.
+  /// Ends the input and returns the remaining output.
   func finish() -> [Float] {
     var output: [Float] = []
     var taken = 0

@@ -1,11 +1,11 @@
 import CSndFile
 import FileSource
 
-/// An open file of samples, read by libsndfile: WAV in its shapes (RIFF, RF64, W64), FLAC, and Vorbis in Ogg.
+/// An open audio file, read by libsndfile: WAV in its variants (RIFF, RF64, W64), FLAC, and Vorbis in Ogg.
 ///
-/// libsndfile reads through `pread` alone, so any number of readers can share a file.
+/// libsndfile reads through `pread` only, so any number of readers can share a file.
 final class SampleFile {
-  /// What libsndfile's functions are given: a file and the place in it.
+  /// The context of libsndfile's callbacks: a file and a position in it.
   private final class Cursor {
     let file: OpenFile
     var position: Int64 = 0
@@ -15,17 +15,17 @@ final class SampleFile {
     }
   }
 
-  /// What a header says.
+  /// The properties that a file's header states.
   struct Traits: Hashable {
-    /// Samples a second.
+    /// The sample rate in Hz.
     var rate: Int
     var channels: Int
-    /// Samples in each channel.
+    /// The number of samples in each channel.
     var frames: Int64
     var container: String
-    /// How a sample is stored, for example `24 bit`; empty for what has no short name.
+    /// The sample format, for example `24 bit`; empty if it has no short name.
     var samples: String
-    /// Whether the count of frames follows from the file's size alone.
+    /// Whether the number of samples follows from the file's size.
     var isPlain: Bool
   }
 
@@ -40,7 +40,7 @@ final class SampleFile {
     let cursor = Cursor(file)
     var info = SF_INFO()
     var functions = Self.functions
-    // libsndfile keeps a copy of the functions; the cursor lives as long as the handle.
+    // libsndfile copies the functions; the cursor lives as long as the handle.
     guard let handle = chatbot_sndfile_open(&functions, &info, Unmanaged.passUnretained(cursor).toOpaque()) else {
       let reason = sf_strerror(nil).map { String(cString: $0) } ?? "it cannot be read"
       throw InputError("libsndfile refuses it: \(Self.words(reason))")
@@ -62,9 +62,9 @@ final class SampleFile {
     sf_close(handle)
   }
 
-  /// Reads the next samples, interleaved, from -1 to 1 (a float file can hold anything).
+  /// Reads the next samples, interleaved, normally from -1 to 1 (a float file can contain any value).
   ///
-  /// - Returns: whole frames; fewer than requested only at the end.
+  /// - Returns: whole sample frames; fewer than requested only at the end.
   func read(_ frames: Int) -> [Float] {
     [Float](unsafeUninitializedCapacity: frames * traits.channels) { buffer, count in
       guard let start = buffer.baseAddress else { return }
@@ -82,16 +82,16 @@ final class SampleFile {
     if traits.container.isEmpty { return InputError("its audio is neither WAV nor FLAC nor Vorbis") }
     guard rates.contains(traits.rate) else {
       return InputError(
-        "its audio has \(traits.rate) samples a second, and \(rates.lowerBound) to \(rates.upperBound) are possible")
+        "its audio has a sample rate of \(traits.rate) Hz, and \(rates.lowerBound) to \(rates.upperBound) are possible")
     }
     guard (1...maximumChannels).contains(traits.channels) else {
       return InputError("its audio has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
     }
-    guard traits.frames > 0 else { return InputError("no audio is in it") }
+    guard traits.frames > 0 else { return InputError("it has no audio") }
     guard traits.frames / Int64(traits.rate) < FileTime.latestHours * 3_600 else {
       return InputError("its audio claims to be longer than \(FileTime.latestHours) h")
     }
-    // The densest sample that is not compressed by more than a constant has four bits.
+    // The smallest sample of a format with a constant compression ratio has four bits.
     if traits.isPlain, traits.frames > Int64(clamping: fileSize) * 2 {
       return InputError("its header claims \(traits.frames) samples, and the file has \(fileSize) bytes")
     }
@@ -107,7 +107,7 @@ final class SampleFile {
     }
   }
 
-  /// libsndfile's word without its full stop.
+  /// Returns libsndfile's message without its full stop.
   private static func words(_ reason: String) -> String {
     var text = reason.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     while text.hasSuffix(".") { text.removeLast() }

@@ -2,18 +2,18 @@ import Codecs
 import FileSource
 import Media
 
-/// The audio of a file of samples, mixed to two channels at most and made 48 kHz.
+/// The audio of a WAV, FLAC or Ogg Vorbis file, mixed to at most two channels and resampled to 48 kHz.
 final class SampledAudio: AudioInput {
   private let file: SampleFile
   private let mix: ChannelMix
   private var resampler: Resampler?
   private var queue: AudioQueue
-  /// Ticks that the whole file makes, and those that have come.
+  /// The ticks of the whole file, and those output so far.
   private let length: Int64
   private var made: Int64 = 0
   private var isOver = false
 
-  /// Samples of each channel read at once.
+  /// The number of samples of each channel that are read at once.
   private static let chunk = 4_096
 
   init(_ open: OpenFile, length: Int64) throws(InputError) {
@@ -47,7 +47,7 @@ final class SampledAudio: AudioInput {
     }
   }
 
-  /// Adds what was made, as far as the file's length in ticks allows.
+  /// Appends output, up to the file's length in ticks.
   private func append(_ samples: [Float]) {
     let ticks = min(Int64(samples.count / mix.outputs), length - made)
     guard ticks > 0 else { return }
@@ -59,12 +59,12 @@ final class SampledAudio: AudioInput {
     rate == AudioSamples.rate ? nil : try Resampler(rate: rate, channels: mix.outputs)
   }
 
-  /// Checks a file of samples.
+  /// Checks an audio file.
   static func check(_ open: OpenFile) throws(InputError) -> CheckedAudio {
     let file = try SampleFile(open)
     let traits = file.traits
     let frames = traits.isPlain ? traits.frames : try count(file)
-    guard frames > 0 else { throw InputError("no audio is in it") }
+    guard frames > 0 else { throw InputError("it has no audio") }
     let length = Resampler.ticks(of: frames, rate: traits.rate)
     let mix = ChannelMix(channels: traits.channels)
     let channels =
@@ -75,14 +75,14 @@ final class SampledAudio: AudioInput {
       }
     let parts = [traits.container, "\(traits.rate) Hz", channels, traits.samples]
     var remarks: [String] = []
-    if try isCutOff(open) { remarks.append("It is cut off; what is there is played.") }
+    if try isCutOff(open) { remarks.append("It is truncated; the samples that exist are played.") }
     return CheckedAudio(
       summary: parts.filter { !$0.isEmpty }.joined(separator: ", "), channels: mix.outputs,
       extent: .range(0..<length * FileTime.units(perTickOf: .audio)), remarks: remarks,
       open: { _ throws(InputError) in try SampledAudio(open, length: length) })
   }
 
-  /// Counts what a compressed file holds, because its header can say anything.
+  /// Counts the samples of a compressed file, because its header may be wrong.
   private static func count(_ file: SampleFile) throws(InputError) -> Int64 {
     var frames: Int64 = 0
     let most = FileTime.latestHours * 3_600 * Int64(file.traits.rate)
@@ -94,7 +94,8 @@ final class SampledAudio: AudioInput {
     throw InputError("its audio is longer than \(FileTime.latestHours) h")
   }
 
-  /// Whether a RIFF header promises more than there is. What a live writer puts there promises nothing.
+  /// Whether a RIFF header states a larger size than the file has. The placeholder of a live writer is no such
+  /// statement.
   private static func isCutOff(_ open: OpenFile) throws(InputError) -> Bool {
     let head = try refusing { () throws(MediaFile.ReadError) in try open.beginning(8) }
     guard head.count == 8, head.starts(with: Array("RIFF".utf8)) else { return false }

@@ -1,24 +1,25 @@
 import Codecs
 import FileSource
 import Media
+import NIOCore
 
-/// The audio of a WebM or Ogg file, decoded: Opus or Vorbis, with its gaps as silence.
+/// The decoded audio of a WebM or Ogg file, Opus or Vorbis. Its gaps become silence.
 final class StoredAudio: AudioInput {
   private let reader: TrackReader
   private let track: StoredTrack
   private var decoder: any AudioDecoding
   private var queue: AudioQueue
-  /// Ticks decoded or filled in since the track's first frame, and ticks yet to be swallowed at the start.
+  /// The ticks decoded or filled since the track's first frame, and the ticks still to be discarded at the start.
   private var position: Int64 = 0
   private var preSkip: Int64
   private var first: Int64?
-  /// Ticks of a gap yet to be filled, and the packet behind it.
+  /// The ticks of a gap still to be filled, and the packet after it.
   private var silence: Int64 = 0
   private var waiting: FileFrame?
   private var isOver = false
   private(set) var undecodable = Undecodable()
 
-  /// A deviation from the container's time that is a real gap: 60 ms, in ticks. Below, a container only rounds.
+  /// The smallest deviation from the container's time that is a real gap: 60 ms, in ticks. Smaller ones are rounding.
   private static let smallestGap: Int64 = 2_880
 
   init(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) {
@@ -67,7 +68,7 @@ final class StoredAudio: AudioInput {
       waiting = frame
       return
     }
-    // A packet that cannot be decoded is a hole, which the next packet's time turns into silence.
+    // A packet that cannot be decoded leaves a gap, which becomes silence because of the next packet's time.
     let (samples, ticks): ([Float], Int64)
     do throws(InputError) {
       (samples, ticks) = try decoder.decode(frame.payload)
@@ -80,7 +81,7 @@ final class StoredAudio: AudioInput {
     queue.append(samples: samples.dropFirst(Int(skipped) * decoder.channels))
   }
 
-  /// Fills a gap, a second at once, so that the memory does not grow with it.
+  /// Fills a gap, one second at a time, so that memory does not grow with it.
   private func addSilence() {
     let ticks = min(silence, Int64(AudioSamples.rate))
     silence -= ticks
@@ -99,4 +100,45 @@ final class StoredAudio: AudioInput {
       summary: track.description, channels: audio.decoder.channels, extent: .range(start..<start + length),
       open: { _ throws(InputError) in try StoredAudio(stored, track) })
   }
+}
+
+/// Decodes the packets of one track to audio at 48 kHz.
+protocol AudioDecoding: AnyObject {
+  /// 1 or 2.
+  var channels: Int { get }
+
+  /// Decodes one packet.
+  ///
+  /// - Returns: interleaved samples, and the packet's duration in ticks of 48 kHz. A decoder that resamples returns
+  ///   some of its samples later.
+  func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64)
+
+  /// Returns the remaining samples.
+  func finish() -> [Float]
+}
+
+extension StoredTrack {
+  /// Creates a decoder of the track, at its start.
+  func audioDecoder() throws(InputError) -> any AudioDecoding {
+    codec == .vorbis ? try VorbisDecoding(codecPrivate) : try OpusDecoding(channels: channels == 2 ? 2 : 1)
+  }
+}
+
+/// Decodes Opus packets.
+final class OpusDecoding: AudioDecoding {
+  let channels: Int
+  private let decoder: OpusDecoder
+
+  init(channels: Int) throws(InputError) {
+    self.channels = channels
+    decoder = try coding { () throws(CodecError) in try OpusDecoder(channels: channels) }
+  }
+
+  func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64) {
+    let decoder = decoder
+    let audio = try coding { () throws(CodecError) in try decoder.decode(packet) }
+    return (audio.samples, Int64(audio.count))
+  }
+
+  func finish() -> [Float] { [] }
 }

@@ -1,10 +1,11 @@
 import Codecs
 import FileSource
 import Media
+import NIOCore
 
-/// The frames of a WebM or IVF file, decoded.
+/// The decoded frames of a WebM or IVF file.
 ///
-/// A frame that cannot be decoded is skipped and counted, and the frame before it stops, as with any player.
+/// A frame that cannot be decoded is skipped and counted, and the previous frame is repeated, as in a player.
 final class StoredVideo: VideoInput {
   private let reader: TrackReader
   private let codec: StoredCodec
@@ -34,7 +35,7 @@ final class StoredVideo: VideoInput {
     do throws(CodecError) {
       if let videoFrame = try decoder.decode(frame.payload) { last = videoFrame }
     } catch {
-      // Until the next keyframe what is decoded may be wrong, but a camera does not stop for that.
+      // Decoded frames may be wrong until the next keyframe, but a camera does not stop for that.
       undecodable.add(at: frame.time, reason: InputError(error).description)
     }
   }
@@ -48,12 +49,12 @@ final class StoredVideo: VideoInput {
     next = nil
   }
 
-  /// Checks a file's frame track.
+  /// Checks a file's video track.
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedVideo {
-    guard let size = track.size else { throw InputError("its frames tell no size") }
+    guard let size = track.size else { throw InputError("its frames state no size") }
     try VideoScaling.check(size)
     let videoFrames = try StoredVideo(stored, track, size: size)
-    // The first frame is decoded: a profile or a size that cannot be is told before anybody waits for frames.
+    // The first frame is decoded, so that an unsupported profile or size is reported before playback.
     guard try videoFrames.peek() != nil, let first = videoFrames.next else { throw .changed }
     let decoder = videoFrames.decoder
     _ = try coding { () throws(CodecError) in try decoder.decode(first.payload) }
@@ -63,5 +64,31 @@ final class StoredVideo: VideoInput {
       summary: track.description, size: size, interval: max(1, length / Int64(max(1, track.frames))),
       extent: .range(start..<start + length), remarks: [],
       open: { _ throws(InputError) in try StoredVideo(stored, track, size: size) })
+  }
+}
+
+/// A decoder of one of the video codecs in files.
+final class VideoDecoding {
+  private enum Decoder {
+    case vp8(VP8Decoder)
+    case vp9(VP9Decoder)
+  }
+
+  private let decoder: Decoder
+
+  init(_ codec: StoredCodec) throws(InputError) {
+    decoder = try coding { () throws(CodecError) in
+      codec == .vp9 ? .vp9(try VP9Decoder()) : .vp8(try VP8Decoder())
+    }
+  }
+
+  /// Decodes one frame.
+  ///
+  /// - Returns: nil if the frame is not meant to be shown.
+  func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoFrame? {
+    switch decoder {
+    case .vp8(let decoder): try decoder.decode(frame, \.copy)
+    case .vp9(let decoder): try decoder.decode(frame, \.copy)
+    }
   }
 }

@@ -2,7 +2,7 @@ import Codecs
 import Media
 
 extension VideoFrame {
-  /// Takes uncompressed bytes.
+  /// Creates a frame from uncompressed bytes.
   init(_ bytes: [UInt8], size: VideoSize, layout: PixelLayout) throws(InputError) {
     var failure: CodecError?
     let made = bytes.withUnsafeBytes { bytes -> VideoFrame? in
@@ -18,7 +18,7 @@ extension VideoFrame {
     self = made
   }
 
-  /// Brings values from 0 to 255 into the range that codecs expect: luma 16 to 235, colours 16 to 240 (ITU-R BT.601).
+  /// Converts full range to the limited range that codecs expect: luma 16 to 235, chroma 16 to 240 (ITU-R BT.601).
   mutating func narrowRange() {
     let lumaTable = (0..<256).map { (value: Int) in UInt8(clamping: 16 + (value * 219 + 127) / 255) }
     let colourTable = (0..<256).map { (value: Int) -> UInt8 in
@@ -30,7 +30,7 @@ extension VideoFrame {
     red.replaceValues(by: colourTable)
   }
 
-  /// The upper left part of the frame.
+  /// Returns the upper left part of the frame.
   ///
   /// - Parameter wanted: even sides, none larger than the frame's.
   func cropped(to wanted: VideoSize) -> VideoFrame {

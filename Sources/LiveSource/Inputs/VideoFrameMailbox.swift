@@ -1,33 +1,33 @@
 import Media
 
-/// Whole frames from the thread that reads a pipe to the one that plays them: a few, so that a writer that is too fast
-/// has to wait.
+/// Passes whole frames from the thread that reads a pipe to the thread that plays them. It holds only a few, so that a
+/// writer that is too fast has to wait.
 final class VideoFrameMailbox: Sendable {
   private struct State {
     var videoFrames: [[UInt8]] = []
     var hasEnded = false
     var isAbandoned = false
-    /// Bytes behind the last whole frame.
+    /// The number of bytes after the last whole frame.
     var rest = 0
     var format: Format?
-    /// Why what comes cannot be played, or not on.
+    /// Why the data cannot be played, or not any further.
     var rejection: InputError?
   }
 
-  /// What comes from a pipe.
+  /// The format of a pipe.
   enum Format: Sendable, Hashable {
     case raw
     case y4m(Y4MHeader)
   }
 
-  /// Frames that wait at most.
+  /// The maximum number of waiting frames.
   static let capacity = 4
 
   private let state = Monitor(State())
 
-  /// Adds a frame; waits while the box is full.
+  /// Adds a frame; waits while the mailbox is full.
   ///
-  /// - Returns: false when nobody will take it.
+  /// - Returns: false if the consumer is gone.
   func put(_ videoFrame: [UInt8]) -> Bool {
     state.wait { state in
       if state.isAbandoned { return false }
@@ -37,9 +37,9 @@ final class VideoFrameMailbox: Sendable {
     } ?? false
   }
 
-  /// What will come is known.
+  /// Sets the format of the pipe.
   ///
-  /// - Returns: false when it is treated as something else already.
+  /// - Returns: false if it is already treated as another one.
   func announce(_ format: Format) -> Bool {
     state.withLock { state in
       if let known = state.format { return known == format }
@@ -48,7 +48,7 @@ final class VideoFrameMailbox: Sendable {
     }
   }
 
-  /// What comes cannot be played, or not on.
+  /// Ends the frames with an error.
   func refuse(_ rejection: InputError) {
     state.withLock { state in
       state.rejection = rejection
@@ -56,7 +56,7 @@ final class VideoFrameMailbox: Sendable {
     }
   }
 
-  /// No frame will come.
+  /// Ends the frames.
   func end(rest: Int) {
     state.withLock { state in
       state.hasEnded = true
@@ -64,26 +64,26 @@ final class VideoFrameMailbox: Sendable {
     }
   }
 
-  /// Nobody will take a frame.
+  /// Records that the consumer is gone.
   func abandon() { state.withLock { $0.isAbandoned = true } }
 
   var isUseless: Bool { state.withLock { $0.isAbandoned } }
 
-  /// The next frame, if one is there.
+  /// Returns the next frame, if there is one.
   func take() -> [UInt8]? {
     state.withLock { $0.videoFrames.isEmpty ? nil : $0.videoFrames.removeFirst() }
   }
 
-  /// Whether nothing is there and nothing will come.
+  /// Whether no frame is waiting and no more will arrive.
   func isOver() throws(InputError) -> Bool {
     let (isOver, rejection) = state.withLock { ($0.hasEnded && $0.videoFrames.isEmpty, $0.rejection) }
     if isOver, let rejection { throw rejection }
     return isOver
   }
 
-  /// Waits until it is known what will come. When that takes too long it is treated as raw frames from then on.
+  /// Waits until the format is known. On timeout, the data is treated as raw frames from then on.
   ///
-  /// - Returns: nil when it is not known.
+  /// - Returns: nil on timeout.
   func waitForFormat(_ patience: Duration) throws(InputError) -> Format? {
     _ = state.wait(atMost: patience) { $0.format != nil || $0.hasEnded ? true : nil }
     let (format, rejection) = state.withLock { state in
@@ -97,7 +97,7 @@ final class VideoFrameMailbox: Sendable {
 
   /// Waits for the first frame.
   ///
-  /// - Returns: nil when none came in time; otherwise whether one is there, and how many bytes came if none is.
+  /// - Returns: nil on timeout; otherwise whether a frame is there, and how many bytes were read if not.
   func waitForFirst(_ patience: Duration) throws(InputError) -> (isThere: Bool, rest: Int)? {
     let found = state.wait(atMost: patience) { state in
       !state.videoFrames.isEmpty || state.hasEnded

@@ -1,26 +1,26 @@
 import Codecs
 import Media
 
-/// Frames that are pulled one after the other, from the start again after `rewind`. One thread uses it.
+/// Frames that are read one after the other, and again from the start after `rewind`. It is used by one thread.
 ///
-/// The three steps are apart so that frames can be skipped without being read, decoded or painted.
+/// There are three steps so that frames can be skipped without being read, decoded or painted.
 protocol VideoInput: AnyObject {
-  /// When the next frame is to be shown, in units of `FileTime.rate` from the start of the round; nil at the end.
+  /// Returns the time of the next frame, in units of `FileTime.rate` from the start of the round; nil at the end.
   func peek() throws(InputError) -> Int64?
 
-  /// Continues to the frame that `peek` told of.
+  /// Advances to the frame whose time `peek` returned.
   func advance() throws(InputError)
 
-  /// The frame that `advance` went to; can be requested more than once.
+  /// Returns the frame that `advance` reached; can be called more than once.
   func videoFrame() throws(InputError) -> VideoFrame
 
-  /// The frame that was requested last has been sent, and was not skipped.
+  /// Records that the last returned frame was sent, not skipped.
   func videoFrameWasSent()
 
-  /// What could not be decoded until now.
+  /// The frames that could not be decoded so far.
   var undecodable: Undecodable { get }
 
-  /// Goes back to the start. The frame that `advance` went to stays until it continues.
+  /// Goes back to the start. `videoFrame` keeps returning the same frame until the next `advance`.
   func rewind() throws(InputError)
 }
 
@@ -29,39 +29,39 @@ extension VideoInput {
   var undecodable: Undecodable { Undecodable() }
 }
 
-/// Frames that were found good and can be opened as often as they are to be played.
+/// Checked video that can be opened any number of times.
 struct CheckedVideo: Sendable {
-  /// What they are, for example `Y4M 640x480 at 30 videoFrames a second`.
+  /// A description, for example `Y4M 640x480, 300 frames at 30 a second`.
   var summary: String
   var size: VideoSize
-  /// From one frame to the next, usually, in units of `FileTime.rate`; above zero.
+  /// The usual interval between frames, in units of `FileTime.rate`; positive.
   var interval: Int64
   var extent: Extent
   var remarks: [String] = []
   var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
 }
 
-/// How long an input continues, in units of `FileTime.rate`.
+/// The extent of an input on its own timeline, in units of `FileTime.rate`.
 enum Extent: Sendable, Hashable {
-  /// From the first frame's beginning to the last one's end, on the input's own time line. It can be played again.
+  /// From the start of the first frame to the end of the last one. The input can be played again.
   case range(Range<Int64>)
-  /// For ever, as a still image does.
+  /// Unlimited, as for a still image.
   case endless
-  /// Until it ends, whenever that is, as a pipe does. It cannot be played again.
+  /// Until the input ends, at an unknown time, as for a pipe. It cannot be played again.
   case unknown
 }
 
-/// What of an input could not be decoded, and was skipped.
+/// Statistics of frames or packets that could not be decoded and were skipped.
 struct Undecodable: Sendable, Hashable {
-  /// The first that was.
+  /// The first failure.
   struct First: Sendable, Hashable {
     /// In units of `FileTime.rate` from the input's start.
     let time: Int64
-    /// As a clause.
+    /// The reason, as a clause.
     let reason: String
   }
 
-  /// How many, in all rounds together.
+  /// The number of failures, in all rounds together.
   private(set) var count = 0
   private(set) var first: First?
 

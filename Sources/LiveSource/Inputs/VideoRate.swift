@@ -1,11 +1,11 @@
 import FileSource
 
-/// Frames a second, as a fraction, so that the millionth frame has its exact time.
+/// A frame rate as a fraction, so that the millionth frame has an exact time.
 struct VideoRate: Sendable, Hashable, CustomStringConvertible {
   let videoFrames: Int64
   let seconds: Int64
 
-  /// The slowest is one frame a minute, the fastest a thousand a second.
+  /// From one frame a minute to a thousand a second.
   static let limits = "one frame a minute to 1000 a second"
 
   /// - Returns: nil for a rate outside the limits.
@@ -16,7 +16,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     self.seconds = seconds
   }
 
-  /// To the thousandth; 29.97, 59.94 and 23.976 mean what television means by them.
+  /// Rounds to a thousandth; 29.97, 59.94 and 23.976 become the exact NTSC fractions.
   ///
   /// - Returns: nil for a rate outside the limits.
   init?(_ rate: Double) {
@@ -32,17 +32,17 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
 
   var perSecond: Double { Double(videoFrames) / Double(seconds) }
 
-  /// When a frame is to be shown, in units of `FileTime.rate`, rounded down.
+  /// Returns the time of a frame, in units of `FileTime.rate`, rounded down.
   func time(of videoFrame: Int64) -> Int64 {
     let (whole, rest) = videoFrame.quotientAndRemainder(dividingBy: videoFrames)
     let unit = seconds * Int64(FileTime.rate)
-    // The rest is below `videoFrames`: 31 bits by 51 can need 82.
+    // `rest` is below `videoFrames`: 31 bits by 51 can need 82.
     let wide = rest.multipliedFullWidth(by: unit)
     let fraction = videoFrames.dividingFullWidth(wide).quotient
     return whole * unit + fraction
   }
 
-  /// When the last of so many frames ends, and whether that is beyond what any file may have.
+  /// Returns the end of the last of `count` frames, and whether it is beyond the latest time that a file may have.
   func endTime(of count: Int64) -> (end: Int64, isTooLate: Bool) {
     let limit = FileTime.latest
     guard count / videoFrames <= limit / (seconds * Int64(FileTime.rate)) else { return (limit, true) }
@@ -50,7 +50,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     return (end, end > limit)
   }
 
-  /// The newest frame at a time.
+  /// Returns the number of the newest frame at a time.
   func videoFrame(at time: Int64) -> Int64 {
     guard time > 0 else { return 0 }
     let unit = seconds * Int64(FileTime.rate)
@@ -60,7 +60,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
     return videoFrame
   }
 
-  /// From one frame to the next, in units, at least one.
+  /// The interval between frames in units, at least one.
   var interval: Int64 { max(1, time(of: 1)) }
 
   /// For example `30` or `29.97`.

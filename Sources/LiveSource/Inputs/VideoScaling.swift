@@ -3,16 +3,16 @@ import Media
 
 /// The size in which frames are encoded.
 ///
-/// A wanted size is taken as it is. Without one, frames keep theirs: an odd row or column is cut off, because half of
-/// what handles frames on their way expects even sides, and what is larger than a camera's is made smaller, because no
-/// machine encodes it in real time.
+/// A requested size is used unchanged. Without one, frames keep their size, with two exceptions: an odd row or column
+/// is cropped, because half of the software that handles frames expects even sides, and frames larger than a camera's
+/// are scaled down, because no machine encodes them in real time.
 struct VideoScaling: Sendable, Hashable {
   let source: VideoSize
   let target: VideoSize
 
-  /// Sides that frames can have.
+  /// The possible widths and heights.
   static let sides = 16...4_096
-  /// The largest frame that is encoded unless a size is requested; lying or standing.
+  /// The largest frame that is encoded unless a size is requested; landscape or portrait.
   static let largest = VideoSize(width: 1_920, height: 1_080)
 
   /// - Parameter wanted: even sides within the limits; see `check(wanted:)`.
@@ -21,7 +21,7 @@ struct VideoScaling: Sendable, Hashable {
     target = wanted ?? Self.target(for: source)
   }
 
-  /// What a user may want to know; nil when the frames keep their size.
+  /// What a user may want to know; nil if the frames keep their size.
   var remark: String? {
     if target == source { return nil }
     return isCrop
@@ -60,7 +60,7 @@ struct VideoScaling: Sendable, Hashable {
     }
   }
 
-  /// Refuses a size that a user requests and that cannot be encoded.
+  /// Refuses a requested size that cannot be encoded.
   static func check(wanted: VideoSize) throws(InputError) {
     guard sides.contains(wanted.width), sides.contains(wanted.height) else {
       throw InputError(

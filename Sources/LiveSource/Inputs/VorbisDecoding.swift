@@ -1,9 +1,9 @@
 import CVorbis
 import NIOCore
 
-/// Vorbis packets as audio, by libvorbis: mixed to two channels at most and made 48 kHz.
+/// Decodes Vorbis packets with libvorbis, mixed to at most two channels and resampled to 48 kHz.
 final class VorbisDecoding: AudioDecoding {
-  /// libvorbis' parts point at each other, so they must not move.
+  /// libvorbis' structures contain pointers to each other, so they must not move.
   private let decoder: UnsafeMutablePointer<chatbot_vorbis>
   private let mix: ChannelMix
   private let rate: Int
@@ -11,8 +11,8 @@ final class VorbisDecoding: AudioDecoding {
 
   var channels: Int { mix.outputs }
 
-  /// - Parameter codecPrivate: the three headers as Matroska keeps them: how many less one, the lengths of the first two
-  ///   in Xiph's lacing, then all three.
+  /// - Parameter codecPrivate: the three headers as stored by Matroska: their number minus one, the lengths of the
+  ///   first two in Xiph lacing, then all three.
   init(_ codecPrivate: [UInt8]) throws(InputError) {
     let decoder = UnsafeMutablePointer<chatbot_vorbis>.allocate(capacity: 1)
     self.decoder = decoder
@@ -26,7 +26,7 @@ final class VorbisDecoding: AudioDecoding {
       let rate = Int(decoder.pointee.info.rate)
       let channels = Int(decoder.pointee.info.channels)
       guard SampleFile.rates.contains(rate), (1...SampleFile.maximumChannels).contains(channels) else {
-        throw InputError("its Vorbis audio has \(channels) channels and \(rate) samples a second")
+        throw InputError("its Vorbis audio has \(channels) channels and a sample rate of \(rate) Hz")
       }
       guard chatbot_vorbis_ready(decoder) != 0 else { throw Self.malformed }
       self.rate = rate

@@ -1,20 +1,20 @@
 import Codecs
 import Media
 
-/// The first line of a Y4M file (yuv4mpeg(5) of the MJPEG tools): a word for each trait, its first letter the name.
+/// The header line of a Y4M file (yuv4mpeg(5) of the MJPEG tools): words whose first letter names the parameter.
 struct Y4MHeader: Hashable {
   let size: VideoSize
-  /// Frames a second; nil when the file says that it does not know (0:0).
+  /// The frame rate; nil if the file states that it is unknown (0:0).
   let rate: VideoRate?
   let layout: PixelLayout
-  /// Whether black is 0 and white 255, instead of 16 and 235.
+  /// Whether the range is full (black is 0 and white 255) instead of limited (16 and 235).
   let isFullRange: Bool
 
-  /// The longest first line that is read.
+  /// The maximum length of the header line.
   static let maximumLine = 1_024
   static let signature = "YUV4MPEG2"
 
-  /// Reads a first line, without its end.
+  /// Parses a header line, without its end.
   init(parsing line: some Collection<UInt8>) throws(InputError) {
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard words.first.map(String.init) == Self.signature else { throw InputError("its Y4M header is malformed") }
@@ -36,11 +36,11 @@ struct Y4MHeader: Hashable {
       }
     }
     guard let width, let height, width > 0, height > 0 else {
-      throw InputError("its Y4M header tells no size")
+      throw InputError("its Y4M header states no size")
     }
     self.size = VideoSize(width: width, height: height)
     guard ["p", "?", ""].contains(interlacing) else {
-      throw InputError("its frames are interlaced, and only whole frames are played")
+      throw InputError("its video is interlaced, and only progressive video is played")
     }
     self.layout = try Self.layout(colours)
     self.isFullRange = isFullRange

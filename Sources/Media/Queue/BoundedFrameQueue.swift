@@ -1,13 +1,13 @@
 package import NIOCore
 
-/// A queue in front of work that may take longer than media takes to arrive: first in, first out, with its bytes counted, and a
-/// ``FrameDropper`` at its entrance, so that anyone who brings a frame never waits.
+/// A queue in front of work that may be slower than media arrives: first in, first out, with a count of its bytes, and
+/// a ``FrameDropper`` at its entrance, so that the producer never waits.
 ///
-/// The owner decides how much room there is, and protects the queue with a lock. To take an element costs the same however many
-/// wait.
+/// The owner decides how much room there is, and protects the queue with a lock. Removing an element takes the same
+/// time however many are queued.
 package struct BoundedFrameQueue<Element: Sendable>: Sendable {
   private var elements = CircularBuffer<(element: Element, bytes: Int)>()
-  /// Bytes of all elements that wait.
+  /// The bytes of all queued elements.
   package private(set) var bytes = 0
   package var dropper = FrameDropper()
 
@@ -18,22 +18,22 @@ package struct BoundedFrameQueue<Element: Sendable>: Sendable {
   package var first: Element? { elements.first?.element }
   package var last: Element? { elements.last?.element }
 
-  /// Adds an element at the end.
+  /// Appends an element.
   ///
-  /// - Parameter bytes: the memory that it takes.
+  /// - Parameter bytes: the memory that it uses.
   package mutating func append(_ element: Element, bytes: Int) {
     elements.append((element, bytes))
     self.bytes += bytes
   }
 
-  /// Takes the first element.
+  /// Removes the first element.
   package mutating func popFirst() -> (element: Element, bytes: Int)? {
     guard let first = elements.popFirst() else { return nil }
     bytes -= first.bytes
     return first
   }
 
-  /// Takes all elements, in order.
+  /// Removes all elements, in order.
   package mutating func takeAll() -> CircularBuffer<(element: Element, bytes: Int)> {
     var taken = CircularBuffer<(element: Element, bytes: Int)>()
     swap(&elements, &taken)
@@ -41,8 +41,8 @@ package struct BoundedFrameQueue<Element: Sendable>: Sendable {
     return taken
   }
 
-  /// Gives back what ``takeAll()`` gave when it is done with, so that its memory is used again; more than is needed as a rule
-  /// is not kept.
+  /// Returns the buffer of ``takeAll()`` after use, so that its memory is reused. A buffer larger than usually needed
+  /// is freed.
   package mutating func reuse(_ taken: consuming CircularBuffer<(element: Element, bytes: Int)>) {
     guard elements.isEmpty, elements.capacity < taken.capacity, taken.capacity <= Self.reusedCapacity else { return }
     taken.removeAll(keepingCapacity: true)

@@ -1,7 +1,9 @@
-/// Drops frames for which there is no room, each track on its own, and counts them.
+internal import NIOCore
+
+/// Drops frames for which there is no room, separately for each track, and counts them.
 ///
-/// After a dropped video frame the track's frames are dropped up to a keyframe, because they depend on it. The keyframe has to
-/// find ample room, so that the track does not stop again at once. Audio frames are dropped one by one.
+/// After a dropped video frame, the track's frames are dropped until a keyframe, because they depend on it. The
+/// keyframe needs ample room, so that the track does not stop again at once. Audio frames are dropped one by one.
 ///
 /// ```
 ///                  a frame finds no room
@@ -21,9 +23,9 @@ package struct FrameDropper: Sendable {
   }
 
   package enum Admission: Sendable {
-    /// With the frames that were dropped before it; nil when there were none.
+    /// Admitted; carries the frames that were dropped before it, or nil if there were none.
     case admitted(after: DroppedFrameRun?)
-    /// With all that were dropped since the last admitted one, this one included.
+    /// Dropped; carries all frames dropped since the last admitted one, including this one.
     case dropped(DroppedFrameRun)
   }
 
@@ -48,8 +50,8 @@ package struct FrameDropper: Sendable {
   /// Decides whether the next frame of a track is admitted.
   ///
   /// - Parameters:
-  ///   - room: called once, or not at all for a frame that is dropped in any case.
-  ///   - reason: of the first dropped frame.
+  ///   - room: called at most once, and not at all for a frame that is dropped in any case.
+  ///   - reason: why the first frame is dropped.
   package mutating func admit(
     _ frame: EncodedFrame, of track: Track, room: () -> Room, reason: () -> MediaGap.Reason = { .overloaded }
   ) -> Admission {
@@ -67,9 +69,9 @@ package struct FrameDropper: Sendable {
     return .dropped(drop(frame, of: track, reason: reason))
   }
 
-  /// Drops a frame without requesting room.
+  /// Drops a frame without checking for room.
   ///
-  /// - Returns: all that were dropped since the last admitted one, this one included.
+  /// - Returns: all frames dropped since the last admitted one, including this one.
   @discardableResult
   package mutating func drop(
     _ frame: EncodedFrame, of track: Track, reason: () -> MediaGap.Reason = { .overloaded }
@@ -80,17 +82,62 @@ package struct FrameDropper: Sendable {
     return sum
   }
 
-  /// The tracks whose frames are dropped now.
+  /// The tracks whose frames are being dropped.
   package var tracks: some Collection<Track> { dropped.keys }
 
   package func isDropping(_ track: Track) -> Bool { dropped[track] != nil }
 
-  /// Takes what was dropped of a track, after which nothing more of it is expected; nil when nothing was.
+  /// Removes and returns the dropped frames of a track; nil if there are none.
   package mutating func takeDropped(of track: Track) -> DroppedFrameRun? { dropped.removeValue(forKey: track) }
 
-  /// Takes what was dropped of every track.
+  /// Removes and returns the dropped frames of every track.
   package mutating func takeAll() -> [Track: DroppedFrameRun] {
     defer { dropped = [:] }
     return dropped
+  }
+}
+
+/// Consecutive frames of one track that were dropped because there was no room for them, and what was missing before
+/// them.
+package struct DroppedFrameRun: Sendable, Hashable {
+  /// ``MediaGap/Reason/diskStalled`` or ``MediaGap/Reason/overloaded``.
+  package var reason: MediaGap.Reason { lostBefore.reason }
+  package private(set) var count = 0
+  package private(set) var keyframes = 0
+  /// Bytes of payload.
+  package private(set) var bytes = 0
+  /// When the first and the last of them arrived; nil while there is none.
+  package private(set) var firstArrival: MonotonicInstant?
+  package private(set) var lastArrival: MonotonicInstant?
+  /// Packets and frames that were lost before, as the gaps of the dropped frames say.
+  package private(set) var lostBefore: MediaGap
+
+  package init(_ reason: MediaGap.Reason) {
+    lostBefore = MediaGap(reason)
+  }
+
+  package mutating func add(_ frame: EncodedFrame) {
+    count += 1
+    if frame.isKeyframe { keyframes += 1 }
+    bytes += frame.payload.readableBytes
+    firstArrival = min(firstArrival ?? frame.arrived, frame.arrived)
+    lastArrival = max(lastArrival ?? frame.arrived, frame.arrived)
+    note(frame.gap)
+  }
+
+  /// Returns the gap before the next frame of the track.
+  ///
+  /// - Parameter next: the gap that this frame already has.
+  package func gap(before next: MediaGap?) -> MediaGap {
+    var sum = self
+    sum.note(next)
+    sum.lostBefore.framesDropped += count
+    sum.lostBefore.delay = next?.delay ?? .zero
+    return sum.lostBefore
+  }
+
+  private mutating func note(_ gap: MediaGap?) {
+    lostBefore.packetsLost += gap?.packetsLost ?? 0
+    lostBefore.framesDropped += gap?.framesDropped ?? 0
   }
 }

@@ -1,13 +1,14 @@
 internal import Glibc
 
-/// A thread for work that waits for a disk, a pipe or the kernel, or that takes long, so that nothing else waits with it.
+/// Threads for work that waits for a disk, a pipe or the kernel, or that takes long, so that nothing else waits with
+/// it.
 package enum DedicatedThread {
-  /// Starts a detached thread; it ends with its body.
+  /// Starts a detached thread, which ends when `body` returns.
   ///
   /// - Parameters:
-  ///   - name: at most 15 bytes of it are shown, by `ps -T` for example (proc_pid_comm(5)).
-  ///   - niceness: see ``setNiceness(_:)``; nil leaves it as it is.
-  /// - Returns: false if the system gives no thread.
+  ///   - name: its first 15 bytes are shown, by `ps -T` for example (proc_pid_comm(5)).
+  ///   - niceness: see ``setNiceness(_:)``; nil leaves it unchanged.
+  /// - Returns: false if the system cannot create a thread.
   @discardableResult
   package static func start(
     _ name: String, niceness: Int32? = nil, _ body: @escaping @Sendable () -> Void
@@ -33,16 +34,17 @@ package enum DedicatedThread {
     return true
   }
 
-  /// Sets the priority of the calling thread alone: on Linux a process id of 0 means it (setpriority(2)).
+  /// Sets the priority of the calling thread only: on Linux, a process id of 0 means the calling thread
+  /// (setpriority(2)).
   ///
-  /// - Parameter niceness: from -20 (runs first) to 19. Below 0 only for root or by `RLIMIT_NICE`; without that right nothing
-  ///   changes.
+  /// - Parameter niceness: from -20 (highest priority) to 19. Values below 0 need root or `RLIMIT_NICE`; without that
+  ///   privilege nothing changes.
   package static func setNiceness(_ niceness: Int32) {
     let thread = __priority_which_t(PRIO_PROCESS.rawValue)
     if getpriority(thread, 0) != niceness { _ = setpriority(thread, 0, niceness) }
   }
 
-  /// The same, unless the thread's priority is that low already.
+  /// Does the same, unless the thread's priority is already that low.
   package static func lowerPriority(to niceness: Int32) {
     if getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) < niceness { setNiceness(niceness) }
   }

@@ -1,10 +1,10 @@
 internal import CThreads
 internal import Glibc
 
-/// A value behind a lock, for whose changes threads can wait (pthread_cond_wait(3)). Only for threads of their own: a task or an event
-/// loop must not wait.
+/// A value behind a lock, with a condition variable for threads that wait for its changes (pthread_cond_wait(3)). Only
+/// for dedicated threads: a task or an event loop must not wait.
 package final class Monitor<Value>: @unchecked Sendable {
-  // Sendable: the value is only used under `mutex`, and the addresses of the two do not move.
+  // Sendable: the value is only accessed under `mutex`, and the addresses of the mutex and the condition do not move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var value: Value
@@ -24,7 +24,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Does something with the value; anyone who waits looks at it then.
+  /// Accesses the value, then wakes all waiting threads.
   package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer {
@@ -34,12 +34,12 @@ package final class Monitor<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until something comes of the value.
+  /// Waits until `body` returns a value.
   ///
   /// - Parameters:
-  ///   - patience: how long at most; nil for ever.
-  ///   - body: called under the lock, at first and after each change, until it gives something.
-  /// - Returns: nil if the time was up.
+  ///   - patience: the timeout; nil to wait indefinitely.
+  ///   - body: called under the lock, first immediately and then after each change, until it returns a value.
+  /// - Returns: nil on timeout.
   package func wait<Result>(atMost patience: Duration? = nil, for body: (inout Value) -> Result?) -> Result? {
     let end = patience.map { ContinuousClock.now + $0 }
     pthread_mutex_lock(mutex)
@@ -55,7 +55,7 @@ package final class Monitor<Value>: @unchecked Sendable {
       }
       let left = end - .now
       if left <= .zero { return nil }
-      // Longer than a minute is waited for a minute at a time.
+      // A wait of more than a minute is split into minutes.
       let (seconds, attoseconds) = min(left, .seconds(60)).components
       cthreads_wait(condition, mutex, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }

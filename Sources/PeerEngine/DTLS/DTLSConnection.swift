@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import NIOCore
 
-/// One DTLS 1.2 association that yields SRTP keys (RFC 5764), over datagrams that the caller carries.
+/// One DTLS 1.2 association that yields SRTP keys (RFC 5764), over datagrams that the caller sends and receives.
 ///
 /// ```
 /// new ──start──► handshaking ──Finished──► established ──close_notify──► closed
@@ -9,8 +9,8 @@ package import NIOCore
 /// ```
 ///
 /// OpenSSL keeps the retransmission timer and reads the real clock for it; ``retransmissionDelay`` says when to call
-/// ``handleTimeout()``. The first retransmission comes after 50 ms: a peer that was not ready for the first flight
-/// then costs a twentieth of OpenSSL's usual second.
+/// ``handleTimeout()``. The first retransmission follows after 50 ms: a peer that was not ready for the first flight then
+/// costs a twentieth of OpenSSL's usual second.
 package final class DTLSConnection {
   package enum State: Sendable, Hashable {
     case handshaking
@@ -28,13 +28,13 @@ package final class DTLSConnection {
   private let expectedFingerprints: [CertificateFingerprint]
   private var scratch = [UInt8](repeating: 0, count: 2048)
 
-  /// Payload bytes of the largest datagram that a handshake sends; below every path's limit for IPv4 and IPv6.
+  /// The maximum payload of a handshake datagram in bytes; below the MTU of every common IPv4 and IPv6 path.
   static let maximumDatagramBytes = 1200
 
   /// - Parameters:
   ///   - role: whether we send the ClientHello.
-  ///   - fingerprints: the remote SDP's; the handshake counts only if one matches the peer's certificate.
-  ///   - profiles: the SRTP protection profiles that we agree to, the best first.
+  ///   - fingerprints: the fingerprints of the remote SDP; the handshake counts only if one matches the peer's certificate.
+  ///   - profiles: the SRTP protection profiles that we accept, the best first.
   package init(
     role: DTLSRole, identity: DTLSIdentity, expecting fingerprints: [CertificateFingerprint],
     profiles: [SRTPProfile] = SRTPProfile.preferred
@@ -43,7 +43,7 @@ package final class DTLSConnection {
     expectedFingerprints = fingerprints
     guard let context = SSL_CTX_new(DTLS_method()) else { throw .notSetUp(DTLSError.takeOpenSSLReason()) }
     defer { SSL_CTX_free(context) }
-    // Zero means success here, and nowhere else.
+    // Here, unlike in the other functions, zero means success.
     let profiles = profiles.map(\.openSSLName).joined(separator: ":")
     guard
       chatbot_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1,
@@ -53,8 +53,8 @@ package final class DTLSConnection {
       SSL_CTX_use_certificate(context, identity.certificate) == 1,
       SSL_CTX_use_PrivateKey(context, identity.privateKey) == 1
     else { throw .notSetUp(DTLSError.takeOpenSSLReason()) }
-    // Self-signed certificates fail every chain check; the fingerprint is the check that counts (RFC 8827, 6.5). Once it has been
-    // made no other certificate is looked at.
+    // Self-signed certificates fail every chain check; the fingerprint is the check that counts (RFC 8827, 6.5). After that
+    // check, no other certificate is accepted.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, store in
       guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
         let connection = SSL_get_ex_data(OpaquePointer(ssl), 0)
@@ -88,12 +88,12 @@ package final class DTLSConnection {
     SSL_free(ssl)
   }
 
-  /// Sends the ClientHello if we are the client; call it once, when a datagram can be carried.
+  /// Sends the ClientHello if we are the client; call it once, when datagrams can be sent.
   package func start() {
     if role == .client { proceed() }
   }
 
-  /// Takes one datagram whose first byte is 20 to 63 (RFC 7983, 7).
+  /// Handles one datagram whose first byte is 20 to 63 (RFC 7983, 7).
   package func receive(_ datagram: ByteBuffer) {
     guard acceptsDatagrams else { return }
     let taken = datagram.withUnsafeReadableBytes { bytes in
@@ -103,7 +103,7 @@ package final class DTLSConnection {
     proceed()
   }
 
-  /// Sends the last flight again if OpenSSL's timer has run out.
+  /// Retransmits the last flight if OpenSSL's timer has expired.
   package func handleTimeout() {
     guard state == .handshaking else { return }
     ERR_clear_error()
@@ -112,19 +112,19 @@ package final class DTLSConnection {
     }
   }
 
-  /// How long until ``handleTimeout()`` should be called; nil when nothing waits for an answer.
+  /// The time until ``handleTimeout()`` must be called; nil when no answer is awaited.
   package var retransmissionDelay: Duration? {
     guard state == .handshaking else { return nil }
     let left = chatbot_DTLSv1_get_timeout(ssl)
     return left < 0 ? nil : .microseconds(left)
   }
 
-  /// The datagrams to send now, in order.
+  /// Removes and returns the datagrams to send now, in order.
   package func takeDatagrams() -> [ByteBuffer] {
     outgoing.take()
   }
 
-  /// Tells the peer that this is the end.
+  /// Sends a `close_notify` and closes the association.
   package func close() {
     if case .established = state {
       ERR_clear_error()
@@ -158,14 +158,14 @@ package final class DTLSConnection {
         return
       }
     }
-    // What else the datagram held: a repeated Finished, which SSL_read answers, an alert, or data that nobody requested.
+    // The datagram may also contain a repeated Finished, which SSL_read answers, an alert, or unexpected data.
     while true {
       let count = scratch.withUnsafeMutableBytes { SSL_read(ssl, $0.baseAddress, Int32($0.count)) }
       if count > 0 { continue }
       switch SSL_get_error(ssl, count) {
       case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break
       case SSL_ERROR_ZERO_RETURN: state = .closed
-      // Nothing would be read any more, and all that comes would be kept.
+      // Otherwise nothing would be read any more, and every received datagram would be kept.
       default: fail(.aborted(DTLSError.takeOpenSSLReason()))
       }
       ERR_clear_error()
@@ -194,5 +194,44 @@ package final class DTLSConnection {
       ssl, &material, material.count, label, label.utf8.count, nil, 0, 0)
     guard exported == 1 else { throw .keysNotExported(DTLSError.takeOpenSSLReason()) }
     return SRTPKeys(profile: profile, material: material, role: role)
+  }
+}
+
+/// Why a DTLS connection could not be established or had to end.
+package enum DTLSError: Error, Sendable, Hashable, CustomStringConvertible {
+  case identityNotMade(String)
+  case notSetUp(String)
+  case handshakeFailed(String)
+  case noCertificate
+  case wrongFingerprint(expected: [CertificateFingerprint])
+  case noProtectionProfile
+  case keysNotExported(String)
+  /// A fatal alert, or an error that requires one, after the handshake.
+  case aborted(String)
+
+  package var description: String {
+    switch self {
+    case .identityNotMade(let reason): "OpenSSL could not make a key and certificate: \(reason)."
+    case .notSetUp(let reason): "OpenSSL could not set up DTLS: \(reason)."
+    case .handshakeFailed(let reason): "The DTLS handshake failed: \(reason)."
+    case .noCertificate: "The peer finished the DTLS handshake without a certificate."
+    case .wrongFingerprint(let expected):
+      "The peer's certificate matches none of the \(expected.count) fingerprint(s) in its session description."
+    case .noProtectionProfile: "The peer shares no SRTP protection profile with us."
+    case .keysNotExported(let reason): "OpenSSL could not export the SRTP keys: \(reason)."
+    case .aborted(let reason): "The DTLS association was aborted: \(reason)."
+    }
+  }
+
+  /// Returns the newest reason in this thread's OpenSSL error queue and empties the queue.
+  static func takeOpenSSLReason() -> String {
+    var newest: UInt = 0
+    while true {
+      let code = ERR_get_error()
+      if code == 0 { break }
+      newest = code
+    }
+    guard newest != 0, let text = ERR_reason_error_string(newest) else { return "no reason given" }
+    return String(cString: text)
   }
 }

@@ -1,19 +1,19 @@
 internal import COpenSSL
 internal import SDP
 
-/// The key and self-signed certificate by which a peer is known for one run: ECDSA on P-256 (RFC 8827, 6.5).
+/// The key and self-signed certificate that identify a peer for one run: ECDSA on P-256 (RFC 8827, 6.5).
 ///
-/// The certificate's digest goes into the SDP; nothing else vouches for it.
+/// The certificate's digest is in the SDP; nothing else authenticates it.
 ///
-/// Sendable because OpenSSL counts references to the two handles, and nothing here changes what they hold.
+/// Sendable because OpenSSL counts references to the two handles, and nothing here modifies them.
 package final class DTLSIdentity: @unchecked Sendable {
   let certificate: OpaquePointer
   let privateKey: OpaquePointer
 
-  /// The certificate's SHA-256 digest, as the SDP's `a=fingerprint` gives it (RFC 8122, 5).
+  /// The certificate's SHA-256 digest, as in the SDP's `a=fingerprint` (RFC 8122, 5).
   package let fingerprint: CertificateFingerprint
 
-  /// Makes a new key and a certificate that is valid from a day ago for 30 days.
+  /// Generates a new key and a certificate that is valid from a day ago for 30 days.
   package init() throws(DTLSError) {
     guard let privateKey = chatbot_EVP_EC_gen_P256(), let certificate = X509_new() else {
       throw .identityNotMade(DTLSError.takeOpenSSLReason())
@@ -50,7 +50,8 @@ package final class DTLSIdentity: @unchecked Sendable {
   }
 }
 
-/// A certificate's digest by one of the hash names that RFC 8122, 5 allows; nil for a name we do not accept.
+/// Returns a certificate's digest by one of the hash names that RFC 8122, 5 allows, or nil for a name that we do not
+/// accept.
 ///
 /// MD2 and MD5 are refused as that section demands.
 func certificateDigest(of certificate: OpaquePointer, algorithm: String) -> [UInt8]? {
@@ -87,6 +88,6 @@ package struct CertificateFingerprint: Sendable, Hashable {
     self.init(algorithm: fingerprint.algorithm, digest: fingerprint.digest)
   }
 
-  /// The value of the `a=fingerprint` line.
+  /// The value of the `a=fingerprint` attribute.
   var attribute: Fingerprint { Fingerprint(algorithm: algorithm, digest: digest) }
 }

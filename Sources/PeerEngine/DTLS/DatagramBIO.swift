@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// The way out of OpenSSL: each write of its is one datagram, kept until it is taken.
+/// OpenSSL's output: each write is one datagram, which is buffered until it is taken.
 ///
-/// A memory BIO would run datagrams together, so this is a BIO of our own.
+/// A memory BIO would join datagrams, so this is a BIO of our own.
 final class DatagramBIO {
   private(set) var handle: OpaquePointer?
   private var datagrams: [ByteBuffer] = []
@@ -15,7 +15,7 @@ final class DatagramBIO {
     handle = bio
   }
 
-  /// The owning `SSL` frees the BIO; after that a stray write must find nobody.
+  /// Detaches the BIO from this object. The owning `SSL` frees the BIO; a later write must not reach a freed object.
   func detach() {
     if let handle { BIO_set_data(handle, nil) }
     handle = nil
@@ -30,7 +30,7 @@ final class DatagramBIO {
     datagrams.append(ByteBuffer(bytes: bytes))
   }
 
-  /// Made once and never changed or freed, so every thread may read it.
+  /// Created once and never changed or freed, so every thread may read it.
   nonisolated(unsafe) private static let method: OpaquePointer? = {
     guard let method = BIO_meth_new(BIO_get_new_index() | Int32(BIO_TYPE_SOURCE_SINK), "datagram") else { return nil }
     BIO_meth_set_write(method) { bio, bytes, count in

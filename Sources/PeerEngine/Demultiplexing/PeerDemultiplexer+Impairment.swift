@@ -3,9 +3,9 @@ internal import Media
 internal import NIOCore
 package import NetworkEmulation
 
-/// What comes between engines and sockets when lines are impaired on purpose. Otherwise it is never called.
+/// The network emulation between engines and sockets. Without a configured impairment none of this is called.
 extension PeerDemultiplexer {
-  /// Whether a datagram that came to a socket reaches its engine now; if not, it is lost or comes later.
+  /// Returns whether a datagram received from a socket reaches its engine now; if not, it is lost or arrives later.
   func arrives(
     _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
@@ -16,7 +16,7 @@ extension PeerDemultiplexer {
       now: now) ?? true
   }
 
-  /// Whether an action is to be carried out now; if not, it was a datagram, which is lost or leaves later.
+  /// Returns whether an action is carried out now; if not, it was a datagram, which is lost or leaves later.
   func leaves(_ action: PeerConnection.Action, _ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
     guard case .transmit(let datagram, let local, let remote) = action else { return true }
     return impaired?.passes(
@@ -24,7 +24,7 @@ extension PeerDemultiplexer {
       now: now) ?? true
   }
 
-  /// Lets those continue that have come to the end of their line.
+  /// Releases the datagrams that have reached the end of their path.
   func releaseDatagrams(now: ContinuousClock.Instant, carryOut: (PeerConnection.Action, ParticipantID) -> Void) {
     while let queuedDatagram = impaired?.next(now: now) {
       switch queuedDatagram.direction {
@@ -39,6 +39,6 @@ extension PeerDemultiplexer {
     }
   }
 
-  /// Takes what we have sent and is still on its way.
+  /// Removes and returns the sent datagrams that are still in flight.
   package func takeHeldDatagrams() -> [NetworkEmulator.QueuedDatagram] { impaired?.takeSent() ?? [] }
 }

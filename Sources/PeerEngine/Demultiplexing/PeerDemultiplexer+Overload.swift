@@ -1,14 +1,15 @@
 internal import Media
 
-/// Whose video is left unread on a machine that has no time for all of it.
+/// Selects the participants whose video is left unread on a machine that has no time for all of it.
 extension PeerDemultiplexer {
-  /// How long a participant's video is left unread, and how long it is read at least, before it is another's turn.
+  /// How long a participant's video is left unread, and the minimum time for which it is read, before it is another
+  /// participant's turn.
   private static let turn = Duration.seconds(4)
 
-  /// Takes the load of the last ``OverloadController/interval``, and leaves the video of as many participants unread as it asks
-  /// for, in turns; that of one is always read.
+  /// Evaluates the load of the last ``OverloadController/interval`` and leaves the video of as many participants unread as
+  /// the controller requires, in turns; that of one participant is always read.
   ///
-  /// - Returns: of how many, and how many send video.
+  /// - Returns: How many participants' video is left unread, and how many participants send video.
   package func balance(_ load: MachineLoad, now: ContinuousClock.Instant) -> (unread: Int, senders: Int) {
     overload.update(load)
     let now = MonotonicInstant(now)
@@ -34,7 +35,7 @@ extension PeerDemultiplexer {
     }
     while unread.count > count { read(unread.removeFirst()) }
     for _ in 0..<max(0, count - unread.count) where !readers.isEmpty { leave(readers.removeFirst()) }
-    // Those who have been left unread for longest change places with those who have been read for longest.
+    // Those whose video has been unread for longest swap with those whose video has been read for longest.
     for engine in unread where engine.unreadSince.map({ now - $0 >= Self.turn }) ?? false {
       guard let next = readers.first, next.lastUnread.map({ now - $0 >= Self.turn }) ?? true else { break }
       readers.removeFirst()
@@ -45,7 +46,7 @@ extension PeerDemultiplexer {
     return (count, senders)
   }
 
-  /// Whether something has lasted longer than something else; what has never begun has lasted for longest.
+  /// Returns whether the first has lasted longer than the second; one that has never begun has lasted longest.
   private static func isLonger(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> Bool {
     guard let one else { return other != nil }
     return other.map { one < $0 } ?? false

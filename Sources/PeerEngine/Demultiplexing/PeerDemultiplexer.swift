@@ -5,11 +5,11 @@ package import NetworkEmulation
 package import RTP
 package import Signalling
 
-/// The engines of all participants, and whose each datagram and message is. Without I/O, as the engines are: those who have sockets
-/// and a clock carries datagrams in and out.
+/// Owns the engines of all participants and assigns each datagram and message to one. It does no I/O, like the engines: its
+/// owner, who has the sockets and the clock, passes datagrams in and out.
 ///
-/// Participants share sockets and are distinguished by STUN user names and by paths. What one of them does costs the others
-/// nothing: what is kept is bounded, and what they say is taken at a limited rate.
+/// Participants share sockets and are distinguished by STUN user names and by network paths. None of them can harm the
+/// others: what is stored for each is bounded, and their messages are handled at a limited rate.
 package final class PeerDemultiplexer {
   package struct Configuration {
     package var sending: Set<MediaKind> = []
@@ -19,11 +19,12 @@ package final class PeerDemultiplexer {
     package var media = MediaSession.Configuration()
     package var impairment: Impairment?
     package var faultInjector: (any FaultInjector)?
-    /// How many may continue with a call after they have left the room: as many as a room has when its server is lost.
+    /// How many participants may continue a call after they have left the room: as many as a room has when its server is
+    /// lost.
     package var departedLimit = 256
-    /// Shared by all who check addresses.
+    /// Shared by all engines that send ICE checks.
     package var checkPace = CheckPacer()
-    /// Makes what passwords and SSRCs come from; must be unpredictable outside tests.
+    /// Makes the generator of passwords and SSRCs; must be unpredictable outside tests.
     package var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
 
     package init(sending: Set<MediaKind> = [], isPolite: @escaping @Sendable (ParticipantID) -> Bool = { _ in true }) {
@@ -32,30 +33,30 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// The addresses of the sockets that datagrams can leave from.
+  /// The local addresses of the sockets that datagrams can leave from.
   package var localAddresses: [TransportAddress] = []
   package private(set) var engines: [ParticipantID: PeerConnection] = [:]
-  /// When ``poll(now:wallClock:carryOut:)`` is needed next even if nothing comes in; as it was after the last one.
+  /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
   package private(set) var deadline: ContinuousClock.Instant?
 
   private let configuration: Configuration
   private var gates: [ParticipantID: SignallingRateLimiter] = [:]
-  /// Whose a STUN request is, by the first half of its USERNAME.
+  /// The engines by the first half of a STUN request's USERNAME.
   private var byUsernameFragment: [String: PeerConnection] = [:]
-  /// Whose any other datagram is: a path is an engine's once a check has passed there.
+  /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
   private var byPath: [Path: PeerConnection] = [:]
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
-  /// What a viewer who comes now needs to see the present frame.
+  /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
   private var touched: [PeerConnection] = []
   var overload = OverloadController()
-  /// Whether somebody's video is left unread.
+  /// Whether any participant's video is left unread.
   var leavesVideoUnread = false
-  /// What has happened outside of engines.
+  /// Events that did not occur in an engine.
   private var events: [(ParticipantID, PeerEvent)] = []
-  /// What is on its way over lines that are impaired on purpose; nil when none is.
+  /// The network emulation with its datagrams in flight; nil without an impairment.
   var impaired: NetworkEmulator?
-  /// Those to whom we have fallen silent on purpose: nothing of theirs is heard any more.
+  /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
   private var forsaken: Set<ParticipantID> = []
 
   package init(_ configuration: Configuration) {
@@ -71,7 +72,7 @@ package final class PeerDemultiplexer {
     touch(engine)
   }
 
-  /// Takes what a participant said. Of descriptions that come faster than they can be read only the newest counts.
+  /// Handles a participant's message. Of descriptions that arrive faster than they can be handled, only the newest counts.
   package func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
     if case .answer = message, engines[participant] == nil { return }
     if let message = gates[participant, default: SignallingRateLimiter()].pass(message, now: now) {
@@ -96,7 +97,7 @@ package final class PeerDemultiplexer {
       former = engine
       engine.close(engine.endingForNewConnection, now: now)
       touch(engine)
-      // Its last words are said with the next turn; from now on the name is another engine's.
+      // Its last datagrams and events leave with the next poll; from now on the id belongs to another engine.
       forget(engine)
     }
     guard let engine = engine(for: participant, offers: false, now: now) else { return }
@@ -109,7 +110,7 @@ package final class PeerDemultiplexer {
     touch(engine)
   }
 
-  /// Follows the signalling server's word that a participant is gone; see
+  /// Handles the signalling server's message that a participant is gone; see
   /// ``PeerConnection/participantLeft(returnIsVerified:now:)``.
   package func participantLeft(
     _ participant: ParticipantID, returnIsVerified: Bool = true, now: ContinuousClock.Instant
@@ -121,7 +122,8 @@ package final class PeerDemultiplexer {
     endOldestDeparted(now: now)
   }
 
-  /// Somebody who comes and goes under new names must not leave calls behind without end.
+  /// Ends the oldest call of a departed participant: one who joins and leaves under new ids must not leave an unlimited
+  /// number of calls.
   private func endOldestDeparted(now: ContinuousClock.Instant) {
     let departed = engines.values.filter { $0.leftRoom != nil && $0.isOpen }
     guard departed.count > configuration.departedLimit,
@@ -132,7 +134,7 @@ package final class PeerDemultiplexer {
     oldest.close(
       CloseReason(
         .closedByParticipant,
-        "The participant left the room, as \(configuration.departedLimit) others did after them."),
+        "The participant left the room, and \(configuration.departedLimit) others left after them."),
       now: now)
     touch(oldest)
   }
@@ -145,14 +147,14 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// Sends a frame to one participant; its track's time has an origin of its own.
+  /// Sends a frame to one participant; each of its tracks has a time origin of its own.
   package func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engines[participant] else { return }
     engine.send(frame, times: .ofTrack, now: now)
     touch(engine)
   }
 
-  /// Asks one participant, or all of them, for a keyframe.
+  /// Requests a keyframe from one participant, or from all of them.
   package func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
     for engine in engines.values where participant == nil || engine.participant == participant {
       engine.requestKeyframe(now: now)
@@ -167,7 +169,7 @@ package final class PeerDemultiplexer {
     touch(engine)
   }
 
-  /// Takes an address at which one of our sockets is seen from outside.
+  /// Adds a server-reflexive address of one of our sockets.
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     reflexiveAddresses.append((mapped, base))
     for engine in engines.values {
@@ -176,12 +178,12 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// Whether there is an engine of a participant, or one will be made of what they have said already.
+  /// Whether there is an engine of a participant, or a waiting message will create one.
   package func isConnecting(to participant: ParticipantID) -> Bool {
     engines[participant] != nil || gates[participant]?.deadline != nil
   }
 
-  /// How many things are remembered of participants; 0 when nobody is there.
+  /// The number of entries that are stored for participants; 0 when there are none.
   package var footprint: Int {
     engines.count + gates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
   }
@@ -194,9 +196,10 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// The participant's engine, a new one if necessary; nil if OpenSSL has no certificate for it.
+  /// Returns the participant's engine, creating it if necessary, or nil if OpenSSL cannot make a certificate for it.
   ///
-  /// Each has a certificate of its own: to the participant a new engine with a known certificate would look like the old one.
+  /// Each engine has a certificate of its own: to the participant, a new engine with a known certificate would look like
+  /// the old one.
   private func engine(
     for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
   ) -> PeerConnection? {
@@ -235,9 +238,10 @@ package final class PeerDemultiplexer {
 
   // MARK: Datagrams
 
-  /// Takes a datagram that came to one of the sockets.
+  /// Handles a datagram received from one of the sockets.
   ///
-  /// - Parameter datagram: is decrypted in place; it should be nobody else's, or its bytes are copied first.
+  /// - Parameter datagram: the datagram, decrypted in place; its buffer should not be shared, or its bytes are copied
+  ///   first.
   package func received(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) {
@@ -245,7 +249,7 @@ package final class PeerDemultiplexer {
     deliver(&datagram, from: remote, to: local, now: now)
   }
 
-  /// The same for who has no further use of the buffer.
+  /// Handles a datagram of which the caller has no further use.
   package func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
@@ -253,7 +257,7 @@ package final class PeerDemultiplexer {
     received(&datagram, from: remote, to: local, now: MonotonicInstant(now))
   }
 
-  /// Gives a datagram to the engine that it is for.
+  /// Passes a datagram to its engine.
   func deliver(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) {
@@ -267,16 +271,16 @@ package final class PeerDemultiplexer {
     } else if let engine = byPath[path] {
       if leavesVideoUnread, kind == .rtp, engine.leavesUnread(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      // Most packets only become part of a frame that is not complete yet.
+      // Most packets only become part of an incomplete frame.
       if kind == .rtp { engine.mediaChanged() }
       if kind != .rtp || engine.turnDue.map({ $0 <= now }) ?? true { touch(engine) }
     }
   }
 
-  /// Gives an engine the path that a check has passed on.
+  /// Assigns a path to an engine after a check has succeeded on it.
   ///
-  /// A path that is another engine's goes over only to one whose own check was answered there, which nobody can bring about who
-  /// merely pretends to send from there. Then the other program has begun a new call, and the old one is over.
+  /// A path of another engine is reassigned only to an engine whose own check was answered there, which a sender with a
+  /// forged address cannot achieve. Then the other program has begun a new call, and the old one is over.
   private func claim(_ path: Path, for engine: PeerConnection, now: ContinuousClock.Instant) {
     if byPath[path] === engine { return }
     guard engine.isValidated(local: path.local, remote: path.remote) else { return }
@@ -294,14 +298,14 @@ package final class PeerDemultiplexer {
     let local: TransportAddress
     let remote: TransportAddress
 
-    /// Our own addresses are few: it is by the other one that paths differ.
+    /// Hashes only the remote address: we have few local addresses, so paths differ by the remote one.
     func hash(into hasher: inout Hasher) { hasher.combine(remote) }
   }
 
-  /// Paths that are remembered before those that have ceased to be valid are thrown out.
+  /// The number of paths at which those that are no longer valid are removed.
   private static let pathLimit = 4096
 
-  /// Whose a datagram is; nil if it is nobody's.
+  /// Returns the engine of a datagram, or nil if it belongs to none.
   func owner(of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) -> PeerConnection? {
     let path = Path(local: local, remote: remote)
     guard PacketKind.of(datagram) == .stun else { return byPath[path] }
@@ -323,13 +327,13 @@ package final class PeerDemultiplexer {
     touched.append(engine)
   }
 
-  /// Whether ``deadline`` may not be passed by some milliseconds: somebody is being connected, or packets are to leave at their own
-  /// moment.
+  /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
   package private(set) var isUrgent = false
-  /// Whether somebody is in the first seconds of connecting.
+  /// Whether any participant is in the first seconds of connecting.
   package private(set) var isConnecting = false
 
-  /// Hands out what is to be done now: what engines want that something has happened to, or whose time has come.
+  /// Carries out all actions that are due: those of engines to which something has happened, and those of engines that are
+  /// due.
   package func poll(
     now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
@@ -375,7 +379,7 @@ package final class PeerDemultiplexer {
     deadline = next?.instant
   }
 
-  /// Takes the descriptions whose time has come, and forgets the gates of those who have gone.
+  /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
   private func openGates(now: ContinuousClock.Instant) {
     if gates.isEmpty { return }
     for participant in Array(gates.keys) {
@@ -384,7 +388,7 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// After an ICE restart an engine has another user fragment, and for a while the one before too.
+  /// Notes an engine's user fragments: after an ICE restart it has a new one, and for a while the previous one too.
   private func noteUsernameFragments(of engine: PeerConnection) {
     guard let fragments = engine.takeUsernameFragments(), engines[engine.participant] === engine,
       let newest = fragments.first, byUsernameFragment[newest] !== engine

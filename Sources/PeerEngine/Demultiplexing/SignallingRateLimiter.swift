@@ -1,14 +1,14 @@
 internal import Signalling
 
-/// Lets what a participant says through at a limited rate, because each message costs time that all participants share: reading
-/// a description takes up to some milliseconds.
+/// Limits the rate of a participant's signalling messages, because each costs time that all participants share: parsing a
+/// description takes up to some milliseconds.
 struct SignallingRateLimiter: Sendable {
   private var offers = DescriptionRateLimiter()
   private var answers = DescriptionRateLimiter()
-  /// A program trickles each of its addresses once, some dozens at most.
+  /// A peer trickles each of its addresses once, some dozens at most.
   private var candidates = RateLimiter(burst: 200, interval: .milliseconds(50))
 
-  /// Takes a message; gives it back if it may be acted on now. Descriptions wait otherwise, candidates are dropped.
+  /// Returns the message if it may be handled now. Otherwise a description waits, and a candidate is dropped.
   mutating func pass(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp): offers.pass(sdp, now: now).map { .offer($0) }
@@ -17,7 +17,7 @@ struct SignallingRateLimiter: Sendable {
     }
   }
 
-  /// Gives the descriptions that wait, once their time has come.
+  /// Removes and returns the waiting descriptions that are due.
   mutating func open(now: ContinuousClock.Instant) -> [SignallingMessage] {
     [offers.open(now: now).map { .offer($0) }, answers.open(now: now).map { .answer($0) }].compactMap(\.self)
   }
@@ -27,11 +27,47 @@ struct SignallingRateLimiter: Sendable {
     answers.forgetWaiting()
   }
 
-  /// When ``open(now:)`` will give something.
+  /// When ``open(now:)`` returns a description.
   var deadline: ContinuousClock.Instant? { [offers.deadline, answers.deadline].compactMap(\.self).min() }
 
-  /// Whether nothing is lost when the gate is forgotten.
+  /// Whether the limiter can be removed without changing anything.
   func isIdle(now: ContinuousClock.Instant) -> Bool {
     offers.isIdle(now: now) && answers.isIdle(now: now) && candidates.isUntouched(now: now)
+  }
+}
+
+/// Limits the rate of a participant's offers, or of their answers, to what people cause; a description beyond it waits, and
+/// the next one replaces it.
+///
+/// An offer that is followed by another need not be answered, because the newer one supersedes it. Of several answers, the
+/// newest one belongs to our newest offer.
+struct DescriptionRateLimiter: Sendable {
+  private var allowance = RateLimiter(burst: 10, interval: .milliseconds(500))
+  private var waiting: (sdp: String, due: ContinuousClock.Instant)?
+
+  /// Returns the description if it may be handled now; otherwise keeps it for ``open(now:)``.
+  mutating func pass(_ sdp: String, now: ContinuousClock.Instant) -> String? {
+    if waiting == nil, allowance.take(now: now) { return sdp }
+    waiting = (sdp, waiting?.due ?? allowance.next(now: now))
+    return nil
+  }
+
+  /// Removes and returns the waiting description when it is due.
+  mutating func open(now: ContinuousClock.Instant) -> String? {
+    guard let (sdp, due) = waiting, due <= now, allowance.take(now: now) else { return nil }
+    waiting = nil
+    return sdp
+  }
+
+  mutating func forgetWaiting() {
+    waiting = nil
+  }
+
+  /// When ``open(now:)`` returns a description.
+  var deadline: ContinuousClock.Instant? { waiting?.due }
+
+  /// Whether the limiter can be removed without changing anything.
+  func isIdle(now: ContinuousClock.Instant) -> Bool {
+    waiting == nil && allowance.isUntouched(now: now)
   }
 }

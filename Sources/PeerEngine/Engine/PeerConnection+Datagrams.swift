@@ -3,10 +3,10 @@ internal import Media
 package import NIOCore
 internal import RTP
 
-/// What comes from the network.
+/// Received datagrams.
 extension PeerConnection {
-  /// Takes one datagram. Media and DTLS count only from a path that an ICE check has validated: anybody can send a
-  /// ClientHello first (CVE-2023-49786).
+  /// Handles one datagram. Media and DTLS are accepted only from a path that an ICE check has validated, because anybody
+  /// can send a ClientHello first (CVE-2023-49786).
   package func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     now: ContinuousClock.Instant
@@ -14,7 +14,8 @@ extension PeerConnection {
     received(&datagram, as: PacketKind.of(copy datagram), from: remote, to: local, now: MonotonicInstant(now))
   }
 
-  /// Takes one datagram of a known kind, and decrypts it in place: its bytes should be nobody else's, or they are copied first.
+  /// Handles one datagram of a known kind and decrypts it in place: its buffer should not be shared, or its bytes are
+  /// copied first.
   func received(
     _ datagram: inout ByteBuffer, as kind: PacketKind, from remote: TransportAddress, to local: TransportAddress,
     now: MonotonicInstant
@@ -40,9 +41,9 @@ extension PeerConnection {
     }
   }
 
-  /// Whether an ICE check has shown that the participant is at the other end of this path.
+  /// Returns whether an ICE check has validated that the participant is at the other end of this path.
   package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
-    // What was valid is valid until the agent has done something.
+    // A valid path stays valid until the agent's state changes.
     if let validPath, !agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
     guard agent.isValidated(local: local, remote: remote) else { return false }
     if !agentIsTouched { validPath = Path(local: local, remote: remote) }
@@ -76,7 +77,7 @@ extension PeerConnection {
     }
   }
 
-  /// Does what a change in the secure transport requests.
+  /// Handles a change of the secure transport.
   func handle(_ change: SecureTransport.Change?, now: ContinuousClock.Instant) {
     switch change {
     case nil:

@@ -1,18 +1,19 @@
 internal import Media
 internal import NIOCore
 
-/// How a participant leaves: by a word of the signalling server, a goodbye in RTCP, or without one.
+/// How a participant leaves: reported by the signalling server, with an RTCP BYE, or silently.
 extension PeerConnection {
-  /// How long a participant who is said to have left may be silent before the call is over. `RTCPeerConnection.close()` sends no
-  /// goodbye, so silence is what tells a closed page from one that has lost the signalling server.
+  /// How long a participant who has left the room may be silent before the call ends. `RTCPeerConnection.close()` sends no
+  /// BYE, so silence distinguishes a closed page from one that has lost the signalling server.
   package static let farewellPatience = Duration.seconds(2)
 
-  /// The signalling server says that the participant is not in the room any more.
+  /// Handles the signalling server's message that the participant has left the room.
   ///
-  /// That is so when they close the page, and also when only their way to the server breaks. So a call continues for as long as
-  /// media comes, and without an end if they are heard of by signalling again; otherwise it ends at once.
+  /// The server sends it when they close the page, and also when only their connection to the server breaks. So a connected
+  /// call continues as long as media arrives, and indefinitely once another signalling message of theirs arrives; otherwise
+  /// it ends at once.
   ///
-  /// - Parameter returnIsVerified: whether the server gives their id to nobody else.
+  /// - Parameter returnIsVerified: whether the server never assigns their id to another participant.
   package func participantLeft(returnIsVerified: Bool = true, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     if !returnIsVerified { mayBeSomebodyElse = true }
@@ -30,15 +31,15 @@ extension PeerConnection {
     if let leavingDeadline, leavingDeadline <= MonotonicInstant(now) { endAfterLeaving(now: now) }
   }
 
-  /// An authentic RTP or RTCP packet has come.
+  /// Notes that an authentic RTP or RTCP packet has arrived.
   func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: MonotonicInstant) {
     lastMediaArrival = now
-    // A goodbye is for one source, so media that comes after it takes it back.
+    // A BYE applies to one source, so media that arrives after it revokes it.
     hasSaidGoodbye = isControl ? hasSaidGoodbye || Self.saysGoodbye(packet) : false
     if hasSaidGoodbye, leftRoom != nil { endAfterLeaving(now: now.instant) }
   }
 
-  /// Whether a compound RTCP packet has a BYE in it (RFC 3550, 6.6): packet type 203.
+  /// Returns whether a compound RTCP packet contains a BYE (RFC 3550, 6.6): packet type 203.
   private static func saysGoodbye(_ compound: ByteBuffer) -> Bool {
     var position = compound.readerIndex
     while let (_, type, words) = compound.getMultipleIntegers(at: position, as: (UInt8, UInt8, UInt16).self) {

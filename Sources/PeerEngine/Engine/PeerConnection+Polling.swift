@@ -3,18 +3,18 @@ internal import Media
 internal import NIOCore
 package import RTP
 
-/// What goes to the network, and when.
+/// Outgoing datagrams and deadlines.
 extension PeerConnection {
-  /// Everything to be done now, in order.
+  /// Returns all actions that are due, in order.
   ///
-  /// - Parameter wallClock: used for sender reports and for nothing else.
+  /// - Parameter wallClock: used only for sender reports.
   package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
     var taken: [Action] = []
     poll(now: now, wallClock: wallClock, into: &taken)
     return taken
   }
 
-  /// The same with memory that is used again: `taken` has to be empty.
+  /// Does the same with a reused array: `taken` must be empty.
   func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into taken: inout [Action]) {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= MonotonicInstant(now) { giveUpConnecting(now: now) }
@@ -36,10 +36,10 @@ extension PeerConnection {
     swap(&actions, &taken)
   }
 
-  /// When ``poll(now:wallClock:)`` is needed next even if nothing comes in; nil when the engine has ended.
+  /// When ``poll(now:wallClock:)`` must be called next even if nothing arrives; nil when the engine has ended.
   package var deadline: ContinuousClock.Instant? { nextTurn?.instant }
 
-  /// The ``deadline``.
+  /// The ``deadline`` as a monotonic instant.
   var nextTurn: MonotonicInstant? {
     guard isOpen else { return nil }
     var earliest = agentIsTouched ? agent.deadline.map(MonotonicInstant.init) : agentDeadline
@@ -68,21 +68,21 @@ extension PeerConnection {
     agentDeadline = agent.deadline.map(MonotonicInstant.init)
   }
 
-  /// Follows the ICE agent: to the pair it has chosen, and in its opinion of whether anybody is there.
+  /// Applies the ICE agent's state: the selected pair, and whether the participant still responds.
   func followAgent(now: ContinuousClock.Instant) {
     if let pair = agent.selectedPair {
       path = Path(local: pair.local, remote: pair.remote)
       if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
     } else if let path, !agent.hasAnswered(local: path.local, remote: path.remote) {
-      // Nobody there has agreed to receive any more (RFC 7675, 5.1).
+      // The other end's consent to receive has expired (RFC 7675, 5.1).
       self.path = nil
       hasLostPath = true
     }
     switch agent.state {
     case .failed:
-      // Before there was a path, the time for connecting is what counts: a check may still come.
+      // Before there was a path, only the timeout for connecting counts: a check may still succeed.
       if path != nil || hasLostPath {
-        end(CloseReason(.connectionLost, "Nothing was heard from the participant for 30 s."), now: now)
+        end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now)
       }
     case .disconnected:
       guard state == .connected else { break }
@@ -95,10 +95,10 @@ extension PeerConnection {
     }
   }
 
-  /// Carries out what media has requested.
+  /// Carries out the outputs of the media session.
   func carryOutOutputs() {
     for position in outputs.indices {
-      // Taken out of the list, a packet is nobody else's: it is encrypted where it lies.
+      // Swapped out of the array, a packet's buffer is not shared, so it is encrypted in place.
       var output = MediaSession.Output.keyframeRequested
       swap(&output, &outputs[position])
       switch consume output {
@@ -119,8 +119,8 @@ extension PeerConnection {
     }
   }
 
-  /// Sends the last datagrams of a call again, for nobody requests them when they are lost: without a goodbye the other side
-  /// waits for half a minute.
+  /// Repeats the last datagrams of a call, because they are not retransmitted when they are lost: without a BYE or
+  /// `close_notify` the other side waits for half a minute.
   func repeatGoodbyes(from first: Int) {
     let goodbyes = actions.dropFirst(first).filter { if case .transmit = $0 { true } else { false } }
     for _ in 0..<2 { actions += goodbyes }
@@ -132,12 +132,12 @@ extension PeerConnection {
     actions.append(.transmit(packet, from: path.local, to: path.remote))
   }
 
-  /// Says how far connecting came: the sentence that a person needs who looks for the fault.
+  /// Ends the call with a reason that states how far connecting got, so that a person can find the cause.
   private func giveUpConnecting(now: ContinuousClock.Instant) {
     let seconds = configuration.connectingTimeout.components.seconds
     let reached =
       if !hasExchangedDescriptions {
-        state == .new ? "no usable offer came" : "no answer came"
+        state == .new ? "no usable offer arrived" : "no answer arrived"
       } else if path == nil {
         "no ICE check was answered; \(candidateSummary)"
       } else {
@@ -149,23 +149,57 @@ extension PeerConnection {
   private var candidateSummary: String {
     let seen = agent.statistics
     if seen.remoteCandidates > 0 { return "\(seen.remoteCandidates) address(es) of the participant were tried" }
-    if seen.unresolvableCandidates > 0 { return "the participant gave only mDNS names" }
-    return "the participant gave no address"
+    if seen.unresolvableCandidates > 0 { return "the participant sent only mDNS names" }
+    return "the participant sent no address"
   }
 }
 
-/// How far connecting has come, for anyone who wants to know where it ended.
+/// How far connecting has got.
 extension PeerConnection {
-  /// Reports a milestone, the first time.
+  /// Reports a milestone the first time that it is reached.
   func connectionSettings(_ milestone: ConnectionMilestone) {
     guard milestones.insert(milestone).inserted else { return }
     emit(.reached(milestone))
   }
 
-  /// Reports those that the ICE agent has reached.
+  /// Reports the milestones that the ICE agent has reached.
   func followMilestones() {
     if agent.statistics.checksSent > 0 { connectionSettings(.checksBegun) }
     if agent.statistics.checksAnswered > 0 { connectionSettings(.checkAnswered) }
     if agent.selectedPair != nil { connectionSettings(.iceConnected) }
+  }
+}
+
+/// Deliberate faults. Without a ``FaultInjector`` none of this is called.
+extension PeerConnection {
+  /// Carries out the actions of the fault that are due.
+  func injectFaults(now: ContinuousClock.Instant) {
+    for action in faultInjector?.due(isConnected: state == .connected, now: now) ?? [] { carryOut(action, now: now) }
+  }
+
+  /// Returns the actions of a poll, after the signalling messages among them have passed through the injector.
+  func staged(_ actions: [Action], now: ContinuousClock.Instant) -> [Action] {
+    actions.compactMap { action in
+      guard case .event(.signal(let message)) = action else { return action }
+      return faultInjector?.outgoing(message, now: now).map { .event(.signal($0)) }
+    }
+  }
+
+  private func carryOut(_ action: FaultAction, now: ContinuousClock.Instant) {
+    switch action {
+    case .receive(let message): take(message, now: now)
+    case .send(let message): emit(.signal(message))
+    case .offerAgain: offer(now: now)
+    case .changeSources: media.changeSources(now: now)
+    case .alterPackets(let alteration): media.alteration = alteration
+    case .fallSilent: fallSilent(now: now)
+    }
+  }
+
+  /// Ends the call as a killed program does: nothing is sent.
+  private func fallSilent(now: ContinuousClock.Instant) {
+    end(CloseReason(.closedByUs, "We stopped sending on purpose, without a goodbye."), now: now)
+    hasFallenSilent = true
+    actions.removeAll { if case .transmit = $0 { true } else { false } }
   }
 }

@@ -5,7 +5,7 @@ package import Signalling
 
 /// Offers, answers and candidates.
 extension PeerConnection {
-  /// Calls the participant.
+  /// Sends an offer to the participant.
   package func offer(now: ContinuousClock.Instant) {
     guard isOpen else { return }
     leftRoom = nil
@@ -14,7 +14,8 @@ extension PeerConnection {
     trickleLocalCandidates()
   }
 
-  /// Takes what the participant said. What cannot be used is reported as ``PeerEvent/problem(_:)`` and changes nothing.
+  /// Handles a signalling message of the participant. An unusable message is reported as ``PeerEvent/problem(_:)`` and
+  /// changes nothing.
   package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     if faultInjector == nil {
@@ -24,13 +25,13 @@ extension PeerConnection {
     }
   }
 
-  /// Does what a message requests.
+  /// Acts on a message.
   func take(_ message: SignallingMessage, now: ContinuousClock.Instant) {
-    // Anyone who says something is in the room.
+    // A participant who sends a message is in the room.
     leftRoom = nil
     agentIsTouched = true
     usernameFragmentsAreNew = true
-    // A stray candidate brings a participant into being as well, and nobody may wait for ever.
+    // A stray candidate also creates a participant, which must not wait indefinitely.
     connectingDeadline =
       connectingDeadline ?? (state == .new ? MonotonicInstant(now) + configuration.connectingTimeout : nil)
     switch message {
@@ -57,12 +58,13 @@ extension PeerConnection {
     }
   }
 
-  /// Whether an offer can only be answered by an engine of its own.
+  /// Returns whether an offer can only be answered by a new engine.
   ///
-  /// One that comes from another `RTCPeerConnection` than before is taken by the engine that there is, which begins ICE and DTLS
-  /// again, so that a recording continues. That cannot be done where the participant shows the certificate of before, because then
-  /// nothing says that DTLS begins again, or where an offer of ours waits that goes first: nobody is there to answer it. It must
-  /// not be done where the id may be somebody else's by now: what they send belongs into no recording of the participant's.
+  /// An offer from another `RTCPeerConnection` than before is handled by the existing engine, which restarts ICE and DTLS,
+  /// so that a recording continues. That is impossible where the participant presents the same certificate as before,
+  /// because then nothing indicates that DTLS restarts, or where we await the answer to an offer of ours that takes
+  /// precedence, because the old connection cannot answer it any more. It is not allowed where the id may belong to another
+  /// participant by now: their media belongs in no recording of the former one.
   package func needsNewEngine(forOffer sdp: String) -> Bool {
     guard let remoteConnection, let later = RemoteConnectionIdentity(sdp), remoteConnection.isReplaced(by: later) else {
       return false
@@ -71,16 +73,16 @@ extension PeerConnection {
       || negotiator.isAwaitingAnswer && !negotiator.isPolite
   }
 
-  /// How a call ends when ``needsNewEngine(forOffer:)`` says so.
+  /// The reason with which a call ends if ``needsNewEngine(forOffer:)`` returns true.
   var endingForNewConnection: CloseReason {
     mayBeSomebodyElse
       ? CloseReason(
         .connectionLost,
-        "Somebody came back under this id with a new connection, and the server does not verify who they are.")
+        "A new connection arrived under this id, and the server does not verify that it is the same participant.")
       : CloseReason(.closedByParticipant, "The participant has begun a new connection.")
   }
 
-  /// Remembers whose description was taken.
+  /// Remembers the connection that an applied description belongs to.
   private func follow(_ sdp: String, now: ContinuousClock.Instant) {
     let connection = RemoteConnectionIdentity(sdp)
     if let connection, remoteConnection?.isReplaced(by: connection) == true { connectionWasInterrupted(now: now) }
@@ -88,7 +90,7 @@ extension PeerConnection {
   }
 
   private func received(_ trickled: TrickledCandidate, now: ContinuousClock.Instant) {
-    // An empty candidate is Firefox's word for "no more"; we never wait for more, so it tells us nothing.
+    // Firefox ends its candidates with an empty one; we never wait for more candidates, so it is ignored.
     guard !trickled.candidate.isEmpty else { return }
     do {
       agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: now)
@@ -118,7 +120,7 @@ extension PeerConnection {
     trickleLocalCandidates()
     do {
       handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
-      // Another certificate during the call means another handshake, which may not take for ever either.
+      // Another certificate during the call requires another handshake, which must not take indefinitely either.
       if isOpen, !secure.isSecured, connectingDeadline == nil {
         connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
         change(to: .connecting)
@@ -128,7 +130,7 @@ extension PeerConnection {
     }
   }
 
-  /// Sends each local candidate that has not been sent yet by itself too: a page may take its candidates only from there.
+  /// Sends each local candidate that has not been trickled yet: a page may ignore those in the description.
   func trickleLocalCandidates() {
     let candidates = agent.localCandidates
     for candidate in candidates.dropFirst(trickledCount) {
@@ -143,5 +145,38 @@ extension PeerConnection {
     guard state == .new else { return }
     connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
     change(to: .connecting)
+  }
+}
+
+/// What distinguishes one `RTCPeerConnection` of a participant from the next: a page may close one, make another, and
+/// continue under the same id in the room.
+struct RemoteConnectionIdentity: Sendable, Hashable {
+  /// The second field of the origin line, which all descriptions of a connection should share (RFC 8866, 5.2). aiortc makes
+  /// a new one for each description, so by itself it identifies nothing.
+  private let sessionID: String?
+  private let usernameFragments: Set<String>
+  private let fingerprints: Set<String>
+
+  /// - Returns: Nil if the description cannot be parsed, or lacks credentials or a fingerprint.
+  init?(_ sdp: String) {
+    guard let description = try? RemoteDescription(parsing: sdp) else { return nil }
+    let transports = description.sections.map(\.transport)
+    sessionID = description.origin?.sessionID
+    usernameFragments = Set(transports.compactMap(\.usernameFragment))
+    fingerprints = Set(transports.flatMap(\.fingerprints).map { $0.lowercased() })
+    if usernameFragments.isEmpty || fingerprints.isEmpty { return nil }
+  }
+
+  /// Returns whether a later description belongs to another connection than this one.
+  ///
+  /// ICE credentials alone change with an ICE restart; a certificate and a session id last as long as the connection.
+  func isReplaced(by later: RemoteConnectionIdentity) -> Bool {
+    usernameFragments.isDisjoint(with: later.usernameFragments)
+      && (!hasCertificate(of: later) || sessionID != later.sessionID)
+  }
+
+  /// Returns whether both have the same certificate, as connections of a page that keeps its certificate do.
+  func hasCertificate(of other: RemoteConnectionIdentity) -> Bool {
+    !fingerprints.isDisjoint(with: other.fingerprints)
   }
 }

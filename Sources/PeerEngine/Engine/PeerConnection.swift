@@ -4,39 +4,40 @@ package import NIOCore
 internal import RTP
 internal import Signalling
 
-/// Everything between us and one participant, without I/O: negotiation, ICE, DTLS, SRTP and media in one place.
+/// The connection to one participant, without I/O: negotiation, ICE, DTLS, SRTP and media.
 ///
-/// Datagrams, calls and points in time come in; ``poll(now:wallClock:)`` gives what is to be sent and what has happened, and
-/// ``deadline`` says when it must be called next even if nothing comes in. Two engines joined in memory make a whole call.
+/// Datagrams, calls and the current time are passed in; ``poll(now:wallClock:)`` returns what to send and what has
+/// happened, and ``deadline`` says when it must be called next even if nothing arrives. Two engines joined in memory make a
+/// whole call.
 ///
 /// ```
 ///            offer/answer            check succeeded          DTLS finished
 ///   new ───────────────► connecting ───────────────► (DTLS) ───────────────► connected ◄──► disconnected
-///                             └────────── 30 s, or ICE or DTLS says no ─────────► failed
+///                             └────────── 30 s, or ICE or DTLS fails ──────────────► failed
 ///                        any ── close, or close_notify ──────────────────────────► closed
 /// ```
 ///
-/// A class because it is an identity that holds C handles; it belongs to one event loop.
+/// A class because it has an identity and owns C handles; it belongs to one event loop.
 package final class PeerConnection {
   package struct Configuration: Sendable {
     package var participant: ParticipantID
     package var identity: DTLSIdentity
-    /// The addresses of the sockets that datagrams can leave from.
+    /// The local addresses of the sockets that datagrams can leave from.
     package var localAddresses: [TransportAddress]
-    /// What we have to send.
+    /// The kinds of media that we send.
     package var sending: Set<MediaKind>
-    /// What we take of theirs.
+    /// The kinds of media that we receive.
     package var receiving = Set(MediaKind.allCases)
-    /// Who gives way when both sides offer at once.
+    /// Whether we give way when both sides offer at once.
     package var isPolite: Bool
-    /// Whether candidates are checked that lead into this machine or into a network without public addresses.
+    /// Whether candidates inside this machine or in private networks are checked.
     package var allowsLocalCandidates = true
-    /// How long connecting may take from the first offer or answer.
+    /// The timeout for connecting, from the first offer or answer.
     package var connectingTimeout: Duration = .seconds(30)
-    /// The SRTP protection profiles that we agree to, the best first.
+    /// The SRTP protection profiles that we accept, the best first.
     package var protectionProfiles = SRTPProfile.preferred
     package var media = MediaSession.Configuration()
-    /// What injects a fault; nil for none. Copied for each engine.
+    /// The injector of a deliberate fault; nil for none. Copied for each engine.
     package var faultInjector: (any FaultInjector)?
 
     package init(
@@ -62,59 +63,60 @@ package final class PeerConnection {
   let configuration: Configuration
   var negotiator: Negotiator
   var agent: ICEAgent
-  /// When the agent wants to be asked; kept, because it takes long to find out. Nil when something has happened to it since.
+  /// The agent's deadline, cached because computing it is slow. Not valid while ``agentIsTouched`` is set.
   var agentDeadline: MonotonicInstant?
   var agentIsTouched = true
   var usernameFragmentsAreNew = true
-  /// The path that the agent was last asked about and found valid.
+  /// The path that the agent last reported as valid.
   var validPath: Path?
   var secure: SecureTransport
   var media: MediaSession
   var actions: [Action] = []
-  /// What media has requested and is not carried out yet.
+  /// Outputs of the media session that are not carried out yet.
   var outputs: [MediaSession.Output] = []
-  /// Where datagrams leave and go; the chosen pair, or before there is one the pair on which the handshake came.
+  /// The path of outgoing datagrams: the selected pair, or before there is one the pair on which the handshake arrived.
   var path: Path?
-  /// Whether there was a path once whose other end does not answer any more.
+  /// Whether there was a path whose other end no longer responds.
   var hasLostPath = false
-  /// Whether offer and answer have met.
+  /// Whether offer and answer have been exchanged.
   var hasExchangedDescriptions = false
-  /// ``deadline`` as it was after the last turn, or sooner when media has come since that wants to be looked at sooner.
+  /// The ``deadline`` as of the last poll, or an earlier one when media that has arrived since requires it.
   private(set) var turnDue: MonotonicInstant?
-  /// Whether, as of the last turn, what is due must not wait for some milliseconds.
+  /// Whether, as of the last poll, the deadline must be met to the millisecond.
   private(set) var isUrgent = false
-  /// Whether the switchboard has noted that it is to be asked.
+  /// Whether the demultiplexer has queued this engine for its next poll.
   var isInTurn = false
-  /// Steps of connecting that have been told of.
+  /// The milestones that have been reported.
   var milestones: Set<ConnectionMilestone> = []
-  /// Whether an authentic RTP packet has come.
+  /// Whether an authentic RTP packet has arrived.
   var hasMedia = false
-  /// When connecting has taken too long.
+  /// When the timeout for connecting expires.
   var connectingDeadline: MonotonicInstant?
-  /// The media section that trickled candidates are said to belong to: the one that carries the bundle.
+  /// The media section that trickled candidates name: the one that carries the bundle.
   var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
-  /// How many of the local candidates have been sent by themselves.
+  /// How many of the local candidates have been trickled.
   var trickledCount = 0
-  /// What the participant's last description reports their connection.
+  /// The connection that the participant's last description belongs to.
   var remoteConnection: RemoteConnectionIdentity?
-  /// When the signalling server said that the participant had left, unless they were heard of since.
+  /// When the signalling server reported that the participant had left; nil after any later message of theirs.
   var leftRoom: MonotonicInstant?
-  /// Whether the participant's id in the room may belong to somebody else by now: they left, and the server does not verify who
-  /// takes an id again.
+  /// Whether the participant's id in the room may belong to another participant by now: they left, and the server does not
+  /// verify who uses an id again.
   var mayBeSomebodyElse = false
-  /// When the last authentic RTP or RTCP packet came.
+  /// When the last authentic RTP or RTCP packet arrived.
   var lastMediaArrival: MonotonicInstant?
-  /// Whether the last of them was a goodbye.
+  /// Whether the last of them was a BYE.
   var hasSaidGoodbye = false
   /// Nil when no fault is injected.
   var faultInjector: (any FaultInjector)?
-  /// Since when the participant's video is left unread, until when it was before, and how many packets of it.
+  /// Since when the participant's video is left unread, until when it was unread before, and how many of its packets were
+  /// left unread.
   var unreadSince: MonotonicInstant?
   var lastUnread: MonotonicInstant?
   var packetsUnread: UInt64 = 0
-  /// The last number of each source that was decrypted meanwhile.
+  /// The sequence number of the last packet of each source that was decrypted meanwhile.
   var unreadNumbers: [UInt32: UInt16] = [:]
-  /// Whether we ended the call without telling anybody.
+  /// Whether we ended the call without sending anything.
   var hasFallenSilent = false
   let checkPace: CheckPacer
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
@@ -129,9 +131,9 @@ package final class PeerConnection {
   }
 
   /// - Parameters:
-  ///   - offers: whether we make the offer; the offerer is the controlling ICE agent (RFC 8445, 6.1.1).
-  ///   - checkPace: shared by all engines of the program.
-  ///   - generator: unpredictable outside tests: passwords and SSRCs come from it.
+  ///   - offers: whether we send the offer; the offerer is the controlling ICE agent (RFC 8445, 6.1.1).
+  ///   - checkPace: the pacer of ICE checks, shared by all engines of the program.
+  ///   - generator: the generator of passwords and SSRCs; must be unpredictable outside tests.
   package init(
     _ configuration: Configuration, offers: Bool, checkPace: CheckPacer = CheckPacer(),
     generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -156,7 +158,7 @@ package final class PeerConnection {
     faultInjector = configuration.faultInjector
   }
 
-  /// Whether anything can still happen.
+  /// Whether the connection has not ended.
   var isOpen: Bool {
     switch state {
     case .new, .connecting, .connected, .disconnected: true
@@ -164,22 +166,22 @@ package final class PeerConnection {
     }
   }
 
-  /// Our user fragments, by which a STUN request on a shared socket is told to be for us.
+  /// Our user fragments, which identify the STUN requests on a shared socket that are for us.
   package var localUsernameFragments: [String] { agent.localUsernameFragments }
 
-  /// The user fragments, if something may have changed them since they were taken last.
+  /// Returns the user fragments if they may have changed since the last call.
   func takeUsernameFragments() -> [String]? {
     guard usernameFragmentsAreNew else { return nil }
     usernameFragmentsAreNew = false
     return agent.localUsernameFragments
   }
 
-  /// Whether a STUN response with this id answers a request of ours.
+  /// Returns whether a STUN response with this id answers a request of ours.
   package func owns(transactionID: STUNTransactionID) -> Bool {
     agent.owns(transactionID: transactionID)
   }
 
-  /// Sends a frame of ours; its time is the media time since our source began.
+  /// Sends a frame; its time is the media time since our source began.
   ///
   /// - Parameter times: whether audio and video are on one clock.
   package func send(_ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant) {
@@ -188,19 +190,19 @@ package final class PeerConnection {
     media.send(frame, times: times, now: now)
   }
 
-  /// Gives the frames since the last keyframe that others were sent before this participant came.
+  /// Passes on the frames since the last keyframe, which others received before this participant joined.
   package func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     guard isOpen, !group.isEmpty else { return }
     media.prime(group, now: now)
   }
 
-  /// Asks the participant for a keyframe.
+  /// Requests a keyframe from the participant.
   package func requestKeyframe(now: ContinuousClock.Instant) {
     guard isOpen else { return }
     media.requestKeyframe(now: now)
   }
 
-  /// Takes an address at which one of our sockets is seen from outside.
+  /// Adds a server-reflexive address of one of our sockets.
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     guard isOpen else { return }
     agentIsTouched = true
@@ -211,10 +213,10 @@ package final class PeerConnection {
     if state != .new { trickleLocalCandidates() }
   }
 
-  /// Counts checks to addresses that never answered together with those of a former call of the same participant.
+  /// Counts unanswered checks together with those of a former call of the same participant.
   func inheritCheckAllowance(of former: PeerConnection) { agent.inheritAllowance(of: former.agent) }
 
-  /// Says goodbye and ends; the last datagrams and events come with the next ``poll(now:wallClock:)``.
+  /// Sends goodbyes and ends the connection; the next ``poll(now:wallClock:)`` returns the last datagrams and events.
   package func close(_ ending: CloseReason, now: ContinuousClock.Instant) {
     end(ending, now: now)
   }
@@ -240,14 +242,14 @@ package final class PeerConnection {
     return statistics
   }
 
-  /// Finds out when the next turn is due; called at the end of each.
+  /// Updates when the next poll is due; called at the end of each.
   func scheduleTurn() {
     turnDue = nextTurn
     isUrgent = connectingDeadline != nil || media.isPacing
   }
 
-  /// Whether a connection is being made, and each message is answered as soon as it comes: for the first seconds only, because
-  /// some connect for long and in vain.
+  /// Returns whether the connection is being established and each message must be answered at once. This holds only for the
+  /// first seconds, because some connect for long and in vain.
   func isConnecting(now: MonotonicInstant) -> Bool {
     guard let connectingDeadline else { return false }
     return now < connectingDeadline - configuration.connectingTimeout + Self.promptSpan
@@ -255,7 +257,7 @@ package final class PeerConnection {
 
   private static let promptSpan = Duration.seconds(3)
 
-  /// Takes note that media has come: the next turn may be due sooner.
+  /// Updates ``turnDue`` after media has arrived: the next poll may be due sooner.
   func mediaChanged() {
     if let due = media.due { turnDue = turnDue.map { min($0, due) } ?? due }
   }
@@ -264,18 +266,19 @@ package final class PeerConnection {
     actions.append(.event(event))
   }
 
-  /// Says what of theirs cannot be used; of very many such things only some.
+  /// Reports an unusable message; when there are very many, only some are reported.
   func complain(_ sentence: String, now: ContinuousClock.Instant) {
     guard problems.take(now: now) else {
       problemsUnsaid += 1
       return
     }
-    if problemsUnsaid > 0 { emit(.problem("\(problemsUnsaid) more things of theirs could not be used.")) }
+    if problemsUnsaid > 0 { emit(.problem("\(problemsUnsaid) more messages of the participant could not be used.")) }
     problemsUnsaid = 0
     emit(.problem(sentence))
   }
 
-  /// Nothing has come for some time, or comes from somewhere else now: what media has missed was not lost on the way.
+  /// Notes that nothing has arrived for some time, or that datagrams now arrive on another path: media that is missing was
+  /// not lost packet by packet.
   func connectionWasInterrupted(now: ContinuousClock.Instant) {
     media.connectionWasInterrupted(now: now)
   }
@@ -290,7 +293,7 @@ package final class PeerConnection {
     emit(.stateChanged(state))
   }
 
-  /// Ends everything: what media still holds comes out, goodbyes are sent where there is a path.
+  /// Ends everything: emits what media still buffers, and sends goodbyes if there is a path.
   func end(_ ending: CloseReason, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     let goodbyes = actions.count

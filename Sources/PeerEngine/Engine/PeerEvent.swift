@@ -1,65 +1,65 @@
 public import Media
 public import Signalling
 
-/// What happens between us and one participant.
+/// An event of the connection to one participant.
 public enum PeerEvent: Sendable, Hashable {
-  /// To be carried to the participant.
+  /// A message that the signalling must carry to the participant.
   case signal(SignallingMessage)
   case stateChanged(ConnectionState)
-  /// A step on the way to a connection was treated as the first time.
+  /// A milestone of connecting was reached for the first time.
   case reached(ConnectionMilestone)
-  /// What the participant sends.
+  /// Received media.
   case media(MediaEvent)
-  /// The participant needs a keyframe of what we send.
+  /// The participant requests a keyframe of our video.
   case keyframeRequested
-  /// What the line to the participant takes, of all that we send, in bits a second (RTP headers included, what is sent again
-  /// not), and the share of packets that is lost, 0 to 1. Told when it has changed by a twentieth: at once when it has fallen,
-  /// else ten times a second at most.
+  /// The bitrate that the network path to the participant can carry, for everything that we send, in bits a second (RTP
+  /// headers included, retransmissions not), and the share of packets that is lost, 0 to 1. Reported when it has changed by
+  /// a twentieth: at once when it has fallen, else at most ten times a second.
   case targetBitrate(Int, fractionLost: Double)
-  /// Something of theirs was refused and nothing else happened; one sentence.
+  /// A message of the participant was refused and changed nothing; one sentence.
   case problem(String)
-  /// The connection is over; nothing follows.
+  /// The connection has ended; no event follows.
   case ended(CloseReason)
 }
 
-/// A step on the way to a connection, told once when it is first taken.
+/// A milestone of connecting, reported once, when it is first reached.
 public enum ConnectionMilestone: String, Sendable, Hashable, CaseIterable {
   /// Our first ICE check was sent (RFC 8445, 7.2.4).
   case checksBegun
   /// One of our ICE checks was answered with success.
   case checkAnswered
-  /// There is a pair of addresses that works both ways.
+  /// There is a pair of addresses that works in both directions.
   case iceConnected
-  /// The first authentic RTP packet came.
+  /// The first authentic RTP packet arrived.
   case firstPacket
 }
 
-/// How far the connection to one participant has come; the words are those of `RTCPeerConnectionState`.
+/// The state of the connection to one participant, with the names of `RTCPeerConnectionState`.
 public enum ConnectionState: String, Sendable, Hashable {
   /// Nothing has been sent.
   case new
-  /// Offer, answer, ICE or DTLS are under way.
+  /// Offer, answer, ICE or DTLS are in progress.
   case connecting
-  /// Media can flow both ways.
+  /// Media can flow in both directions.
   case connected
-  /// Nothing has been heard for some seconds; it may come back.
+  /// Nothing has been received for some seconds; the connection may recover.
   case disconnected
-  /// It could not be made, or was lost for good.
+  /// The connection could not be established, or was lost permanently.
   case failed
-  /// It has been ended by either side.
+  /// Either side has ended the connection.
   case closed
 }
 
-/// How a connection came to its end.
+/// Why a connection ended.
 public struct CloseReason: Sendable, Hashable, CustomStringConvertible {
   public enum Cause: String, Sendable, Hashable {
     /// We ended it.
     case closedByUs
     /// The participant ended it.
     case closedByParticipant
-    /// Nothing was heard from the participant any more.
+    /// Nothing was received from the participant any more.
     case connectionLost
-    /// It could not be made, or may not continue: a wrong certificate, for example.
+    /// It could not be established, or must not continue: a wrong certificate, for example.
     case failed
   }
 

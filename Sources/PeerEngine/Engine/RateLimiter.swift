@@ -1,31 +1,32 @@
-/// So many at once, and then one in an interval: how often a participant may make us do what costs something.
+/// A token bucket: a burst at once, then one token in an interval. It limits how often a participant can make us do
+/// expensive work.
 struct RateLimiter: Sendable {
   private let burst: Int
   private let interval: Duration
-  /// When all that was taken will have been given back.
+  /// When the bucket will be full again.
   private var isFull: ContinuousClock.Instant?
 
   /// - Parameters:
-  ///   - burst: how many may come at once after a pause; at least 1.
-  ///   - interval: how long it takes until there is one more.
+  ///   - burst: how many tokens may be taken at once after a pause; at least 1.
+  ///   - interval: the time after which one token is added.
   init(burst: Int, interval: Duration) {
     self.burst = max(1, burst)
     self.interval = interval
   }
 
-  /// Takes one, if there is one.
+  /// Takes a token, if there is one.
   mutating func take(now: ContinuousClock.Instant) -> Bool {
     guard next(now: now) <= now else { return false }
     isFull = max(isFull ?? now, now) + interval
     return true
   }
 
-  /// When the next one may be taken.
+  /// Returns when the next token may be taken.
   func next(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     isFull.map { max(now, $0 - interval * (burst - 1)) } ?? now
   }
 
-  /// Whether nothing has been taken that has not been given back.
+  /// Returns whether the bucket is full.
   func isUntouched(now: ContinuousClock.Instant) -> Bool {
     isFull.map { $0 <= now } ?? true
   }

@@ -1,16 +1,17 @@
 internal import Media
 internal import NIOCore
 
-/// DTLS, and the SRTP that it keys: what turns datagrams of a validated path into packets, and back.
+/// DTLS and the SRTP that it keys: turns datagrams of a validated path into packets, and back.
 ///
 /// ```
-/// waiting ──descriptions exchanged──► handshaking ──Finished, fingerprint right──► secured
-///                                          └───────────────┬──────────────────────────┘
-///                                                        ended
+/// waiting ──descriptions exchanged──► handshaking ──Finished, fingerprint matches──► secured
+///                                          └────────────────┬──────────────────────────┘
+///                                                         ended
 /// ```
 ///
-/// What comes too early is kept, within bounds: the ClientHello that overtakes the answer, and the first media that overtakes
-/// the Finished. Without that the first flight waits for a retransmission and the first keyframe is lost.
+/// Datagrams that arrive too early are buffered, within bounds: the ClientHello that overtakes the answer, and the first
+/// media that overtakes the Finished. Otherwise the first flight would wait for a retransmission, and the first keyframe
+/// would be lost.
 struct SecureTransport {
   enum Change {
     case secured(SRTPProfile)
@@ -25,9 +26,9 @@ struct SecureTransport {
     case ended
   }
 
-  /// Handshake datagrams kept for the time when the role is known; a ClientHello takes two.
+  /// Handshake datagrams buffered until the role is known; a ClientHello takes two.
   static let earlyHandshakeLimit = 8
-  /// Media datagrams kept for the time when the keys are known: a keyframe at 640x480 takes about 40.
+  /// Media datagrams buffered until the keys are known: a keyframe at 640x480 takes about 40.
   static let earlyMediaLimit = 128
 
   private let identity: DTLSIdentity
@@ -35,7 +36,7 @@ struct SecureTransport {
   private var state = State.waiting {
     didSet { session = if case .secured(_, let session) = state { session } else { nil } }
   }
-  /// What protects media; nil before the handshake is done. Stored, because every packet requests it.
+  /// The SRTP session; nil before the handshake is complete. Stored, because every packet needs it.
   private(set) var session: SRTPSession?
   private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
   private var hasStarted = false
@@ -43,7 +44,7 @@ struct SecureTransport {
   private(set) var earlyMedia: [ByteBuffer] = []
   private(set) var retransmission: MonotonicInstant?
 
-  /// - Parameter profiles: the SRTP protection profiles that we agree to, the best first.
+  /// - Parameter profiles: the SRTP protection profiles that we accept, the best first.
   init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {
     self.identity = identity
     self.profiles = profiles
@@ -60,8 +61,8 @@ struct SecureTransport {
     }
   }
 
-  /// Takes what offer and answer settled. Another certificate means another association, and so does another role before the
-  /// handshake is done (after a clash of offers); anything else changes nothing.
+  /// Applies what offer and answer negotiated. Another certificate requires another association, and so does another role
+  /// before the handshake is complete (after a clash of offers); nothing else has an effect.
   mutating func configure(
     role: DTLSRole, fingerprints: [CertificateFingerprint], now: ContinuousClock.Instant
   ) throws(DTLSError) -> Change? {
@@ -78,7 +79,7 @@ struct SecureTransport {
     return change
   }
 
-  /// Sends the ClientHello, if that is ours to send, once there is a path for it.
+  /// Sends the ClientHello, if we are the client, once there is a path for it.
   mutating func pathIsUsable(now: ContinuousClock.Instant) {
     guard !hasStarted, case .handshaking(let connection) = state else { return }
     hasStarted = true
@@ -86,7 +87,7 @@ struct SecureTransport {
     scheduleRetransmission(now: now)
   }
 
-  /// Takes a DTLS datagram from a validated path.
+  /// Handles a DTLS datagram from a validated path.
   mutating func receiveHandshake(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
     guard let connection else {
       if case .waiting = state, earlyHandshake.count < Self.earlyHandshakeLimit { earlyHandshake.append(datagram) }
@@ -97,7 +98,7 @@ struct SecureTransport {
     return followConnection()
   }
 
-  /// Sends the last flight again when its time has come.
+  /// Retransmits the last flight when its timer has expired.
   mutating func handleTimeout(now: ContinuousClock.Instant) -> Change? {
     guard let retransmission, retransmission <= MonotonicInstant(now), let connection else { return nil }
     connection.handleTimeout()
@@ -120,7 +121,7 @@ struct SecureTransport {
     return earlyMedia
   }
 
-  /// Ends the association; the `close_notify` is among ``takeDatagrams()`` of what is returned.
+  /// Ends the association and returns its last datagrams, among them the `close_notify`.
   mutating func close() -> [ByteBuffer] {
     connection?.close()
     let last = takeDatagrams()

@@ -1,21 +1,21 @@
 package import RTP
 package import Signalling
 
-/// Injects one fault into the engine of one participant: signalling messages pass through it in both directions, and when it is
-/// due it gives actions for the engine to carry out.
+/// Injects one fault into the engine of one participant: signalling messages pass through it in both directions, and when
+/// it is due it returns actions for the engine to carry out.
 ///
-/// A value: each engine has a copy of its own.
+/// A value: each engine has its own copy.
 package protocol FaultInjector: Sendable {
   /// How often the fault has been injected; 0 when there has been no occasion yet.
   var timesInjected: UInt64 { get }
-  /// When ``due(isConnected:now:)`` is needed next; nil when nothing will be due by itself.
+  /// When ``due(isConnected:now:)`` must be called next; nil when no action is scheduled.
   var deadline: ContinuousClock.Instant? { get }
 
-  /// The message that the engine receives now in place of the participant's; nil if it is kept for later, or dropped.
+  /// Returns the message that the engine receives now instead of the participant's, or nil if it is delayed or dropped.
   mutating func incoming(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage?
-  /// The message that is sent now in place of the engine's; nil if it is kept for later, or dropped.
+  /// Returns the message that is sent now instead of the engine's, or nil if it is delayed or dropped.
   mutating func outgoing(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage?
-  /// The actions that are due now.
+  /// Returns the actions that are due now.
   mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction]
 }
 
@@ -33,21 +33,21 @@ extension FaultInjector {
   package mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction] { [] }
 }
 
-/// What an engine does only when a fault is injected.
+/// An action that an engine performs only as a deliberate fault.
 package enum FaultAction: Sendable {
-  /// Handles a message as if it came now.
+  /// Handles a message as if it arrived now.
   case receive(SignallingMessage)
-  /// Sends a message; it passes through ``FaultInjector/outgoing(_:now:)`` as every other.
+  /// Sends a message; it passes through ``FaultInjector/outgoing(_:now:)`` like every other.
   case send(SignallingMessage)
   case offerAgain
   case changeSources
   case alterPackets(any PacketAlteration)
-  /// Ends the call without telling anybody.
+  /// Ends the call without sending anything.
   case fallSilent
 }
 
-/// Changes each RTP packet that leaves.
+/// Changes each RTP packet before it is sent.
 package protocol PacketAlteration: Sendable {
-  /// - Parameter clockRate: ticks of the packet's timestamp in a second.
+  /// - Parameter clockRate: the clock rate of the packet's timestamp.
   mutating func change(_ packet: inout RTPPacket, clockRate: Int32)
 }

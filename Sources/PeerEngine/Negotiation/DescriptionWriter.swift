@@ -2,16 +2,16 @@ internal import ICE
 internal import Media
 internal import SDP
 
-/// Writes our offers and answers, in the words and the order that Chromium uses.
+/// Writes our offers and answers, with the attributes and the order that Chromium uses.
 ///
-/// ICE and DTLS lines stand in every section that is not refused; candidates only in the first one, whose transport the
-/// others share.
+/// Every accepted media section has ICE and DTLS attributes. Only the first one has candidates, because the others share
+/// its transport.
 struct DescriptionWriter {
   var local: LocalDescription
   var credentials: ICECredentials
   var version: UInt64
   var setup: SetupRole
-  /// The mids of the bundle, the one that names the transport first; empty without a bundle.
+  /// The mids of the bundle, beginning with the one that describes the transport; empty without a bundle.
   var bundle: [String]
 
   func write(_ sections: [LocalSection]) -> String {
@@ -24,7 +24,7 @@ struct DescriptionWriter {
     let isSending = sections.contains { $0.media?.direction.sends == true }
     description.append("msid-semantic", isSending ? " WMS \(local.streamID)" : " WMS")
 
-    // The section that names the transport; without a bundle there is only one.
+    // The media section that describes the transport; without a bundle there is only one.
     let first = sections.firstIndex { section in
       section.media != nil && (bundle.isEmpty || section.mid == bundle.first)
     }
@@ -48,7 +48,7 @@ struct DescriptionWriter {
 
   private func write(_ section: LocalSection, _ media: LocalMedia, withCandidates: Bool) -> MediaSection {
     let formats = [media.payloadType, media.retransmissionPayloadType].compactMap { $0.map { String($0) } }
-    // Port 9 and no address: the candidates come by themselves (RFC 8840, 4.1.1).
+    // Port 9 and no address: the candidates are trickled (RFC 8840, 4.1.1).
     var written = MediaSection(
       MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: formats))
     written.append(type: "c", "IN IP4 0.0.0.0")
@@ -114,7 +114,7 @@ struct DescriptionWriter {
     }
     for source in sources {
       written.append("ssrc", SourceAttribute(ssrc: source, name: "cname", value: local.cname).text)
-      // Plan-B clients know a source's stream and track only by this.
+      // Plan B clients identify a source's stream and track only by this attribute.
       let names = "\(local.streamID) \(track.trackID)"
       written.append("ssrc", SourceAttribute(ssrc: source, name: "msid", value: names).text)
     }

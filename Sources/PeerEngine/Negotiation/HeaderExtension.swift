@@ -1,9 +1,9 @@
 internal import Media
 
-/// The RTP header extensions that we speak, in the order in which our offers name them.
+/// The supported RTP header extensions, in the order of our offers.
 ///
-/// `urn:3gpp:video-orientation` is skipped on purpose: a sender that may not say which side is up turns the frame before it
-/// encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright.
+/// `urn:3gpp:video-orientation` is left out on purpose: a sender that cannot signal the orientation rotates the frame
+/// before it encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright.
 enum HeaderExtension: CaseIterable, Sendable {
   case audioLevel
   case absoluteSendTime
@@ -12,7 +12,7 @@ enum HeaderExtension: CaseIterable, Sendable {
   case streamID
   case repairedStreamID
 
-  /// The name in `a=extmap` (RFC 8285, 8).
+  /// The URI in `a=extmap` (RFC 8285, 8).
   var uri: String {
     switch self {
     case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
@@ -25,7 +25,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     }
   }
 
-  /// The id in our offers, unless it is taken already: the one that Chromium gives.
+  /// The id in our offers, unless it is taken already: the one that Chromium uses.
   var usualID: UInt8 {
     switch self {
     case .audioLevel: 1
@@ -37,7 +37,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     }
   }
 
-  /// Whether it says something about that kind of media.
+  /// Returns whether the extension applies to a kind of media.
   func isMeant(for kind: MediaKind) -> Bool {
     switch self {
     case .audioLevel: kind == .audio

@@ -1,15 +1,15 @@
 package import ICE
 package import Media
 
-/// What we say of ourselves to one remote peer: the values that our offers and answers are written from.
+/// Our side of the session with one remote peer: the values that our offers and answers are written from.
 package struct LocalDescription: Sendable, Hashable {
-  /// The session id of our `o=` line, the same as long as the peer lives (RFC 8829, 5.2.1). Below 2⁶³.
+  /// The session id of our `o=` line, constant as long as the peer exists (RFC 8829, 5.2.1). Below 2⁶³.
   package let sessionID: UInt64
-  /// Our ICE credentials, until an ICE restart brings new ones.
+  /// Our ICE credentials, until an ICE restart replaces them.
   package var credentials: ICECredentials
   /// The fingerprint of our certificate.
   package var fingerprint: CertificateFingerprint
-  /// The candidates that our SDP names, each `candidate:…` without `a=`.
+  /// The candidates in our SDP, each `candidate:…` without `a=`.
   package private(set) var candidates: [String]
   /// Our canonical name, the same for both tracks, so that the receiver plays them in sync (RFC 3550, 6.5.1).
   package var cname: String
@@ -18,7 +18,7 @@ package struct LocalDescription: Sendable, Hashable {
   package var audio: LocalTrack
   package var video: LocalTrack
 
-  /// - Parameter sessionID: its highest bit is cleared, because other stacks read it as a signed number.
+  /// - Parameter sessionID: the session id; its highest bit is cleared, because other stacks parse it as a signed number.
   package init(
     sessionID: UInt64, credentials: ICECredentials, fingerprint: CertificateFingerprint, candidates: [String] = [],
     cname: String, streamID: String, audio: LocalTrack, video: LocalTrack
@@ -36,11 +36,12 @@ package struct LocalDescription: Sendable, Hashable {
     }
   }
 
-  /// Makes a new identity for one remote peer: credentials, names and three different sources, all by chance.
+  /// Creates a new identity for one remote peer: random credentials, names and three different SSRCs.
+  ///
   /// - Parameters:
-  ///   - sending: the kinds of media that we have to send.
-  ///   - receiving: the kinds of media that we take.
-  ///   - generator: must be unpredictable outside tests: the ICE password comes from it.
+  ///   - sending: the kinds of media that we send.
+  ///   - receiving: the kinds of media that we receive.
+  ///   - generator: must be unpredictable outside tests: it generates the ICE password.
   package init(
     fingerprint: CertificateFingerprint, candidates: [String] = [], sending: Set<MediaKind>,
     receiving: Set<MediaKind> = Set(MediaKind.allCases), using generator: inout some RandomNumberGenerator
@@ -62,8 +63,8 @@ package struct LocalDescription: Sendable, Hashable {
         trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]))
   }
 
-  /// Adds a candidate, `candidate:…` with or without `a=` before it, unless it is there. What is no candidate, such as
-  /// the empty text that ends trickling, is skipped.
+  /// Adds a candidate, `candidate:…` with or without `a=`, unless it is known. Other text, such as the empty text that ends
+  /// trickling, is ignored.
   mutating func addCandidate(_ text: String) {
     let candidate = text.hasPrefix("a=") ? String(text.dropFirst(2)) : text
     let isOneLine = candidate.utf8.allSatisfy { $0 >= UInt8(ascii: " ") }
@@ -88,15 +89,15 @@ package struct LocalDescription: Sendable, Hashable {
 
 /// Our side of one kind of media towards one remote peer.
 package struct LocalTrack: Sendable, Hashable {
-  /// Whether there is something to send. If not, our SDP says `recvonly` and announces no source.
+  /// Whether we have media to send. If not, our SDP says `recvonly` and announces no SSRC.
   package var isSent: Bool
-  /// Whether what the remote side sends is wanted. If not, our SDP says `sendonly` or `inactive`.
+  /// Whether we receive the remote side's media. If not, our SDP says `sendonly` or `inactive`.
   package var isReceived: Bool
   /// The track's id in `a=msid` (RFC 8830).
   package var trackID: String
-  /// The source of our RTP, and of our RTCP even when nothing is sent.
+  /// The SSRC of our RTP, and of our RTCP even when no media is sent.
   package var ssrc: UInt32
-  /// The source of our retransmissions (RFC 4588); nil if we never send any.
+  /// The SSRC of our retransmissions (RFC 4588); nil if we never send any.
   package var retransmissionSSRC: UInt32?
 
   package init(
@@ -110,8 +111,8 @@ package struct LocalTrack: Sendable, Hashable {
   }
 }
 
-/// Random text of letters and digits, about 6 bits a character: fit for ICE credentials (RFC 8839, 5.4), for tokens
-/// such as those of `a=msid` (RFC 8830) and for canonical names.
+/// Random text of letters and digits with about 6 bits a character, suitable for ICE credentials (RFC 8839, 5.4), for
+/// tokens such as those of `a=msid` (RFC 8830) and for canonical names.
 enum RandomString {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 

@@ -1,7 +1,7 @@
 internal import Media
 internal import SDP
 
-/// One media section of an offer or answer of ours, before it is text.
+/// One media section of our offer or answer, before it is serialized.
 struct LocalSection: Sendable, Hashable {
   var kind: String
   var transportProtocol: String
@@ -9,7 +9,7 @@ struct LocalSection: Sendable, Hashable {
   var content: Content
 
   enum Content: Sendable, Hashable {
-    /// Refused, or not used any more: port 0, with one format because the line must have one.
+    /// Refused, or not used any more: port 0, with one format because the m-line must have one.
     case refused(format: String)
     case media(LocalMedia)
   }
@@ -21,19 +21,19 @@ struct LocalSection: Sendable, Hashable {
     self.content = content
   }
 
-  /// A refusal of a remote section.
+  /// Creates the refusal of a remote section.
   init(refusing section: RemoteDescription.Section) {
     self.init(
       kind: section.mediaLine.kind, transportProtocol: section.mediaLine.transportProtocol, mid: section.mid,
       content: .refused(format: section.mediaLine.formats.first ?? "0"))
   }
 
-  /// What the section carries; nil if it is refused.
+  /// The media of the section; nil if it is refused.
   var media: LocalMedia? {
     if case .media(let media) = content { media } else { nil }
   }
 
-  /// The same section, given up.
+  /// The same section, refused.
   var refused: LocalSection {
     var section = self
     if let media { section.content = .refused(format: String(media.payloadType)) }
@@ -41,21 +41,93 @@ struct LocalSection: Sendable, Hashable {
   }
 }
 
-/// What we say in a section that carries media.
+/// Our side of a media section that is not refused.
 struct LocalMedia: Sendable, Hashable {
   var codec: Codec
   var payloadType: UInt8
   var retransmissionPayloadType: UInt8?
   var feedback: NegotiatedMedia.Feedback
   var extensions: NegotiatedMedia.Extensions
-  /// Which way an extension flows, seen from us, where the offer said so.
+  /// The direction of each extension, as we see it, where the offer states it.
   var extensionDirections: [HeaderExtension: MediaDirection] = [:]
   var direction: MediaDirection
-  /// Whether we had something to send when this was written, be it allowed by the remote side or not.
+  /// Whether we had media to send when this was written, whether or not the remote side receives it.
   var wantsToSend: Bool
   var takesReducedSize: Bool
   var measuresRoundTrips: Bool
   var takesStereo: Bool
   /// The simulcast streams that we receive.
   var streams: [RestrictionIdentifier] = []
+}
+
+extension LocalMedia {
+  /// Creates the answer to a media section that the remote side offers, with its ids and payload types, and those of its
+  /// capabilities that we share.
+  ///
+  /// - Parameters:
+  ///   - sending: whether we have media to send.
+  ///   - receiving: whether we receive the remote side's media.
+  init(answering remote: RemoteMedia, sending: Bool, receiving: Bool) {
+    self.init(
+      codec: remote.codec, payloadType: remote.payloadType,
+      retransmissionPayloadType: remote.retransmissionPayloadType,
+      feedback: remote.feedback.intersection(.all(for: remote.codec.kind)), extensions: remote.extensions,
+      extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
+      direction: MediaDirection(
+        sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
+      wantsToSend: sending, takesReducedSize: remote.takesReducedSize, measuresRoundTrips: remote.measuresRoundTrips,
+      takesStereo: remote.takesStereo,
+      streams: !receiving
+        ? []
+        : remote.streams.map { stream in
+          let restrictions = stream.restrictions.compactMap { Self.answered($0, payloadType: remote.payloadType) }
+          return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
+        })
+  }
+
+  /// Returns the answer to a restriction of a stream: the payload type that we chose, a limit of RFC 8851, 5 unchanged, and
+  /// nil for anything else. So an answer is never longer than needed, whatever the offer contains.
+  private static func answered(_ restriction: String, payloadType: UInt8) -> String? {
+    guard let (name, value) = restriction.cut(at: "=") else { return nil }
+    switch name {
+    case "pt": return "pt=\(payloadType)"
+    case "max-width", "max-height", "max-fps", "max-fs", "max-br", "max-pps", "max-bpp":
+      let isNumber = value.utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+      }
+      return isNumber && (1...16).contains(value.utf8.count) ? restriction : nil
+    default: return nil
+    }
+  }
+
+  /// Returns what remains of this offer after the remote side's answer.
+  func agreed(with remote: RemoteMedia) -> LocalMedia {
+    var agreed = self
+    agreed.payloadType = remote.payloadType
+    agreed.retransmissionPayloadType =
+      retransmissionPayloadType == nil ? nil : remote.retransmissionPayloadType
+    agreed.feedback = feedback.intersection(remote.feedback)
+    for known in HeaderExtension.allCases where extensions[known] != remote.extensions[known] {
+      // An answer may omit an extension, but not change its id (RFC 8285, 6).
+      agreed.extensions[known] = nil
+      agreed.extensionDirections[known] = nil
+    }
+    if agreed.extensions.transportSequenceNumber == nil { agreed.feedback.transportWide = false }
+    agreed.direction = MediaDirection(
+      sends: direction.sends && remote.direction.receives, receives: direction.receives && remote.direction.sends)
+    agreed.takesReducedSize = takesReducedSize && remote.takesReducedSize
+    agreed.measuresRoundTrips = measuresRoundTrips && remote.measuresRoundTrips
+    agreed.streams = streams.filter { stream in remote.streams.contains { $0.id == stream.id } }
+    return agreed
+  }
+
+  /// Returns the settings for the media session.
+  func negotiated(index: Int, mid: String?, remote: RemoteMedia, track: LocalTrack) -> NegotiatedMedia {
+    NegotiatedMedia(
+      index: index, mid: mid, codec: codec, sends: direction.sends, receives: direction.receives,
+      payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType, feedback: feedback,
+      extensions: extensions, remoteSources: remote.sources, remoteStreamIDs: streams.map(\.id),
+      localSSRC: track.ssrc,
+      localRetransmissionSSRC: retransmissionPayloadType == nil ? nil : track.retransmissionSSRC)
+  }
 }

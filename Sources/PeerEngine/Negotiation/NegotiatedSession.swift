@@ -1,24 +1,25 @@
 package import ICE
+package import Media
 
-/// What one exchange of offer and answer settled: all that transport and media need to know of the SDP.
+/// The result of one exchange of offer and answer: everything that transport and media need from the SDP.
 package struct NegotiatedSession: Sendable, Hashable {
   /// The remote side's ICE user fragment and password (RFC 8839, 5.4).
   package var remoteUsernameFragment: String
   package var remotePassword: String
   /// Whether the remote side is an ICE lite agent (RFC 8839, 5.3).
   package var remoteIsLite: Bool
-  /// The values of the SDP's `a=candidate` lines for component 1, for example `candidate:1 1 udp 2122 10.0.0.1 5000 typ
-  /// host`.
+  /// The values of the SDP's `a=candidate` attributes for component 1, for example `candidate:1 1 udp 2122 10.0.0.1 5000
+  /// typ host`.
   package var remoteCandidates: [String]
   /// The remote side's certificate fingerprints; any one of them may match (RFC 8122, 5).
   package var remoteFingerprints: [CertificateFingerprint]
-  /// Which side of the DTLS handshake we are (RFC 8842, 5).
+  /// Our role in the DTLS handshake (RFC 8842, 5).
   package var dtlsRole: DTLSRole
-  /// The media sections that carry media, in m-line order. Refused ones are absent.
+  /// The accepted media sections, in m-line order.
   package var media: [NegotiatedMedia]
   /// Our own ICE credentials from this exchange on: those in the description that we sent.
   package var localCredentials: ICECredentials
-  /// Whether ICE starts again (RFC 8445, 9): either side's credentials differ from those of the session before.
+  /// Whether ICE restarts (RFC 8445, 9): either side's credentials differ from those of the previous session.
   package var isICERestart: Bool
 
   package init(
@@ -35,5 +36,139 @@ package struct NegotiatedSession: Sendable, Hashable {
     self.media = media
     self.localCredentials = localCredentials
     self.isICERestart = isICERestart
+  }
+}
+
+/// One media section that both sides accepted.
+package struct NegotiatedMedia: Sendable, Hashable {
+  /// The index of its m-line, from 0.
+  package var index: Int
+  /// The value of `a=mid`, if the remote side sent one (RFC 5888).
+  package var mid: String?
+  package var codec: Codec
+  /// Whether we send in this section, and whether the remote side may.
+  package var sends: Bool
+  package var receives: Bool
+
+  /// The codec's payload type, in both directions.
+  package var payloadType: UInt8
+  /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
+  package var retransmissionPayloadType: UInt8?
+  package var feedback: Feedback
+  package var extensions: Extensions
+
+  /// The sources that the remote SDP announces with `a=ssrc`, each with its RTX source from `a=ssrc-group:FID`. Empty when
+  /// none are announced: then mid, rid and payload type identify them.
+  package var remoteSources: [RemoteSource]
+  /// The rids of the simulcast streams that we agreed to receive (RFC 8853); empty without simulcast.
+  package var remoteStreamIDs: [String]
+
+  /// Our own SSRCs; unchanged by renegotiations.
+  package var localSSRC: UInt32
+  package var localRetransmissionSSRC: UInt32?
+
+  package var kind: MediaKind { codec.kind }
+
+  package init(
+    index: Int, mid: String? = nil, codec: Codec, sends: Bool, receives: Bool, payloadType: UInt8,
+    retransmissionPayloadType: UInt8? = nil, feedback: Feedback = Feedback(), extensions: Extensions = Extensions(),
+    remoteSources: [RemoteSource] = [], remoteStreamIDs: [String] = [], localSSRC: UInt32,
+    localRetransmissionSSRC: UInt32? = nil
+  ) {
+    self.index = index
+    self.mid = mid
+    self.codec = codec
+    self.sends = sends
+    self.receives = receives
+    self.payloadType = payloadType
+    self.retransmissionPayloadType = retransmissionPayloadType
+    self.feedback = feedback
+    self.extensions = extensions
+    self.remoteSources = remoteSources
+    self.remoteStreamIDs = remoteStreamIDs
+    self.localSSRC = localSSRC
+    self.localRetransmissionSSRC = localRetransmissionSSRC
+  }
+
+  /// The feedback that both sides agreed to for the payload type (RFC 4585, 4.2).
+  package struct Feedback: Sendable, Hashable {
+    package var nack = false
+    package var pictureLossIndication = false
+    package var fullIntraRequest = false
+    package var maximumBitrateEstimate = false
+    package var transportWide = false
+
+    package init() {}
+  }
+
+  /// The ids of the negotiated header extensions (RFC 8285), 1 to 14.
+  package struct Extensions: Sendable, Hashable {
+    package var mid: UInt8?
+    package var streamID: UInt8?
+    package var repairedStreamID: UInt8?
+    package var audioLevel: UInt8?
+    package var absoluteSendTime: UInt8?
+    package var transportSequenceNumber: UInt8?
+
+    package init() {}
+  }
+
+  /// A stream that the remote SDP announces, with its RTX stream if it has one.
+  package struct RemoteSource: Sendable, Hashable {
+    package var ssrc: UInt32
+    package var retransmissionSSRC: UInt32?
+    package var cname: String?
+
+    package init(ssrc: UInt32, retransmissionSSRC: UInt32? = nil, cname: String? = nil) {
+      self.ssrc = ssrc
+      self.retransmissionSSRC = retransmissionSSRC
+      self.cname = cname
+    }
+  }
+}
+
+extension NegotiatedMedia.Feedback {
+  /// All kinds of feedback, with the values of `a=rtcp-fb`, in Chromium's order.
+  private static let names: [(name: String, position: any WritableKeyPath<Self, Bool> & Sendable)] = [
+    ("goog-remb", \.maximumBitrateEstimate),
+    ("transport-cc", \.transportWide),
+    ("ccm fir", \.fullIntraRequest),
+    ("nack", \.nack),
+    ("nack pli", \.pictureLossIndication),
+  ]
+
+  /// Returns the feedback that we support for a kind of media.
+  static func all(for kind: MediaKind) -> Self {
+    var feedback = Self()
+    feedback.nack = true
+    feedback.transportWide = true
+    if kind == .video {
+      feedback.pictureLossIndication = true
+      feedback.fullIntraRequest = true
+      feedback.maximumBitrateEstimate = true
+    }
+    return feedback
+  }
+
+  /// Parses the values of `a=rtcp-fb` attributes (RFC 4585, 4.2); unknown ones are skipped.
+  init(parsing values: [String]) {
+    self.init()
+    for (name, position) in Self.names where values.contains(name) {
+      self[keyPath: position] = true
+    }
+  }
+
+  /// Returns the feedback that both sides support.
+  func intersection(_ other: Self) -> Self {
+    var both = Self()
+    for (_, position) in Self.names {
+      both[keyPath: position] = self[keyPath: position] && other[keyPath: position]
+    }
+    return both
+  }
+
+  /// The values of the `a=rtcp-fb` attributes.
+  var values: [String] {
+    Self.names.filter { self[keyPath: $0.position] }.map(\.name)
   }
 }

@@ -1,22 +1,22 @@
 package import SDP
 
-/// Why a remote offer or answer cannot be used. The negotiator is then as it was before.
+/// Why a remote offer or answer cannot be used. The negotiator's state is unchanged.
 package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertible {
   case notReadable(SessionDescription.ParseError)
-  /// What we sent has come back to us.
+  /// Our own description was sent back to us.
   case ownDescription
   case noFingerprint
-  /// Only hashes that cannot be checked, or digests that are malformed.
+  /// Only hashes that cannot be checked, or malformed digests.
   case noUsableFingerprint(given: [String])
   case noICECredentials
   /// The lengths of user fragment and password in characters, outside 4 to 256 and 22 to 256 (RFC 8839, 5.4).
   case badICECredentials(usernameFragmentLength: Int, passwordLength: Int)
-  /// Another character than a letter, a digit, `+` or `/` in one of them (RFC 8839, 5.4).
+  /// One of them has a character other than a letter, a digit, `+` or `/` (RFC 8839, 5.4).
   case badICECharacters
-  /// Nothing is left of the description; for each section the reason.
+  /// No media section is usable; with the reason for each.
   case noUsableMedia([SectionRejection])
   case sectionCountDiffers(offered: Int, answered: Int)
-  /// The answer's section of that place, counted from 0, is not the offered one.
+  /// The answer's section at that index, counted from 0, is not the offered one.
   case sectionDiffers(index: Int, offered: String, answered: String)
 
   package var description: String {
@@ -28,7 +28,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
     case .noFingerprint:
       "The SDP has no a=fingerprint line, so the other side's certificate could not be checked."
     case .noUsableFingerprint(let given):
-      "The SDP's fingerprint (\(Self.list(given))) cannot be checked; SHA-1 and SHA-2 can."
+      "The SDP's fingerprint (\(Self.list(given))) cannot be checked; only SHA-1 and SHA-2 are supported."
     case .noICECredentials:
       "The SDP has no a=ice-ufrag or no a=ice-pwd line, so no connection can be made."
     case .badICECredentials(let fragment, let password):
@@ -47,23 +47,23 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
     }
   }
 
-  /// The first few items, and how many more there are.
+  /// Returns the first few items, and how many more there are.
   private static func list(_ items: [String]) -> String {
     let shown = items.prefix(6).joined(separator: "; ")
     return items.count > 6 ? "\(shown); and \(items.count - 6) more" : shown
   }
 }
 
-/// Why a media section carries nothing between the remote side and us.
+/// Why a media section is not used.
 package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertible {
   /// The remote side itself set the port to 0.
   case refusedByRemote
   /// For example the data channel's `application`.
   case notAudioOrVideo(kind: String)
   case unknownProtocol(String)
-  /// Without it RTP and RTCP would need two transports (RFC 8834, 4.5).
+  /// Without rtcp-mux, RTP and RTCP would need two transports (RFC 8834, 4.5).
   case noRTCPMultiplexing
-  /// The codec that we speak for this kind of media is not among the section's.
+  /// The section has no codec that we support for this kind of media.
   case noKnownCodec(wanted: String)
 
   package var description: String {

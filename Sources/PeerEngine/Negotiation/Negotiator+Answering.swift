@@ -3,10 +3,12 @@ internal import Media
 internal import SDP
 
 extension Negotiator {
-  /// Takes the remote side's offer, the first or a later one, and answers it.
+  /// Applies the remote side's offer, the first or a later one, and answers it.
   ///
-  /// If an offer of ours waits, the polite side takes its own back and answers; the impolite side ignores the other's.
-  /// - Returns: nil if the offer is ignored because ours goes first.
+  /// If we await an answer to our own offer, the polite side rolls back its offer and answers; the impolite side ignores
+  /// the remote offer.
+  ///
+  /// - Returns: The answer and the session, or nil if the offer is ignored because ours takes precedence.
   package mutating func receivedOffer(
     _ sdp: String
   ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
@@ -19,7 +21,7 @@ extension Negotiator {
         position < sections.count && sections[position].media?.codec == media.codec
         && sections[position].mid == remote.sections[position].mid
       let track = local[media.codec.kind]
-      // What is sent to us comes first, then what was chosen before, then what takes what we send.
+      // Prefers a section that sends to us, then the one chosen before, then one that receives from us.
       return (media.direction.sends && track.isReceived ? 4 : 0) + (isKept ? 2 : 0)
         + (media.direction.receives && track.isSent ? 1 : 0)
     }
@@ -34,7 +36,7 @@ extension Negotiator {
       media.append(ours.negotiated(index: position, mid: agreed[position].mid, remote: theirs, track: track))
     }
     for kind in MediaKind.allCases {
-      // What the remote side stopped is not requested again, unless there is something new to send.
+      // Media that the remote side stopped is not offered again, unless we have new media to send.
       let wasThere = sections.contains { $0.media?.codec.kind == kind }
       if media.contains(where: { $0.kind == kind }) {
         refusedWhenSending[kind] = nil
@@ -45,7 +47,7 @@ extension Negotiator {
 
     var givenUp: Offer?
     if case .haveLocalOffer(let offer) = state { givenUp = offer }
-    // A restart by the remote side is ours as well (RFC 8839, 4.4.1.1.1).
+    // An ICE restart by the remote side requires one by us (RFC 8839, 4.4.1.1.1).
     let isRestart = session.map { $0.remoteCredentials != choice.credentials } ?? false
     let credentials = isRestart ? newCredentials() : local.credentials
     if isRestart { wantsICERestart = false }
@@ -59,7 +61,7 @@ extension Negotiator {
     return (answer, session)
   }
 
-  /// Our side of DTLS: as the offer wants it; if it leaves us the choice as it is, else the side that begins.
+  /// Returns our DTLS role: the one that the offer requires, else the present one, else client.
   private func answeringRole(for choice: SectionSelection) -> DTLSRole {
     switch choice.setup {
     case .active: .server
@@ -68,7 +70,7 @@ extension Negotiator {
     }
   }
 
-  /// Ends an exchange: what was agreed is from now on the state of things.
+  /// Completes an exchange and makes its result the current state.
   mutating func settle(
     _ choice: SectionSelection, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
     role: DTLSRole, media: [NegotiatedMedia]

@@ -3,8 +3,7 @@ internal import Media
 internal import SDP
 
 extension Negotiator {
-  /// Writes an offer and waits for its answer. Called again while waiting, it writes the offer again, with what has
-  /// changed.
+  /// Writes an offer and awaits its answer. Called again while it awaits the answer, it writes an updated offer.
   package mutating func createOffer() -> String {
     let credentials: ICECredentials
     if case .haveLocalOffer(let offer) = state, offer.credentials != local.credentials {
@@ -22,7 +21,7 @@ extension Negotiator {
     return write(offer.sections, bundle: offer.bundle, credentials: credentials, setup: .either)
   }
 
-  /// The agreed sections with the directions that we want now, and one more for each kind that has none yet.
+  /// Returns the agreed sections with the directions that we want now, and a new one for each kind that has none.
   private func offeredSections() -> [LocalSection] {
     var offered = sections.map { section in
       guard var media = section.media else { return section }
@@ -38,7 +37,7 @@ extension Negotiator {
       let section = LocalSection(
         kind: kind.rawValue, transportProtocol: "UDP/TLS/RTP/SAVPF", mid: Self.freeMid(in: offered),
         content: .media(newMedia(kind, beside: offered)))
-      // A refused section's place may be used again, under a new mid (RFC 8829, 5.2.2).
+      // A refused section's index may be reused under a new mid (RFC 8829, 5.2.2).
       if let position = offered.firstIndex(where: { $0.media == nil && $0.kind == kind.rawValue }) {
         offered[position] = section
       } else {
@@ -48,11 +47,11 @@ extension Negotiator {
     return offered
   }
 
-  /// Whether an offer of ours may have a new section of that kind: there is none, and the remote side either never
-  /// refused one or is to be asked again because we have something to send that we had not then.
+  /// Returns whether our offer may have a new section of a kind: there is none, and the remote side has either never
+  /// refused one, or may be asked again because we have media to send that we did not have then.
   func mayAdd(_ kind: MediaKind) -> Bool {
     let isThere = sections.contains { $0.media?.codec.kind == kind }
-    // A remote side that names no sections cannot bundle a new one with the old.
+    // A remote side that sends no mids cannot bundle a new section with the old ones.
     let canBundle = sections.allSatisfy { $0.media == nil || $0.mid != nil }
     if isThere || !canBundle { return false }
     guard let wanted = refusedWhenSending[kind] else { return true }
@@ -70,7 +69,7 @@ extension Negotiator {
     }
 
     var extensions = NegotiatedMedia.Extensions()
-    // In a bundle an id has one meaning (RFC 8285, 5), so what has an id elsewhere keeps it.
+    // In a bundle an id has one meaning (RFC 8285, 5), so an extension that has an id in another section keeps it.
     var ids: [HeaderExtension: UInt8] = [:]
     for other in others {
       for known in HeaderExtension.allCases {
@@ -92,7 +91,7 @@ extension Negotiator {
       wantsToSend: track.isSent, takesReducedSize: true, measuresRoundTrips: true, takesStereo: false)
   }
 
-  /// The smallest number that names no section.
+  /// Returns the smallest number that is not a mid yet.
   private static func freeMid(in sections: [LocalSection]) -> String {
     let taken = Set(sections.compactMap(\.mid))
     var number = 0
@@ -100,11 +99,12 @@ extension Negotiator {
     return "\(number)"
   }
 
-  /// Takes the answer to our offer.
-  /// - Returns: nil if the answer is ignored: none is awaited, or it is an offer.
+  /// Applies the answer to our offer.
+  ///
+  /// - Returns: The session, or nil if the answer is ignored: none is awaited, or it is an offer.
   package mutating func receivedAnswer(_ sdp: String) throws(NegotiationError) -> NegotiatedSession? {
     if case .haveLocalOffer(let offer) = state { return try received(answer: sdp, to: offer) }
-    // After a clash of offers, a peer that gave way as we did answers the offer that we took back, and cannot use our
+    // After a clash of offers, a peer that rolled back as we did answers the offer that we rolled back, and cannot use our
     // answer to its own. Then both agree on ours.
     guard let offer = rolledBack else { return nil }
     return try? received(answer: sdp, to: offer)
@@ -141,7 +141,7 @@ extension Negotiator {
       refusedWhenSending[kind] = media.contains { $0.kind == kind } ? nil : ours.wantsToSend
     }
 
-    // An answer that does not choose is passive (RFC 4145, 4.1).
+    // An answer without a role is passive (RFC 4145, 4.1).
     let chosen: DTLSRole = choice.setup == .active ? .server : .client
     let role = Self.keptRole(of: offer.previous, for: choice) ?? chosen
     if offer.credentials != local.credentials { wantsICERestart = false }
@@ -149,7 +149,7 @@ extension Negotiator {
       choice, of: remote, sections: agreed, credentials: offer.credentials, role: role, media: media)
   }
 
-  /// Checks that the answer has the offer's sections, in the offer's order.
+  /// Checks that the answer has the offer's sections in the same order.
   private static func check(_ remote: RemoteDescription, answers offer: Offer) throws(NegotiationError) {
     guard remote.sections.count == offer.sections.count else {
       throw .sectionCountDiffers(offered: offer.sections.count, answered: remote.sections.count)

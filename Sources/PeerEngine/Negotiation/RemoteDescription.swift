@@ -1,18 +1,18 @@
 internal import SDP
 
-/// A remote offer or answer, read: what each section can do, and which sections share a transport.
+/// A parsed remote offer or answer: the capabilities of each section, and which sections share a transport.
 struct RemoteDescription: Sendable {
   struct Section: Sendable {
     var mediaLine: MediaLine
     var mid: String?
     var transport: RemoteTransport
-    /// What can be done here, or why nothing.
+    /// The usable media, or why there is none.
     var media: Result<RemoteMedia, SectionRejection>
   }
 
-  /// Usable sections that share a transport.
+  /// The usable sections that share a transport.
   struct Transport: Sendable {
-    /// Their places; in a bundle in the order in which it names them, else only one.
+    /// Their m-line indices, in the order of the bundle; without a bundle only one.
     var positions: [Int]
     var isBundle: Bool
   }
@@ -22,7 +22,7 @@ struct RemoteDescription: Sendable {
   var sections: [Section]
   var transports: [Transport]
 
-  /// - Parameter knownMids: the sections' mids where the description itself names none, as in old answers.
+  /// - Parameter knownMids: the sections' mids, used where the description has none, as in old answers.
   init(parsing text: String, knownMids: [String?] = []) throws(NegotiationError) {
     let description: SessionDescription
     do {
@@ -41,7 +41,7 @@ struct RemoteDescription: Sendable {
       section.mid ?? (index < knownMids.count ? knownMids[index] : nil)
     }
     let areUsed = zip(description.sections, mids).map { section, mid in
-      // Port 0 says no, unless the section has no port because it never lives without its bundle (RFC 9143, 6).
+      // Port 0 refuses a section, unless it has no port because it only exists in its bundle (RFC 9143, 6).
       section.mediaLine.port != 0
         || section.hasAttribute("bundle-only") && mid.map { bundled.contains($0) } ?? false
     }
@@ -61,7 +61,7 @@ struct RemoteDescription: Sendable {
     transports = Self.transports(of: sections, bundles: Array(bundles))
   }
 
-  /// For each bundled mid the place of the section whose lines describe the bundle's transport: the first that is used
+  /// Returns for each bundled mid the index of the section that describes the bundle's transport: the first that is used
   /// (RFC 9143, 7.1.1 and 7.3.1). It may be one that we cannot use ourselves, such as a data channel's.
   private static func taggedSections(
     of bundles: [[String]], mids: [String?], areUsed: [Bool]
@@ -90,20 +90,20 @@ struct RemoteDescription: Sendable {
         unbundled.append(index)
       }
     }
-    // A section named by two bundles belongs to the first.
+    // A section in two bundles belongs to the first.
     let shared = bundles.map { mids in mids.compactMap { positions.removeValue(forKey: $0) } }
     return shared.filter { !$0.isEmpty }.map { Transport(positions: $0, isBundle: true) }
       + unbundled.map { Transport(positions: [$0], isBundle: false) }
   }
 
-  /// Why sections carry nothing.
+  /// Why sections are not used.
   var rejections: [SectionRejection] {
     sections.compactMap { section in
       if case .failure(let rejection) = section.media { rejection } else { nil }
     }
   }
 
-  /// Takes a section out of use, whatever it says.
+  /// Marks a section as refused, whatever it contains.
   mutating func refuse(at position: Int) {
     sections[position].media = .failure(.refusedByRemote)
     for index in transports.indices {

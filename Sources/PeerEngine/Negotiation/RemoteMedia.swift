@@ -1,25 +1,25 @@
 internal import Media
 internal import SDP
 
-/// What the remote side can do in one media section, narrowed to what we speak.
+/// The remote side's capabilities in one media section, reduced to those that we support.
 struct RemoteMedia: Sendable, Hashable {
   var codec: Codec
   var payloadType: UInt8
   var retransmissionPayloadType: UInt8?
   var feedback: NegotiatedMedia.Feedback
   var extensions: NegotiatedMedia.Extensions
-  /// Which way an extension flows, seen from the remote side, where it says so.
+  /// The direction of each extension, as the remote side sees it, where it is stated.
   var extensionDirections: [HeaderExtension: MediaDirection]
-  /// Seen from the remote side.
+  /// The direction as the remote side sees it.
   var direction: MediaDirection
-  /// Whether it takes RTCP packets that are not whole compounds (RFC 5506).
+  /// Whether the remote side accepts reduced-size RTCP (RFC 5506).
   var takesReducedSize: Bool
-  /// Whether it measures round trips by extended reports (RFC 3611, 5.1).
+  /// Whether the remote side measures round-trip times by extended reports (RFC 3611, 5.1).
   var measuresRoundTrips: Bool
-  /// Whether it wants to receive Opus in stereo (RFC 7587, 6.1).
+  /// Whether the remote side wants to receive Opus in stereo (RFC 7587, 6.1).
   var takesStereo: Bool
   var sources: [NegotiatedMedia.RemoteSource]
-  /// The simulcast streams that it wants to send.
+  /// The simulcast streams that the remote side offers to send.
   var streams: [RestrictionIdentifier]
 
   /// The protocols of RTP over DTLS-SRTP that other programs write (RFC 8829, 5.1.2).
@@ -28,8 +28,8 @@ struct RemoteMedia: Sendable, Hashable {
   ]
 
   /// - Parameters:
-  ///   - section: its port is not looked at: only the caller knows of bundles.
-  ///   - direction: what the section says, else the session.
+  ///   - section: the section; its port is not inspected, because only the caller knows the bundles.
+  ///   - direction: the direction of the section, or of the session if the section has none.
   ///   - isMultiplexed: whether RTP and RTCP share its transport.
   init(_ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool) throws(SectionRejection) {
     let line = section.mediaLine
@@ -56,14 +56,14 @@ struct RemoteMedia: Sendable, Hashable {
     (extensions, extensionDirections) = Self.extensions(of: section, kind: kind)
     sources = Self.sources(of: section)
     streams = Self.streams(of: section, payloadType: format.payloadType)
-    // Without the estimate's numbers in the packets there is nothing to give feedback on.
+    // Without transport-wide sequence numbers in the packets, there is nothing to give feedback on.
     if extensions.transportSequenceNumber == nil { feedback.transportWide = false }
-    // Without names in the packets the streams could not be distinguished.
+    // Without stream ids in the packets, the streams could not be distinguished.
     if extensions.streamID == nil { streams = [] }
   }
 
-  /// The extensions that we speak, with ids that fit one-byte headers (RFC 8285, 4.2). The two-byte form, which larger
-  /// ids need, is skipped on purpose: no browser needs it.
+  /// Returns the supported extensions, with ids that fit one-byte headers (RFC 8285, 4.2). The two-byte form, which larger
+  /// ids need, is left out on purpose: no browser needs it.
   private static func extensions(
     of section: MediaSection, kind: MediaKind
   ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection]) {
@@ -81,9 +81,9 @@ struct RemoteMedia: Sendable, Hashable {
     return (extensions, directions)
   }
 
-  /// The announced sources, without those that only repeat or repair others.
+  /// Returns the announced sources, without those that only retransmit or protect others.
   private static func sources(of section: MediaSection) -> [NegotiatedMedia.RemoteSource] {
-    /// Far above what any program announces in one section.
+    /// Far more than any program announces in one section.
     let most = 64
     var sources: [NegotiatedMedia.RemoteSource] = []
     var positions: [UInt32: Int] = [:]
@@ -112,7 +112,7 @@ struct RemoteMedia: Sendable, Hashable {
     return sources.filter { !repairing.contains($0.ssrc) }
   }
 
-  /// The simulcast streams sent with our payload type, in the order of `a=simulcast`.
+  /// Returns the simulcast streams with our payload type, in the order of `a=simulcast`.
   private static func streams(of section: MediaSection, payloadType: UInt8) -> [RestrictionIdentifier] {
     /// No program sends more layers.
     let most = 8

@@ -1,19 +1,19 @@
 internal import ICE
 internal import SDP
 
-/// What a description says of a transport: ICE and DTLS. Said in a section, or once for all before the sections.
+/// The ICE and DTLS attributes of a transport, from a section or from the session level.
 struct RemoteTransport: Sendable, Hashable {
   var usernameFragment: String?
   var password: String?
-  /// The values of the `a=fingerprint` lines.
+  /// The values of the `a=fingerprint` attributes.
   var fingerprints: [String]
   var setup: SetupRole?
-  /// The values of the `a=candidate` lines of component 1, each `candidate:…`.
+  /// The values of the `a=candidate` attributes of component 1, each `candidate:…`.
   var candidates: [String]
-  /// Whether RTP and RTCP share it (RFC 5761).
+  /// Whether RTP and RTCP share the transport (RFC 5761).
   var isMultiplexed: Bool
 
-  /// Far above what any program names; it bounds what a hostile description makes us do.
+  /// Far more than any program sends; it bounds the work that a hostile description causes.
   private static let maximumCandidates = 100
 
   init(_ lines: some AttributeLines) {
@@ -26,13 +26,14 @@ struct RemoteTransport: Sendable, Hashable {
     isMultiplexed = lines.hasAttribute("rtcp-mux")
   }
 
-  /// Whether a candidate is one for RTP; with rtcp-mux there are no others (RFC 8839, 5.1).
+  /// Returns whether a candidate is for RTP; with rtcp-mux there are no others (RFC 8839, 5.1).
   private static func isFirstComponent(_ candidate: String) -> Bool {
     candidate.fields(maximum: 3).dropFirst().first == "1"
   }
 
-  /// The same with what is missing taken from another place that speaks of this transport: a section of the same bundle, or the
-  /// session's own lines. ICE credentials are taken as a pair, and candidates only of the same ones.
+  /// Returns the same attributes with missing ones taken from another description of this transport: a section of the same
+  /// bundle, or the session level. ICE credentials are taken as a pair, and candidates only if they have the same
+  /// credentials.
   func completed(by other: RemoteTransport) -> RemoteTransport {
     var whole = self
     if usernameFragment == nil && password == nil {
@@ -47,7 +48,7 @@ struct RemoteTransport: Sendable, Hashable {
     return whole
   }
 
-  /// The credentials, if they are of allowed length and characters (RFC 8839, 5.4).
+  /// Returns the credentials, checking their length and characters (RFC 8839, 5.4).
   func credentials() throws(NegotiationError) -> ICECredentials {
     guard let usernameFragment, let password else { throw .noICECredentials }
     let lengths = (usernameFragment.utf8.count, password.utf8.count)
@@ -60,7 +61,7 @@ struct RemoteTransport: Sendable, Hashable {
     return ICECredentials(usernameFragment: usernameFragment, password: password)
   }
 
-  /// The fingerprints that can be checked: those by SHA-2, or by SHA-1 where there is nothing better (RFC 8122, 5).
+  /// Returns the fingerprints that can be checked: those with SHA-2, or with SHA-1 if there are no others (RFC 8122, 5).
   func certificateFingerprints() throws(NegotiationError) -> [CertificateFingerprint] {
     guard !fingerprints.isEmpty else { throw .noFingerprint }
     let readable = fingerprints.compactMap { Fingerprint(parsing: $0) }

@@ -2,9 +2,9 @@ internal import ICE
 internal import Media
 internal import SDP
 
-/// Which of a remote description's sections are used: one of each kind at most, all on one transport.
+/// The sections of a remote description that are used: at most one of each kind, all on one transport.
 struct SectionSelection {
-  /// The places of the chosen sections; the first one's lines describe the transport.
+  /// The indices of the selected sections; the first one describes the transport.
   var positions: [Int]
   /// Their mids in the same order, if they are a bundle; empty for a single section outside of bundles.
   var mids: [String]
@@ -13,9 +13,10 @@ struct SectionSelection {
   var setup: SetupRole?
   var candidates: [String]
 
-  /// Chooses the transport that carries most kinds, and the first among equals.
-  /// - Parameter preference: how much a section is wanted; of two of a kind the higher one is taken, the first among
-  /// equals.
+  /// Selects the transport with the most kinds of media, the first among equals.
+  ///
+  /// - Parameter preference: the priority of a section; of two of a kind, the one with the higher priority is selected, the
+  ///   first among equals.
   init(from description: RemoteDescription, preference: (Int, RemoteMedia) -> Int) throws(NegotiationError) {
     let options = description.transports.map { transport in
       RemoteDescription.Transport(
@@ -29,7 +30,7 @@ struct SectionSelection {
       throw .noUsableMedia(description.rejections)
     }
     let transport = description.sections[first].transport
-    // The order follows what a reader would look for first.
+    // Fingerprints before credentials: the order in which a reader would look for errors.
     let fingerprints = try transport.certificateFingerprints()
     let credentials = try transport.credentials()
 

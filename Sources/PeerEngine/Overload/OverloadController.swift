@@ -1,4 +1,4 @@
-/// How much of a time this machine was busy with media, and what it had no time for.
+/// How busy this machine was with media in an interval, and what it had no time for.
 package struct MachineLoad: Sendable, Hashable {
   /// Datagrams that were read.
   package var datagramsRead: UInt64
@@ -14,38 +14,39 @@ package struct MachineLoad: Sendable, Hashable {
   }
 }
 
-/// Of how many participants the video is left unread, when this machine has no time for all that comes.
+/// Decides for how many participants the video is left unread when this machine has no time for all that arrives.
 ///
-/// The kernel drops datagrams of everybody when they are not read in time: some of each frame, so that nobody's video can be
-/// decoded. To leave all video of some participants unread costs these less time than to read a half of everybody's, and the
-/// others lose nothing.
+/// The kernel drops datagrams of all participants when they are not read in time: some of each frame, so that no
+/// participant's video can be decoded. Leaving all video of some participants unread costs them less time than reading half
+/// of everybody's would, and the others lose nothing.
 ///
 /// ```
-///               datagrams are dropped in 3 of 4 times in a row
+///               datagrams are dropped in 3 of 4 intervals
 ///   reading all ─────────────────────────────────────────────► share grows by what was dropped
 ///       ▲                                                        │
-///       └──── share falls, the faster the less busy ◄────────────┘   nothing is dropped, and there is time to spare
+///       └──── share falls, faster the less busy ◄────────────────┘   nothing is dropped, and there is time to spare
 /// ```
 package struct OverloadController: Sendable {
-  /// How often it is told of the load.
+  /// How often the load is reported.
   package static let interval = Duration.milliseconds(500)
-  /// What one is told of is remembered; a single stall of the machine changes nothing, because what it cost is sent again.
+  /// The number of intervals that are remembered. A single stall of the machine changes nothing, because the lost packets
+  /// are retransmitted.
   private static let memory = 4
   private static let enough = 3
-  /// The least by which the share grows and falls.
+  /// The minimum by which the share grows and falls.
   private static let step = 0.05
-  /// Audio is always read, and somebody's video as well.
+  /// The maximum share. Audio is always read, and at least one participant's video as well.
   private static let largest = 0.95
-  /// A thread that is busy for more of its time than this has none to spare.
+  /// A thread that is busy for a larger share of its time has none to spare.
   private static let busy = 0.9
 
-  /// Of the participants who send video, 0 to 0.95.
+  /// The share of the participants who send video whose video is left unread, 0 to 0.95.
   package private(set) var share = 0.0
   private var recent: [Bool] = []
 
   package init() {}
 
-  /// Takes the load of the last ``interval``.
+  /// Updates the share by the load of the last ``interval``.
   package mutating func update(_ load: MachineLoad) {
     if recent.count == Self.memory { recent.removeFirst() }
     recent.append(load.datagramsDropped > 0)

@@ -1,30 +1,30 @@
 package import RTP
 
-/// Follows which VP8 frames can be decoded after some were lost, so that none goes out that depends on a missing one.
+/// Tracks which VP8 frames can be decoded after a loss, so that no frame is emitted that depends on a missing one.
 ///
-/// Frames are told to it in their order, the damaged ones too. After a loss a frame still passes when its descriptor
-/// proves that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer
-/// 0, which depend on each other only; a frame with the Y bit depends on layer 0 only; any other may depend on the
-/// newest frame of each layer up to its own. Otherwise nothing passes until a keyframe.
+/// All frames are passed to it in order, including damaged ones. After a loss, a frame is still admitted if its descriptor
+/// proves that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer 0,
+/// which depend only on each other; a frame with the Y bit depends only on layer 0; any other may depend on the newest
+/// frame of each layer up to its own. Otherwise no frame is admitted until a keyframe.
 ///
-/// A frame with the N bit is one that no other depends on, so a damaged one costs only itself. Which layer a frame
-/// belonged to of which nothing came, nobody can tell; but where all frames of a layer had the N bit, as those of the
-/// highest layer have in browsers, it is no reason to skip others of that layer.
+/// No frame depends on one with the N bit, so a damaged one costs only itself. The layer of a frame that is missing
+/// entirely is unknown; but if all frames of a layer had the N bit, as those of the highest layer have in browsers, its
+/// loss is no reason to drop others of that layer.
 ///
 /// ```
-///            keyframe                    layer-0 frame missing, or unknown what is
+///            keyframe                    layer-0 frame missing, or missing layer unknown
 ///  waiting ───────────► following ───────────────────────────────────────────────► waiting
 ///                        │     ▲
 ///    frames of higher    ▼     │ each layer by its next frame with the Y bit; all by a keyframe
 ///    layers missing   following, those layers broken
 /// ```
 package struct DecodabilityTracker: Sendable {
-  /// What is known of the next frame.
+  /// The properties of the next frame.
   package struct Frame: Sendable, Hashable {
     /// The descriptor of any of its packets.
     package var descriptor: VP8PayloadDescriptor
     package var isKeyframe: Bool
-    /// Whether all of its packets came.
+    /// Whether all of its packets arrived.
     package var isComplete: Bool
     /// How many packets between the previous frame and this one were given up.
     package var packetsLostBefore: Int
@@ -60,18 +60,18 @@ package struct DecodabilityTracker: Sendable {
       return rest
     }
 
-    /// Whether one of the layers up to this one is broken.
+    /// Returns whether one of the layers up to this one is broken.
     func reaches(_ layer: UInt8) -> Bool { bits & (1 << (layer + 1) - 1) != 0 }
   }
 
-  /// The temporal layers of which every frame so far had the N bit, as soon as that is more than chance.
+  /// The temporal layers of which every frame so far had the N bit, once there were enough to rule out chance.
   private struct Habits: Sendable {
     private static let enough = 4
     private var unreferenced = [0, 0, 0, 0]
 
     mutating func note(_ frame: Frame) {
       let layer = Int(frame.layer & 0x03)
-      // One that others depend on settles it for ever.
+      // A single frame without the N bit decides this permanently.
       guard unreferenced[layer] >= 0 else { return }
       unreferenced[layer] = frame.descriptor.isNonReference ? unreferenced[layer] + 1 : -1
     }
@@ -83,7 +83,7 @@ package struct DecodabilityTracker: Sendable {
     }
   }
 
-  /// A loss at least this long proves nothing: frame ID of 7 bits and TL0PICIDX could have gone round.
+  /// After a loss at least this long nothing can be proved: a picture id of 7 bits and TL0PICIDX could have wrapped.
   private static let maximumProvableLoss = 100
 
   private var state = State.waiting
@@ -91,18 +91,18 @@ package struct DecodabilityTracker: Sendable {
 
   package init() {}
 
-  /// Whether nothing passes before the next keyframe.
+  /// Whether no frame is admitted before the next keyframe.
   package var needsKeyframe: Bool {
     if case .waiting = state { true } else { false }
   }
 
-  /// Makes the next keyframe necessary: the frames that follow belong to another source.
+  /// Requires a keyframe next: the frames that follow belong to another source.
   package mutating func restart() {
     state = .waiting
     habits = Habits()
   }
 
-  /// Takes in the next frame, and returns whether it may go out.
+  /// Evaluates the next frame and returns whether it may be emitted.
   package mutating func admit(_ frame: Frame) -> Bool {
     let descriptor = frame.descriptor
     if frame.isKeyframe {
@@ -134,7 +134,7 @@ package struct DecodabilityTracker: Sendable {
     } else {
       let isSynchronizing = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
       passes = passes && (isSynchronizing || !broken.subtracting(habits.layers).reaches(layer))
-      // A frame that none depends on neither breaks a layer nor repairs it.
+      // A frame on which no other depends neither breaks a layer nor repairs it.
       if !descriptor.isNonReference {
         if passes { broken.remove(layer) } else { broken.insert(layer) }
       }
@@ -143,7 +143,7 @@ package struct DecodabilityTracker: Sendable {
     return passes
   }
 
-  /// Whether whole frames are missing between the last frame and this one, for all that is known.
+  /// Returns whether whole frames are, or may be, missing between the last frame and this one.
   private func isVideoFrameMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
     guard frame.packetsLostBefore < Self.maximumProvableLoss, let videoFrame = frame.descriptor.pictureID, let last
     else {
@@ -153,7 +153,7 @@ package struct DecodabilityTracker: Sendable {
     return (videoFrame.value &- last.value) & mask != 1
   }
 
-  /// Whether all the missing frames must have been of higher temporal layers.
+  /// Returns whether all missing frames must have been of higher temporal layers.
   private func isBaseIntact(before frame: Frame, baseLayerIndex: UInt8?) -> Bool {
     guard frame.packetsLostBefore < Self.maximumProvableLoss, let before = baseLayerIndex,
       let index = frame.descriptor.baseLayerIndex, frame.descriptor.temporalLayer != nil

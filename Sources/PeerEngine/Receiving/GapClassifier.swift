@@ -1,18 +1,18 @@
 package import Media
 
-/// Gives each gap between two frames of a track its name.
+/// Finds the reason for each gap between two frames of a track.
 ///
-/// It is told what becomes of packets and frames as they are taken in order, and asked once for each frame that is
-/// handed on. Where several reasons meet, the one that explains the others is named: muted, then a new beginning or a
-/// broken connection, then a machine without time, then loss, then a sender that sent nothing, then a repair that took long.
+/// It is informed of packets and frames in order, and queried once for each frame that is emitted. If there are several
+/// reasons, the one that explains the others is reported: muted, then a restarted source or an interrupted connection, then
+/// an overloaded machine, then loss, then a paused sender, then a slow retransmission.
 package struct GapClassifier: Sendable {
-  /// What is known of a frame that is handed on.
+  /// The properties of an emitted frame.
   package struct Frame: Sendable, Hashable {
-    /// Its place on the track's time line.
+    /// Its time on the track's timeline.
     package var time: MediaTime
-    /// How long it plays, in ticks; 0 for a frame, of which nobody knows.
+    /// How long it plays, in ticks; 0 for a video frame, whose duration is unknown.
     package var duration: Int
-    /// Whether it says only that the sender is silent.
+    /// Whether it only signals that the sender is silent.
     package var isSilence: Bool
     package var arrival: MonotonicInstant
 
@@ -24,29 +24,29 @@ package struct GapClassifier: Sendable {
     }
   }
 
-  /// A packet that had been missing for less than this when its repeat came delayed nothing worth telling.
+  /// The shortest delay by a retransmission that is reported.
   package static let shortestDelay: Duration = .milliseconds(250)
-  /// The shortest packet of Opus: silence that is skipped lasts as long at least.
+  /// The shortest Opus packet: audio that is skipped during silence lasts at least as long.
   package static let shortestAudioHole: Duration = .microseconds(2_500)
-  /// Media time that audio may skip: less is a sender's unsteady clock, not a pause.
+  /// The media time that audio may skip: less is caused by a sender's unsteady clock, not by a pause.
   package static let maximumAudioHole: Duration = .milliseconds(60)
-  /// Media time between two frames that is no pause: a still image needs few.
+  /// The media time between two video frames that is no pause: a still image needs few frames.
   package static let maximumVideoFrameHole: Duration = .seconds(1)
-  /// How much longer than its media time the way to the next frame may be. A congested path delays as well, but never so
-  /// long; who stays away longer with timestamps that stop had stopped.
+  /// How much longer than its media time the next frame may take to arrive. A congested path delays as well, but never by
+  /// so much; a sender whose timestamps stand still for longer was paused.
   package static let maximumStandstill: Duration = .seconds(5)
-  /// How long after datagrams were dropped here a loss is treated as that.
+  /// For how long after a drop of datagrams on this machine a loss is attributed to it.
   package static let maximumOverload: Duration = .seconds(1)
-  /// How long after a broken connection the first loss is treated as its work.
+  /// For how long after an interrupted connection the first loss is attributed to it.
   package static let maximumInterruption: Duration = .seconds(10)
 
   private let kind: MediaKind
   private var last: Frame?
   private var packetsLost = 0
   private var framesDropped = 0
-  /// Whether frames were dropped of which nothing was missing.
+  /// Whether complete frames were dropped.
   private var droppedWholeFrames = false
-  /// How long the longest awaited packet had been missing.
+  /// The longest time for which a requested packet had been missing.
   private var delay = Duration.zero
   private var isOtherSource = false
   private var interruption: MonotonicInstant?
@@ -58,34 +58,34 @@ package struct GapClassifier: Sendable {
     self.kind = kind
   }
 
-  /// The next packets in order were given up.
+  /// Notes that the next packets in order were given up.
   package mutating func packetsWereLost(_ count: Int) { packetsLost += count }
 
-  /// A frame came, whole or in part, and could not be used.
+  /// Notes that a frame arrived, complete or in part, and could not be used.
   package mutating func frameWasDropped(isWhole: Bool) {
     framesDropped += 1
     if isWhole { droppedWholeFrames = true }
   }
 
-  /// A packet was handed on that had been requested, and came `duration` after it was missed.
+  /// Notes that a requested packet was emitted, which arrived `duration` after it was missed.
   package mutating func packetWasAwaited(_ duration: Duration) { delay = max(delay, duration) }
 
-  /// The frames that follow are of another source, or of one that began its numbers again.
+  /// Notes that the frames that follow are from another source, or from one that restarted its sequence numbers.
   package mutating func sourceChanged() { isOtherSource = true }
 
-  /// The connection was seen to be broken.
+  /// Notes that the connection was interrupted.
   package mutating func connectionWasInterrupted(now: MonotonicInstant) { interruption = now }
 
-  /// Datagrams came that were dropped because this machine did not read them in time.
+  /// Notes that datagrams were dropped because this machine did not read them in time.
   package mutating func datagramsWereDropped(now: MonotonicInstant) { overload = now }
 
-  /// What came since the last frame was left unread.
+  /// Notes that packets since the last frame were left unread.
   package mutating func wasUnread() { isUnread = true }
 
-  /// The sender said that it does not send.
+  /// Notes that the sender signalled that it does not send.
   package mutating func wasMuted(now: MonotonicInstant) { muting = muting ?? now }
 
-  /// The gap before a frame that is handed on now; nil when it follows the one before it.
+  /// Returns the gap before a frame that is emitted now, or nil if the frame follows the previous one without a gap.
   package mutating func gap(before frame: Frame, now: MonotonicInstant) -> MediaGap? {
     defer {
       last = frame
@@ -128,7 +128,7 @@ package struct GapClassifier: Sendable {
     return delay >= Self.shortestDelay ? .recoveredLate : nil
   }
 
-  /// Why the sender skipped media time, if it did; no packet is missing.
+  /// Returns why the sender skipped media time, if it did; no packet is missing.
   private func pause(from last: Frame, to frame: Frame) -> MediaGap.Reason? {
     let played = MediaTime(ticks: Int64(last.duration), rate: frame.time.rate).duration
     let passed = frame.time.duration(since: last.time)

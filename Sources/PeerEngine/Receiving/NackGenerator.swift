@@ -1,34 +1,33 @@
 package import Media
 
-/// Keeps the list of packets that one source's numbers show to be missing, and says which to request again (RFC 4585,
-/// 6.2.1).
+/// Tracks the missing packets of one source and decides which to request again (RFC 4585, 6.2.1).
 ///
-/// A packet is first requested when it has been missing for 20 ms, because most holes are only packets that overtook
-/// each other; then again whenever an answer should have come, more patiently after some tries; and at last it is given
-/// up. How many are requested at a time, the oldest first, is up to the ``NackWindow``.
+/// A packet is first requested when it has been missing for 20 ms, because most gaps are only reordered packets; then again
+/// whenever an answer is overdue, with longer intervals after some tries; and finally it is given up. The ``NackWindow``
+/// limits how many are requested at a time, the oldest first.
 package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// How long a packet may be late before it is requested.
     package var reorderingDelay: Duration = .milliseconds(20)
-    /// How long a packet is waited for. It becomes longer, up to `maximumPatience`, on a line with a long round trip.
+    /// How long to wait for a packet. It grows, up to `maximumPatience`, on a path with a long round-trip time.
     package var patience: Duration = .seconds(3)
     package var maximumPatience: Duration = .seconds(3)
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
     package var asks = true
-    /// A run of missing packets longer than this is not requested at all.
+    /// The maximum number of consecutive missing packets; a longer run is not requested at all.
     package var longestRun = 1_000
-    /// The most packets kept in the list; the oldest are given up first.
+    /// The maximum number of packets in the list; the oldest are given up first.
     package var limit = 2_000
 
     package init() {}
   }
 
-  /// What a packet's arrival meant.
+  /// The meaning of a packet's arrival.
   package enum Arrival: Sendable, Hashable {
-    /// It is newer than all before.
+    /// It is newer than all others.
     case newest
-    /// It fills a hole. `requests` is how often it was requested, `sinceRequest` the time since the last of these,
-    /// `sinceMissed` the time since the hole was seen.
+    /// It fills a gap. `requests` is how often it was requested, `sinceRequest` the time since the last request,
+    /// `sinceMissed` the time since the gap was detected.
     case filled(requests: Int, sinceRequest: Duration?, sinceMissed: Duration)
     /// It was not missing: a duplicate, or given up before.
     case known
@@ -39,24 +38,24 @@ package struct NackGenerator: Sendable {
     var since: MonotonicInstant
     var nextRequest: MonotonicInstant
     var lastRequest: MonotonicInstant?
-    /// When the answer to the last request should be here; nil while none is awaited.
+    /// When the answer to the last request is expected; nil while none is awaited.
     var answerIsDue: MonotonicInstant?
     var requests = 0
   }
 
   package let configuration: Configuration
-  /// Requested sequence numbers, each request counted.
+  /// The number of requested sequence numbers, each request counted.
   package private(set) var requested: UInt64 = 0
-  /// A time at or before which ``poll(roundTrip:now:)`` has something to do.
+  /// A time at or before which ``poll(roundTrip:now:)`` must be called.
   package private(set) var deadline: MonotonicInstant?
 
-  /// In order of sequence number, so in order of age too.
+  /// In order of sequence number, and so of age.
   private var missing: [Missing] = []
   private var highest: Int64?
   private var window = NackWindow()
-  /// Whether there is more to request than the window allows.
+  /// Whether there are more packets to request than the window allows.
   private var isHeldBack = false
-  /// How far apart requests may fall due that go together.
+  /// The interval within which requests that are due are sent together.
   private static let moment: Duration = .milliseconds(3)
 
   package init(configuration: Configuration = .init()) {
@@ -72,14 +71,14 @@ package struct NackGenerator: Sendable {
     return position < missing.count && missing[position].sequence == sequence
   }
 
-  /// The first missing packet above `sequence`.
+  /// Returns the first missing packet above `sequence`.
   package func firstMissing(above sequence: Int64) -> Int64? {
     guard !missing.isEmpty else { return nil }
     let position = position(of: sequence &+ 1)
     return position < missing.count ? missing[position].sequence : nil
   }
 
-  /// When the first missing packet above `sequence` will have been missing for `age`.
+  /// Returns when the first missing packet above `sequence` will have been missing for `age`.
   package func instant(ofAge age: Duration, above sequence: Int64) -> MonotonicInstant? {
     guard !missing.isEmpty else { return nil }
     let position = position(of: sequence &+ 1)
@@ -110,9 +109,9 @@ package struct NackGenerator: Sendable {
       requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 }, sinceMissed: now - entry.since)
   }
 
-  /// Adds packets before the first one that came: proof of their existence came from elsewhere.
+  /// Adds packets before the first one that arrived, which must exist for other reasons.
   ///
-  /// Those that are in the list already, and all above the first of these, are left as they are.
+  /// Those that are in the list already, and all above the first of these, are unchanged.
   package mutating func expectEarlier(_ range: Range<Int64>, now: MonotonicInstant) {
     let end = min(range.upperBound, missing.first?.sequence ?? .max)
     guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
@@ -120,14 +119,14 @@ package struct NackGenerator: Sendable {
     schedule(now + configuration.reorderingDelay)
   }
 
-  /// Forgets all missing packets below `sequence`.
+  /// Removes all missing packets below `sequence`.
   package mutating func giveUp(below sequence: Int64) {
     guard let first = missing.first, first.sequence < sequence else { return }
     missing.removeSubrange(..<position(of: sequence))
     if missing.isEmpty { deadline = nil }
   }
 
-  /// Gives up what is too old and returns the sequence numbers to request now, in order.
+  /// Gives up packets that are too old and returns the sequence numbers to request now, in order.
   package mutating func poll(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     guard let due = deadline, due <= now else { return [] }
     let patience = patience(roundTrip: roundTrip)
@@ -151,9 +150,9 @@ package struct NackGenerator: Sendable {
     return requests
   }
 
-  /// Requests what is due, the oldest first, as far as the window allows.
+  /// Requests the packets that are due, the oldest first, as far as the window allows.
   private mutating func ask(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
-    // What is due within a moment goes along: one packet instead of several.
+    // Packets that are due shortly are included, which saves RTCP packets.
     let horizon = now + Self.moment
     var awaited = 0
     for index in missing.indices {
@@ -182,19 +181,20 @@ package struct NackGenerator: Sendable {
     return requests
   }
 
-  /// When there will be something to request: as soon as an answer is overdue, if the window is full.
+  /// When there will be packets to request: as soon as an answer is overdue, if the window is full.
   private var nextRequest: MonotonicInstant? {
     isHeldBack ? missing.lazy.compactMap(\.answerIsDue).min() : missing.lazy.map(\.nextRequest).min()
   }
 
-  /// How long a packet is waited for on a line with this round trip: time for at least three questions.
+  /// Returns how long to wait for a packet on a path with this round-trip time: long enough for at least three requests.
   package func patience(roundTrip: RoundTripTime) -> Duration {
     guard configuration.asks else { return configuration.patience }
     return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.maximumPatience))
   }
 
-  /// Six tries at the pace of the round trip, then each 1.25 times slower than the one before, up to twice: what a line
-  /// that is wide again still lacks must not have to wait long.
+  /// Returns the interval to the next request: six tries at the pace of the round trip, then each interval 1.25 times
+  /// longer than the one before, up to twice. Packets that are still missing when a congested path recovers must not wait
+  /// long.
   private func interval(after requests: Int, roundTrip: RoundTripTime) -> Duration {
     let base = roundTrip.retryInterval
     guard requests > 6 else { return base }
@@ -218,7 +218,7 @@ package struct NackGenerator: Sendable {
     deadline = deadline.map { min($0, instant) } ?? instant
   }
 
-  /// Where `sequence` stands or would stand in the list.
+  /// Returns the index of `sequence` in the list, or the index at which it would be inserted.
   private func position(of sequence: Int64) -> Int {
     var low = 0
     var high = missing.count

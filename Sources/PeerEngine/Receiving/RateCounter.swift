@@ -13,8 +13,8 @@ package struct RateCounter: Sendable {
 
   private let shortestWindow: Duration
 
-  /// - Parameter shortestWindow: at the beginning the rate is that of at least this time, so that a first packet is no
-  ///   flood.
+  /// - Parameter shortestWindow: the minimum time over which the bitrate is averaged at the beginning, so that a first
+  ///   packet does not look like a burst.
   package init(shortestWindow: Duration = .milliseconds(200)) {
     self.shortestWindow = shortestWindow
   }
@@ -25,7 +25,7 @@ package struct RateCounter: Sendable {
     sum += bytes
   }
 
-  /// Bits a second over the last second; at the beginning, over the time that has passed.
+  /// Returns the bitrate in bits a second over the last second; at the beginning, over the time that has passed.
   package mutating func bitrate(now: MonotonicInstant) -> Double {
     advance(to: now)
     guard let start, let bucketEnd else { return 0 }

@@ -3,9 +3,9 @@ import Media
 import NIOCore
 import RTP
 
-/// From packets in order to frames.
+/// Frames from packets in order.
 extension ReceiveTrack {
-  /// Hands on all that is due.
+  /// Emits all frames that are due.
   mutating func drain(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let position = selectedIndex else { return }
     while let item = sources[position].next(now: now) {
@@ -27,7 +27,7 @@ extension ReceiveTrack {
     statistics.packetsExpected = expectedOfEarlierSources &+ sources[position].settled
   }
 
-  /// Tells, once for each hole, that the next frame comes late; that frame itself says that the wait is over.
+  /// Reports, once for each gap, that the next frame is late; that frame itself ends the wait.
   mutating func reportRecovery(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let position = selectedIndex, let due = sources[position].recoveryIsSlow else {
       isRecovering = false
@@ -60,7 +60,7 @@ extension ReceiveTrack {
     _ packet: ReceivedPacket, now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     guard packet.payload.readableBytes > 0 else { return }
-    // What plays for a known time takes its place, even if it cannot be decoded.
+    // A packet with a known duration is emitted, even if it cannot be decoded.
     let opus = try? OpusPacket(parsing: packet.payload)
     guard let contents = opus?.contents ?? (try? OpusTableOfContents(parsing: packet.payload)) else {
       statistics.framesDropped += 1
@@ -70,13 +70,13 @@ extension ReceiveTrack {
     let known = GapClassifier.Frame(
       time: position(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
       isSilence: packet.payload.readableBytes <= 2, arrival: packet.arrival)
-    // With bytes of its own: a frame is kept for long, and the datagram's memory is for the next one.
+    // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
     emit(
       ByteBuffer(bytes: packet.payload.readableBytesView), opus: opus, known, isKeyframe: true, now: now,
       events: &events)
   }
 
-  /// The place of the next frame on the track's time line.
+  /// Returns the time of the next frame on the track's timeline.
   private mutating func position(_ timestamp: UInt32, arrival: MonotonicInstant) -> MediaTime {
     guard let position = selectedIndex, let report = sources[position].lastReport else {
       return timeline.position(timestamp, arrival: arrival)
@@ -99,10 +99,11 @@ extension ReceiveTrack {
     if reportIsPending { reportClock(now: now, events: &events) }
   }
 
-  /// The least time between two reports that are told: fifty of them fit into a datagram, and senders send some a second at most.
+  /// The minimum time between two reported sender reports: fifty of them fit into a datagram, and senders send at most some
+  /// a second.
   private static let clockInterval = Duration.milliseconds(50)
 
-  /// Reports the newest sender report, now or with a later frame.
+  /// Emits the newest sender report, now or with a later frame.
   mutating func reportClock(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let position = selectedIndex, let report = sources[position].lastReport else { return }
     let isTooSoon = clockReported.map { now - $0 < Self.clockInterval } ?? false

@@ -2,17 +2,17 @@ package import Media
 import NIOCore
 package import RTP
 
-/// Which source frames are made of.
+/// The selection of the source that frames are assembled from.
 ///
-/// A sender that takes a new SSRC is followed at once. Of simulcast layers the largest that flows is taken: one with a
-/// larger frame from its next keyframe on, another one when the present has been silent for a second.
+/// A sender that changes its SSRC is followed at once. Of simulcast layers, the largest active one is selected: one with a
+/// larger frame from its next keyframe on, any other when the present one has been silent for a second.
 extension ReceiveTrack {
   private static let maximumSources = 8
 
-  // What is requested with each packet is `mutating`, though it changes nothing: to call anything else on a value of this size,
-  // Swift copies the whole value first.
+  // Members that are called for each packet are `mutating`, although they change nothing, because Swift copies a value of
+  // this size before a nonmutating call.
 
-  /// The selected source's place.
+  /// The index of the selected source.
   var selectedIndex: Int? {
     mutating get {
       guard let selected else { return nil }
@@ -20,20 +20,22 @@ extension ReceiveTrack {
     }
   }
 
-  /// A source's place. The search reads one field of each where it lies; a closure would be given a copy of the whole.
+  /// Returns the index of a source. The loop reads one field of each element in place; a closure would receive a copy of
+  /// the element.
   mutating func index(of ssrc: UInt32) -> Int? {
     for position in sources.indices where sources[position].ssrc == ssrc { return position }
     return nil
   }
 
-  /// Gets the packet out of a retransmission; nil when it only pads, or repairs a source that is not listened to.
+  /// Returns the packet inside a retransmission, or nil if it is only padding or repairs a source that is not selected.
   mutating func unwrap(_ packet: RTPPacket, route: StreamRouter.Route) -> RTPPacket? {
     let byName = route.streamID.flatMap { id in sources.first { $0.streamID == id }?.ssrc }
     guard let repaired = route.repairs ?? byName ?? selected, repaired == selected else { return nil }
     return Retransmission.unwrap(packet, payloadType: media.payloadType, ssrc: repaired)
   }
 
-  /// The place of the packet's source, which is made if it is new; nil when a retransmission has none.
+  /// Returns the index of the packet's source, adding the source if it is new, or nil for a retransmission of an unknown
+  /// source.
   mutating func sourceIndex(
     of packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant
   ) -> Int? {
@@ -48,7 +50,7 @@ extension ReceiveTrack {
     return sources.count - 1
   }
 
-  /// Decides whether the packet's source is, or now becomes, the one that frames are made of.
+  /// Returns whether the packet's source is, or now becomes, the selected one.
   mutating func select(
     _ position: Int, packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant,
     events: inout [MediaEvent]
@@ -56,7 +58,7 @@ extension ReceiveTrack {
     let ssrc = sources[position].ssrc
     if ssrc == selected { return true }
     guard let current = selectedIndex else {
-      // It may have been listened to before, or only observed: either way its numbers have gone on.
+      // It may have been selected before, or only observed: either way its sequence numbers have advanced.
       beginSource(position, first: packet, now: now)
       return true
     }
@@ -76,13 +78,13 @@ extension ReceiveTrack {
       return false
     }
     retireSelected(now: now, events: &events)
-    // Layers of one camera are no other source to anyone who looks at the frames.
+    // A layer of the same camera is not another source to the consumer of the frames.
     if !isLayer { gaps.sourceChanged() }
     beginSource(position, first: packet, now: now)
     return true
   }
 
-  /// Whether no other source that still flows has a larger frame.
+  /// Returns whether no other active source has a larger frame.
   private func isLargest(_ position: Int, now: MonotonicInstant) -> Bool {
     sources.allSatisfy { other in
       now - other.lastArrival >= configuration.sourceTimeout
@@ -90,7 +92,7 @@ extension ReceiveTrack {
     }
   }
 
-  /// Takes out all that can be used of the selected source, and selects none.
+  /// Emits all usable frames of the selected source, and deselects it.
   mutating func retireSelected(now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let position = selectedIndex else { return }
     sources[position].giveUpAll()
@@ -105,13 +107,13 @@ extension ReceiveTrack {
     selected = nil
   }
 
-  /// The source's numbers start again.
+  /// Restarts a source whose sequence numbers have restarted.
   mutating func restart(_ position: Int, now: MonotonicInstant, events: inout [MediaEvent]) {
     let packets = sources[position].suspects
     guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
     gaps.sourceChanged()
-    // Its timestamps may have started again too, so the last report says nothing of them.
+    // Its timestamps may have restarted too, so the last sender report no longer applies to them.
     sources[position].lastReport = nil
     beginSource(position, first: first, now: now)
     for packet in packets {
@@ -119,7 +121,7 @@ extension ReceiveTrack {
     }
   }
 
-  /// The source said goodbye.
+  /// Handles a BYE of a source.
   package mutating func goodbye(_ ssrc: UInt32, now: MonotonicInstant, events: inout [MediaEvent]) {
     if ssrc == selected {
       retireSelected(now: now, events: &events)
@@ -128,7 +130,7 @@ extension ReceiveTrack {
     sources.removeAll { $0.ssrc == ssrc }
   }
 
-  /// Takes in a sender report on one of the track's sources.
+  /// Handles a sender report on one of the track's sources.
   package mutating func received(
     _ report: SenderReport, now: MonotonicInstant, events: inout [MediaEvent]
   ) {
@@ -138,7 +140,7 @@ extension ReceiveTrack {
     if report.ssrc == selected { reportClock(now: now, events: &events) }
   }
 
-  /// The report blocks on all sources that were heard since the last ones.
+  /// Returns the report blocks on all recently active sources.
   package mutating func reportBlocks(now: MonotonicInstant) -> [ReportBlock] {
     var blocks: [ReportBlock] = []
     for position in sources.indices where now - sources[position].lastArrival < .seconds(10) {
@@ -152,7 +154,7 @@ extension ReceiveTrack {
       first: packet, codec: media.codec, asks: media.feedback.nack, configuration: configuration, arrival: now)
   }
 
-  /// Selects a source, which starts again with this packet; what it had told of its clock stays true.
+  /// Selects a source, which starts again with this packet; its last sender report stays valid.
   private mutating func beginSource(_ position: Int, first packet: RTPPacket, now: MonotonicInstant) {
     var source = makeSource(first: packet, now: now)
     source.streamID = sources[position].streamID

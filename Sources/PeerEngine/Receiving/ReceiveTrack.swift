@@ -2,9 +2,9 @@ package import Media
 import NIOCore
 package import RTP
 
-/// Everything received of one media section: from packets of whatever source to frames on one time line.
+/// The receiver of one media section: turns packets of any source into frames on one timeline.
 ///
-/// A section can have several sources: simulcast layers, or one that took another's place. Frames come of one at a
+/// A section can have several sources: simulcast layers, or one that replaced another. Frames are assembled from one at a
 /// time.
 package struct ReceiveTrack: Sendable {
   package let owner: ParticipantID
@@ -12,37 +12,37 @@ package struct ReceiveTrack: Sendable {
   package internal(set) var media: NegotiatedMedia
   package internal(set) var statistics = TrackStatistics()
 
-  /// When ``poll(roundTrip:now:feedback:events:)`` is needed next even if nothing comes.
+  /// When ``poll(roundTrip:now:feedback:events:)`` must be called next even if nothing arrives.
   package private(set) var deadline: MonotonicInstant?
 
-  /// All sources heard recently, in the order of their coming.
+  /// The recently active sources, in order of their first packet.
   var sources: [ReceivedSource] = []
-  /// The source that frames are made of.
+  /// The source that frames are assembled from.
   var selected: UInt32?
-  /// Sources that were selected before: when they are heard again they must wait until the present one is silent.
+  /// Sources that were selected before: they are selected again only when the present one is silent.
   var retired: [UInt32] = []
-  /// Makes frames of VP8 packets; idle in an audio track, where a packet is a frame.
+  /// Assembles frames from VP8 packets; unused in an audio track, where a packet is a frame.
   var video = VP8Receiver()
   var timeline: SourceTimeline
-  /// Whether the selected source's clock report still has to be told: it came before its first packet was handed on.
+  /// Whether the selected source's sender report still has to be reported: it arrived before the first frame was emitted.
   var reportIsPending = false
-  /// When the last sender report was told.
+  /// When the last sender report was reported.
   var clockReported: MonotonicInstant?
 
-  /// Names what is missing between two frames.
+  /// Classifies the gap between two frames.
   var gaps: GapClassifier
-  /// The numbers that were settled of sources that were selected before this one.
+  /// The number of settled sequence numbers of sources that were selected before this one.
   var expectedOfEarlierSources: UInt64 = 0
 
-  /// Whether packets are left unread that come.
+  /// Whether arriving packets are left unread.
   var isUnread = false
 
-  /// Whether it was told that the next frame comes late.
+  /// Whether it was reported that the next frame is late.
   var isRecovering = false
 
   private var requester: KeyframeRequester
   private var fullIntraRequestNumber: UInt8 = 0
-  /// Whether somebody requested a keyframe without there being a loss.
+  /// Whether a keyframe was requested without a loss.
   var keyframeIsWanted = false
   private var meter = RateCounter()
   private var nextStatistics: MonotonicInstant?
@@ -56,7 +56,7 @@ package struct ReceiveTrack: Sendable {
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
   }
 
-  /// One of the sender's sources for feedback to name: the one that frames are made of, or else one that is announced.
+  /// The sender's source that feedback refers to: the selected one, or else an announced one.
   package var mediaSSRC: UInt32? { selected ?? media.remoteSources.first?.ssrc }
 
   /// The share of packets that did not arrive at the first try, 0 to 1, between the last two reports.
@@ -67,28 +67,28 @@ package struct ReceiveTrack: Sendable {
     }
   }
 
-  /// Bits of payload a second over the last second.
+  /// Returns the payload bitrate in bits a second over the last second.
   package mutating func bitrate(now: MonotonicInstant) -> Double { meter.bitrate(now: now) }
 
-  /// What came and is not handed on yet.
+  /// The packets that have arrived and are still buffered.
   package var waiting: (packets: Int, bytes: Int) {
     sources.first { $0.ssrc == selected }.map { ($0.waitingPackets, $0.waitingBytes) } ?? (0, 0)
   }
 
-  /// Takes the section's new settings; its sources continue.
+  /// Applies the section's new settings; its sources continue.
   package mutating func reconfigure(_ media: NegotiatedMedia, now: MonotonicInstant) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
   }
 
-  /// The connection was seen to be broken: what is found to be missing from now on went with it.
+  /// Notes that the connection was interrupted: gaps detected from now on are attributed to that.
   package mutating func connectionWasInterrupted(now: MonotonicInstant) {
     gaps.connectionWasInterrupted(now: now)
   }
 
-  /// Takes in a packet that the router gave to this track; frames that it completes are added to `events`.
+  /// Handles a packet that the router assigned to this track; frames that it completes are appended to `events`.
   ///
-  /// - Returns: a round trip, when the packet is the answer to a single request.
+  /// - Returns: A sample of the round-trip time, if the packet answers a single request.
   package mutating func receive(
     _ packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant, events: inout [MediaEvent]
   ) -> Duration? {
@@ -107,13 +107,14 @@ package struct ReceiveTrack: Sendable {
     return roundTrip
   }
 
-  /// Requests a keyframe although nothing is lost.
+  /// Requests a keyframe without a loss.
   package mutating func requestKeyframe(now: MonotonicInstant) {
     keyframeIsWanted = media.codec == .vp8
     updateDeadline(now: now)
   }
 
-  /// Does what is due: requests packets and keyframes, hands on what need not wait any more, tells the counts.
+  /// Does everything that is due: requests packets and keyframes, emits frames that need not wait any more, and reports
+  /// statistics.
   package mutating func poll(
     roundTrip: RoundTripTime, now: MonotonicInstant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
@@ -151,14 +152,14 @@ package struct ReceiveTrack: Sendable {
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
       } else if let due = sources[position].keyframeIsDue, due > now {
-        // One that is due already is not wanted, because the sender is silent; its next packet changes that.
+        // A keyframe that is already due is not requested, because the sender is silent; its next packet changes that.
         consider(due)
       }
     }
     deadline = earliest
   }
 
-  /// Hands on all that can be used of what still waits, and tells the last counts.
+  /// Emits all usable buffered frames, and reports the last statistics.
   package mutating func finish(now: MonotonicInstant, events: inout [MediaEvent]) {
     retireSelected(now: now, events: &events)
     if nextStatistics != nil { reportStatistics(now: now, events: &events) }
@@ -174,10 +175,10 @@ package struct ReceiveTrack: Sendable {
 
 /// Keyframes.
 extension ReceiveTrack {
-  /// Whether a keyframe is needed and none is on its way.
+  /// Returns whether a keyframe is needed and none is arriving.
   private mutating func wantsKeyframe(now: MonotonicInstant) -> Bool {
     guard media.codec == .vp8, !isUnread, let position = selectedIndex else { return false }
-    // A sender that has stopped is not asked: it may have been muted.
+    // No keyframe is requested from a sender that has stopped: it may have been muted.
     let silence = now - sources[position].lastArrival
     guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }
     if let due = sources[position].keyframeIsDue, due <= now { return true }
@@ -185,7 +186,7 @@ extension ReceiveTrack {
       && !video.isGatheringKeyframe
   }
 
-  /// PLI where it was agreed to, or where nothing was; else FIR.
+  /// Returns a PLI if that was negotiated, or if neither was; else a FIR.
   private mutating func keyframeRequest() -> RTCPPacket? {
     guard let selected else { return nil }
     if media.feedback.fullIntraRequest && !media.feedback.pictureLossIndication {
@@ -195,5 +196,37 @@ extension ReceiveTrack {
           senderSSRC: media.localSSRC, entries: [.init(ssrc: selected, sequenceNumber: fullIntraRequestNumber)]))
     }
     return .pictureLossIndication(PictureLossIndication(senderSSRC: media.localSSRC, mediaSSRC: selected))
+  }
+}
+
+/// Decides when to request a keyframe from the sender: at once when one is needed, and again until it has arrived, since a
+/// request can be lost like any packet; but never more often than the interval allows.
+package struct KeyframeRequester: Sendable {
+  /// The minimum time between two requests.
+  package let interval: Duration
+  /// The number of requests made so far.
+  package private(set) var requests: UInt64 = 0
+
+  private var earliest: MonotonicInstant?
+
+  package init(interval: Duration = .milliseconds(500)) {
+    self.interval = interval
+  }
+
+  /// Returns whether to send a request now; if so, it counts as sent.
+  ///
+  /// - Parameter wanted: whether a keyframe is needed and none is arriving.
+  package mutating func poll(wanted: Bool, now: MonotonicInstant) -> Bool {
+    guard wanted else { return false }
+    if let earliest, now < earliest { return false }
+    earliest = now + interval
+    requests += 1
+    return true
+  }
+
+  /// Returns when a request may be sent, provided that a keyframe is still needed then.
+  package func deadline(wanted: Bool, now: MonotonicInstant) -> MonotonicInstant? {
+    guard wanted else { return nil }
+    return earliest.map { max($0, now) } ?? now
   }
 }

@@ -2,29 +2,29 @@ package import Media
 import NIOCore
 package import RTP
 
-/// One source's packets: put in order, holes requested and at last skipped.
+/// The packets of one source: reorders them, requests missing ones and finally skips gaps.
 ///
-/// The first packets are held for a moment, for the first to arrive need not be the first sent; for video until the
-/// start of a keyframe is in front, since nothing before it could be decoded.
+/// The first packets are buffered for a moment, because the first packet to arrive need not be the first one sent; video
+/// until the start of a keyframe is in front, since nothing before it could be decoded.
 ///
-/// Memory is bounded: behind holes wait at most ``ReceiveTrack/Configuration/reorderingCapacity(_:)`` packets and, the
-/// last packet aside, ``ReceiveTrack/Configuration/waitingBytes`` of their payload. What is beyond gives up the holes in
-/// front.
+/// Memory is bounded: behind gaps wait at most ``ReceiveTrack/Configuration/reorderingCapacity(_:)`` packets and, apart
+/// from the last packet, ``ReceiveTrack/Configuration/waitingBytes`` of their payload. Beyond these limits, the gaps in
+/// front are given up.
 package struct ReceivedSource: Sendable {
-  /// What comes next in order.
+  /// The next item in order.
   package enum Item: Sendable {
     case packet(ReceivedPacket)
-    /// So many packets were given up.
+    /// A number of packets that were given up.
     case lost(Int)
   }
 
-  /// What a packet turned out to be.
+  /// The result of receiving a packet.
   package enum Reception: Sendable, Hashable {
-    /// It waits for its turn, or is due.
+    /// It is buffered, or due.
     case accepted
-    /// It came before, or after it was given up.
+    /// It is a duplicate, or arrived after it was given up.
     case useless
-    /// The source has begun its numbers again: make a new one, and hand it the packets in ``suspects``.
+    /// The source has restarted its sequence numbers: create a new one and pass it the packets in ``suspects``.
     case restarted
   }
 
@@ -35,15 +35,14 @@ package struct ReceivedSource: Sendable {
     package var arrival: MonotonicInstant
   }
 
-  /// A jump of sequence numbers by more than this is treated as a new beginning, once a second packet near the first one
-  /// confirms it (RFC 3550, A.1).
+  /// A jump of sequence numbers by more than this is treated as a restart, once a second packet near the first one confirms
+  /// it (RFC 3550, A.1).
   private static let maximumJump: Int64 = 8_192
-  /// How far before the first packet earlier ones are looked for, and how far ahead of the newest a retransmission may
-  /// be.
+  /// How far before the first packet earlier ones are requested, and how far ahead of the newest a retransmission may be.
   private static let maximumSearch: Int64 = 64
   private static let searchStep: Int64 = 8
   private static let rememberedLosses = 256
-  /// How many packets of a new beginning may come before two of them are near each other.
+  /// How many packets of a suspected restart may arrive before two of them are near each other.
   private static let maximumSuspects = 16
 
   package let ssrc: UInt32
@@ -56,20 +55,20 @@ package struct ReceivedSource: Sendable {
   package private(set) var nack: NackGenerator
   package private(set) var lastArrival: MonotonicInstant
   package var lastReport: Report?
-  /// The size of the last keyframe that began.
+  /// The size in the last keyframe that began.
   package private(set) var videoSize: VideoSize?
 
-  // Stored, because they are requested with each packet: to compute them, Swift would copy the whole value first.
-  /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may have something; nil while all is in order.
+  // Stored, because each packet needs them: to compute them, Swift would copy the whole value first.
+  /// When ``next(now:)`` or ``requests(roundTrip:now:)`` may return something; nil while no packet is missing.
   package private(set) var deadline: MonotonicInstant?
-  /// Bytes of payload that wait.
+  /// The payload bytes that are buffered.
   package private(set) var waitingBytes = 0
-  /// Whether a keyframe has begun that was not handed on yet.
+  /// Whether a keyframe has begun whose start has not been emitted yet.
   package private(set) var keyframeIsComing = false
-  /// When a hole that no later keyframe makes harmless will be so old that a keyframe should be requested as well.
+  /// When a gap that no later keyframe makes harmless will be so old that a keyframe must be requested as well.
   package private(set) var keyframeIsDue: MonotonicInstant?
-  /// When the hole in front, for which all that came after it waits, will be so old that this should be told; nil when
-  /// there is none.
+  /// When the gap in front, for which all later packets wait, will be so old that it must be reported; nil if there is
+  /// none.
   package private(set) var recoveryIsSlow: MonotonicInstant?
 
   private var buffer: ReorderBuffer<ReceivedPacket>
@@ -79,19 +78,19 @@ package struct ReceivedSource: Sendable {
   private var holdsUntil: MonotonicInstant?
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
-  /// Packets far away from all others, in the order of their coming.
+  /// Packets far away from all others, in order of arrival.
   package private(set) var suspects: [RTPPacket] = []
-  /// A packet for which the buffer has to give up what is due first.
+  /// A packet for which the buffer must first give up those that are due.
   private var overflow: (sequence: Int64, packet: ReceivedPacket)?
-  /// The first number that was due when the first packet was handed on.
+  /// The sequence number that was due when the first packet was emitted.
   private var firstDue: Int64?
-  /// Whether the hole before the next packet is skipped at once: what would fill it was left unread.
+  /// Whether the gap before the next packet is skipped at once, because its packets were left unread.
   private var skipsNextHole = false
-  /// Given up a short while ago: when one still comes, it was not lost.
+  /// Recently given up packets: one that still arrives was not lost.
   private var recentlyLost: [Int64] = []
 
   /// - Parameters:
-  ///   - packet: the first packet to come; hand it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
+  ///   - packet: the first packet to arrive; pass it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
   ///   - asks: whether the sender answers NACKs.
   package init(
     first packet: RTPPacket, codec: Codec, asks: Bool, configuration: ReceiveTrack.Configuration,
@@ -111,17 +110,17 @@ package struct ReceivedSource: Sendable {
     holdsUntil = arrival + configuration.startDelay
   }
 
-  /// Takes in a packet of a source that is not listened to, for its liveness and size only.
+  /// Handles a packet of a source that is not selected, only for its liveness and size.
   package mutating func observe(_ packet: RTPPacket, arrival: MonotonicInstant) {
     lastArrival = arrival
     count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
     if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { videoSize = size }
   }
 
-  /// Takes in a packet.
+  /// Handles a packet.
   ///
-  /// - Parameter isRetransmission: whether it came in another source (RFC 4588); for the counts.
-  /// - Returns: with a round trip, when the packet answers the only request for it.
+  /// - Parameter isRetransmission: whether it arrived in an RTX stream (RFC 4588); for the statistics.
+  /// - Returns: The result, with a sample of the round-trip time if the packet answers the only request for it.
   package mutating func receive(
     _ packet: RTPPacket, isRetransmission: Bool, arrival: MonotonicInstant, statistics: inout TrackStatistics
   ) -> (reception: Reception, roundTrip: Duration?) {
@@ -148,7 +147,7 @@ package struct ReceivedSource: Sendable {
     if case .filled(let requests, _, let sinceMissed) = arrived, requests > 0 { waiting.delay = sinceMissed }
     var insertion = buffer.insert(waiting, at: sequence)
     if insertion == .beyond {
-      // All that is due before can no longer be waited for; `next` hands it on or passes over it.
+      // The packets that are due before can no longer be waited for; `next` emits or skips them.
       nack.giveUp(below: buffer.makeRoom(for: sequence))
       begin()
       overflow = (sequence, waiting)
@@ -179,18 +178,19 @@ package struct ReceivedSource: Sendable {
     return (.accepted, isRetransmission && requests == 1 ? sinceRequest : nil)
   }
 
-  /// How many of the source's numbers are settled: handed on or given up.
+  /// How many of the source's sequence numbers are settled: emitted or given up.
   package var settled: UInt64 {
     mutating get { firstDue.map { UInt64(clamping: buffer.next - $0) } ?? 0 }
   }
 
-  /// How many packets came that are not handed on yet.
+  /// How many packets are buffered.
   package var waitingPackets: Int { buffer.count + (overflow == nil ? 0 : 1) }
 
-  /// What comes next in order; nil while it is waited for. Ask until nil after each packet and each deadline.
+  /// Removes and returns the next item in order, or nil while it is waited for. Call it until it returns nil after each
+  /// packet and each deadline.
   package mutating func next(now: MonotonicInstant) -> Item? {
     let item = takeNext(now: now)
-    // Packets are taken until there is none, so this is said once for each that comes.
+    // Packets are removed until there is none, so this runs once for each packet that arrives.
     if case nil = item { updateDeadlines() }
     return item
   }
@@ -221,21 +221,21 @@ package struct ReceivedSource: Sendable {
     return .lost(buffer.skip(to: end))
   }
 
-  /// What came was left unread for a while and is read again: nothing of it is looked for, and none of it is called lost to the
-  /// sender.
+  /// Notes that packets were left unread for a while and are read again: the missing ones are not requested, and are not
+  /// reported to the sender as lost.
   mutating func willBeReadAgain(now: MonotonicInstant) {
     lastArrival = now
     skipsNextHole = true
   }
 
-  /// The first packets have been held long enough.
+  /// Ends the initial buffering.
   private mutating func begin() {
     guard holdsUntil != nil else { return }
     holdsUntil = nil
     firstDue = buffer.next
   }
 
-  /// The sequence numbers to request now.
+  /// Returns the sequence numbers to request now.
   package mutating func requests(roundTrip: RoundTripTime, now: MonotonicInstant) -> [UInt16] {
     defer { updateDeadlines() }
     return nack.poll(roundTrip: roundTrip, now: now).map { UInt16(truncatingIfNeeded: $0) }
@@ -257,7 +257,7 @@ package struct ReceivedSource: Sendable {
     }
   }
 
-  /// Waits for nothing any more: ``next(now:)`` then gives all that is there.
+  /// Stops waiting for packets: ``next(now:)`` then returns everything that is buffered.
   package mutating func giveUpAll() {
     begin()
     nack.giveUp(below: .max)
@@ -277,7 +277,7 @@ package struct ReceivedSource: Sendable {
     reporter.received(sequence: sequence, timestamp: packet.timestamp, arrival: arrival)
   }
 
-  /// Before anything was handed on: makes an earlier packet the first.
+  /// Makes an earlier packet the first one, if none has been emitted yet.
   private mutating func lookBack(to sequence: Int64, arrival: MonotonicInstant) {
     let before = buffer.next
     guard first - sequence <= Self.maximumSearch, buffer.moveBack(to: sequence) else { return }
@@ -285,8 +285,8 @@ package struct ReceivedSource: Sendable {
     nack.expectEarlier((sequence + 1)..<before, now: arrival)
   }
 
-  /// Notes where keyframes begin, and at the very beginning requests what a frame's first packet must have had before
-  /// it.
+  /// Notes where keyframes begin, and at the very beginning requests the packets that must precede one in the middle of a
+  /// frame.
   private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
     if let size = VP8Receiver.keyframeStart(in: packet.payload) {

@@ -1,19 +1,19 @@
 package import Media
 
-/// What a sender without transport-wide feedback is told that it may send at most (REMB): all it likes while hardly
-/// anything is lost, less when much is.
+/// Computes the bitrate limit for a sender without transport-wide feedback (REMB): unlimited while hardly anything is lost,
+/// lower when much is.
 ///
-/// Loss alone is a late sign of a congested path; a sender that speaks transport-wide feedback judges by delay itself and
-/// needs no such number.
+/// Loss alone is a late sign of a congested path; a sender with transport-wide feedback estimates by delay itself and needs
+/// no limit.
 package struct ReceiverBitrateEstimator: Sendable {
-  /// The limit that a good line reaches, in bits a second: far above what a camera of a call sends.
+  /// The limit on a good path, in bits a second: far above what a camera in a call sends.
   package static let ceiling: Double = 5_000_000
-  /// The limit below which it never goes.
+  /// The minimum limit.
   package static let floor: Double = 150_000
   /// The time between two reports.
   package static let interval: Duration = .seconds(1)
 
-  /// Bits a second.
+  /// The limit in bits a second.
   package private(set) var limit: Double
 
   private var nextReport: MonotonicInstant?
@@ -24,15 +24,15 @@ package struct ReceiverBitrateEstimator: Sendable {
 
   package var deadline: MonotonicInstant? { nextReport }
 
-  /// Begins to report, as soon as the first packet of media has come.
+  /// Starts reporting, when the first media packet has arrived.
   package mutating func start(now: MonotonicInstant) {
     if nextReport == nil { nextReport = now }
   }
 
-  /// Gives the limit to report now, or nil when none is due.
+  /// Returns the limit to report now, or nil if none is due.
   ///
   /// - Parameters:
-  ///   - received: bits a second that arrive.
+  ///   - received: the received bitrate in bits a second.
   ///   - fractionLost: the share of packets that did not arrive, 0 to 1, since the last report.
   package mutating func poll(received: Double, fractionLost: Double, now: MonotonicInstant) -> UInt64? {
     guard let due = nextReport, due <= now else { return nil }

@@ -1,7 +1,7 @@
 package import Media
 package import RTP
 
-/// Counts one source's packets as RFC 3550 has it (6.4.1, A.3, A.8), for the report block that its sender gets.
+/// Computes the reception statistics of one source for its report blocks (RFC 3550, 6.4.1, A.3, A.8).
 package struct ReceptionReporter: Sendable {
   package let ssrc: UInt32
   /// The share lost between the last two blocks, 0 to 1.
@@ -14,12 +14,12 @@ package struct ReceptionReporter: Sendable {
   private var expectedBefore: Int64 = 0
   private var receivedBefore: Int64 = 0
 
-  /// In ticks; see ``jitterSeconds``.
+  /// The interarrival jitter in ticks; see ``jitterSeconds``.
   private var jitter: Double = 0
   private var last: (timestamp: UInt32, arrival: MonotonicInstant)?
   private var report: (time: NTPTime, arrival: MonotonicInstant)?
 
-  /// - Parameter clockRate: ticks a second of the source's timestamps.
+  /// - Parameter clockRate: the clock rate of the source's timestamps.
   package init(ssrc: UInt32, clockRate: Int32) {
     self.ssrc = ssrc
     self.clockRate = Double(clockRate)
@@ -27,7 +27,7 @@ package struct ReceptionReporter: Sendable {
 
   /// Counts a packet of the source itself; retransmissions in another source do not count.
   ///
-  /// - Parameter sequence: its unwrapped sequence number.
+  /// - Parameter sequence: the unwrapped sequence number.
   package mutating func received(sequence: Int64, timestamp: UInt32, arrival: MonotonicInstant) {
     received += 1
     guard let first else {
@@ -39,24 +39,24 @@ package struct ReceptionReporter: Sendable {
     self.first = min(first, sequence)
     guard sequence > highest else { return }
     highest = sequence
-    // Packets of one frame leave at different times by pacing alone, so only the first of each counts.
+    // Packets of one frame leave at different times because of pacing, so only the first of each counts.
     guard let last, last.timestamp != timestamp else { return }
     let sent = Double(Int32(bitPattern: timestamp &- last.timestamp))
     let difference = abs((arrival - last.arrival).seconds * clockRate - sent)
-    // A jump of more than 5 s is another clock, not jitter.
+    // A jump of more than 5 s is a changed clock, not jitter.
     if difference < clockRate * 5 { jitter += (difference - jitter) / 16 }
     self.last = (timestamp, arrival)
   }
 
-  /// Remembers a sender report, for the source to learn its round trip.
+  /// Stores a sender report, so that the source can compute its round-trip time.
   package mutating func received(report time: NTPTime, arrival: MonotonicInstant) {
     report = (time, arrival)
   }
 
-  /// Interarrival jitter in seconds.
+  /// The interarrival jitter in seconds.
   package var jitterSeconds: Double { jitter / clockRate }
 
-  /// Makes the block for the time since the last one; nil before the first packet.
+  /// Returns the report block for the time since the last one, or nil before the first packet.
   package mutating func block(now: MonotonicInstant) -> ReportBlock? {
     guard let first else { return nil }
     let expected = highest - first + 1

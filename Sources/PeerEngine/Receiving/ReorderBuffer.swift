@@ -1,37 +1,37 @@
-/// Puts one source's packets back into their order: a ring over unwrapped sequence numbers.
+/// Reorders one source's packets: a ring over unwrapped sequence numbers.
 ///
-/// The buffer does not judge a hole; anyone who drains it says whether to wait for the packet that is due or to pass over
-/// it. Its memory is bounded by its capacity, and grows only as far as packets really run ahead.
+/// The buffer does not decide about gaps: its user decides whether to wait for the packet that is due or to skip it. Its
+/// memory is bounded by its capacity, and grows only as far as packets really run ahead.
 package struct ReorderBuffer<Element: Sendable>: Sendable {
-  /// What became of a packet that was put in.
+  /// The result of inserting a packet.
   package enum Insertion: Sendable, Hashable {
     case stored
-    /// The same sequence number waits here already.
+    /// A packet with the same sequence number is buffered already.
     case duplicate
-    /// The place was handed on or skipped before.
+    /// The sequence number was emitted or skipped before.
     case late
-    /// So far ahead that the buffer would have to give up what is due first; see ``makeRoom(for:)``.
+    /// So far ahead that the buffer would have to give up packets that are due; see ``makeRoom(for:)``.
     case beyond
   }
 
   /// The sequence number that is due next.
   package private(set) var next: Int64
-  /// The highest sequence number seen, or `next - 1` when none waits.
+  /// The highest sequence number seen, or `next - 1` when no packet is buffered.
   package private(set) var highest: Int64
-  /// The number of packets that wait.
+  /// The number of buffered packets.
   package private(set) var count = 0
   /// The number of sequence numbers that the buffer can span.
   package let capacity: Int
 
-  /// The packet that is due. Kept apart, because nearly all come in order and are taken at once: they would be led round
-  /// the ring, through memory that the processor has long forgotten.
+  /// The packet that is due. Stored separately, because nearly all packets arrive in order and are removed at once: in the
+  /// ring, each would use memory that is no longer in the processor's cache.
   private var front: Element?
-  /// Those that wait behind it. Its size is a power of two.
+  /// The packets buffered after it. Its size is a power of two.
   private var ring: [Element?]
 
   /// - Parameters:
   ///   - first: the sequence number that is due first.
-  ///   - capacity: how many sequence numbers may wait; rounded up to a power of two, at least 32.
+  ///   - capacity: how many sequence numbers may be buffered; rounded up to a power of two, at least 32.
   package init(first: Int64, capacity: Int) {
     var size = 32
     while size < capacity { size *= 2 }
@@ -60,7 +60,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     return .stored
   }
 
-  /// Takes out the packet that is due; nil when it has not come.
+  /// Removes and returns the packet that is due, or nil if it has not arrived.
   package mutating func popNext() -> Element? {
     guard let element = front.take() else { return nil }
     count -= 1
@@ -68,17 +68,16 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     return element
   }
 
-  /// The sequence number of the first packet that waits; nil when none does.
+  /// The sequence number of the first buffered packet; nil if there is none.
   package var firstWaiting: Int64? {
     guard count > 0 else { return nil }
     if front != nil { return next }
     return (next...highest).first { ring[slot($0)] != nil }
   }
 
-  /// Passes over the hole in front: what is due before `sequence` will not come any more. A packet that waits is not
-  /// skipped.
+  /// Skips the gap in front: packets before `sequence` are no longer expected. A buffered packet is not skipped.
   ///
-  /// - Returns: how many sequence numbers were skipped.
+  /// - Returns: How many sequence numbers were skipped.
   @discardableResult
   package mutating func skip(to sequence: Int64) -> Int {
     let end = min(sequence, firstWaiting ?? sequence)
@@ -88,9 +87,9 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     return skipped
   }
 
-  /// Makes an earlier sequence number the one that is due. Only right while nothing has been handed on.
+  /// Makes an earlier sequence number the one that is due. Only valid before a packet has been emitted.
   ///
-  /// - Returns: false when the buffer cannot span that far.
+  /// - Returns: False if the buffer cannot span that far.
   package mutating func moveBack(to sequence: Int64) -> Bool {
     guard sequence < next else { return true }
     guard highest &- sequence < Int64(capacity) else { return false }
@@ -100,7 +99,7 @@ package struct ReorderBuffer<Element: Sendable>: Sendable {
     return true
   }
 
-  /// The lowest sequence number that must be due for `sequence` to fit.
+  /// Returns the lowest sequence number that must be due for `sequence` to fit.
   package func makeRoom(for sequence: Int64) -> Int64 { sequence &- Int64(capacity) &+ 1 }
 
   private mutating func advance(to sequence: Int64) {

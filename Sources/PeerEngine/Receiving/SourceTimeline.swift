@@ -1,12 +1,12 @@
 package import Media
 
-/// Turns one track's 32-bit RTP timestamps into one time line of 64 bits, across wraps and changes of the source.
+/// Maps one track's 32-bit RTP timestamps to one timeline of 64 bits, across wraps and changes of the source.
 ///
-/// Within a source the unwrapped timestamp is taken as it is: absurd jumps are the recorder's to judge. A new source
-/// starts at a random timestamp (RFC 3550, 5.1), so its place on the line comes from the senders' wall clocks, when
-/// both sources had a sender report, or else from the time of arrival.
+/// Within a source the unwrapped timestamp is used unchanged: the recorder handles implausible jumps. A new source starts
+/// at a random timestamp (RFC 3550, 5.1), so its position is computed from the senders' wall clocks, if both sources had a
+/// sender report, or else from the time of arrival.
 package struct SourceTimeline: Sendable {
-  /// A sender report's two clocks, on the track's line.
+  /// A sender report's two clocks, on the track's timeline.
   private struct Anchor: Sendable {
     var ticks: Int64
     var ntp: UInt64
@@ -19,9 +19,9 @@ package struct SourceTimeline: Sendable {
   }
 
   package let clockRate: Int32
-  /// The newest packet's place on the line.
+  /// The newest packet's position.
   private var last: Point?
-  /// What the line showed last of the source before this one.
+  /// The last position of the previous source.
   private var previous: (point: Point, anchor: Anchor?)?
   private var anchor: Anchor?
 
@@ -29,9 +29,9 @@ package struct SourceTimeline: Sendable {
     self.clockRate = clockRate
   }
 
-  /// The place on the line of a packet that is next in order.
+  /// Returns the position of the next packet in order.
   ///
-  /// - Parameter report: the source's last sender report, if one came before its first packet.
+  /// - Parameter report: the source's last sender report, if one arrived before its first packet.
   package mutating func position(
     _ timestamp: UInt32, arrival: MonotonicInstant, report: (timestamp: UInt32, ntp: UInt64)? = nil
   ) -> MediaTime {
@@ -47,7 +47,7 @@ package struct SourceTimeline: Sendable {
     return MediaTime(ticks: ticks, rate: clockRate)
   }
 
-  /// The place on the line of a sender report; nil before the source's first packet.
+  /// Returns the position of a sender report, or nil before the source's first packet.
   package mutating func position(reportOf timestamp: UInt32, ntp: UInt64) -> MediaTime? {
     guard let last else { return nil }
     let ticks = last.ticks &+ Int64(Int32(bitPattern: timestamp &- last.timestamp))
@@ -55,7 +55,7 @@ package struct SourceTimeline: Sendable {
     return MediaTime(ticks: ticks, rate: clockRate)
   }
 
-  /// Another source continues in this one's place.
+  /// Prepares for another source that replaces this one.
   package mutating func changeSource() {
     if let last { previous = (last, anchor) }
     last = nil
@@ -68,7 +68,7 @@ package struct SourceTimeline: Sendable {
   ) -> Int64 {
     let earliest = point.ticks &+ 1
     if let anchor, let report {
-      // Both sources told their wall clock: the new timestamp's wall time gives its place.
+      // Both sources have reported their wall clock: the new timestamp's wall-clock time determines its position.
       let wallSeconds = Double(Int64(bitPattern: report.ntp &- anchor.ntp)) / 4_294_967_296
       let sinceReport = Int64(Int32(bitPattern: timestamp &- report.timestamp))
       let ticks = anchor.ticks &+ Self.ticks(seconds: wallSeconds, rate: clockRate) &+ sinceReport
@@ -76,7 +76,7 @@ package struct SourceTimeline: Sendable {
         return max(earliest, ticks)
       }
     }
-    // A sender may have kept its timestamps; if that fits the time of arrival it is exact.
+    // A sender may have kept its timestamps; if that matches the time of arrival, it is exact.
     let expected = expected(at: arrival, after: point)
     let continued = point.ticks &+ Int64(Int32(bitPattern: timestamp &- point.timestamp))
     let difference = continued.subtractingReportingOverflow(expected)

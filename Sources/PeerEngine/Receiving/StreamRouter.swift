@@ -1,21 +1,21 @@
-/// Finds the media section that a packet belongs to: by its source when that is known, else by the mid in its header,
-/// else by its payload type when only one section uses that (RFC 9143, 9.2).
+/// Finds the media section of a packet: by its SSRC if that is known, else by the mid in its header, else by its payload
+/// type if only one section uses that (RFC 9143, 9.2).
 ///
-/// What a packet's header told is remembered for its source, since senders stop sending mid and rid after a while.
+/// The section and rid of a source are remembered, since senders stop sending mid and rid after a while.
 package struct StreamRouter: Sendable {
-  /// What a packet is to its section.
+  /// The role of a packet in its section.
   package struct Route: Sendable, Hashable {
-    /// The section's place among the m-lines.
+    /// The m-line index of the section.
     package var media: Int
-    /// Whether it carries a packet of another source again (RFC 4588).
+    /// Whether it is a retransmission of another source's packet (RFC 4588).
     package var isRetransmission: Bool
-    /// The source that a retransmission repeats, when the SDP tells.
+    /// The SSRC that a retransmission stream repairs, if the SDP states it.
     package var repairs: UInt32?
     /// The rid of a simulcast stream, or the repaired rid of its retransmissions (RFC 8852).
     package var streamID: String?
   }
 
-  /// The names that a packet's header extensions give.
+  /// The identifiers in a packet's header extensions.
   package struct Names: Sendable {
     package var mid: String?
     package var streamID: String?
@@ -31,7 +31,7 @@ package struct StreamRouter: Sendable {
   private struct Binding: Sendable {
     var ssrc: UInt32
     var route: Route
-    /// What its packets must have; nil when its section is gone.
+    /// The payload type that its packets must have; nil when its section is gone.
     var payloadType: UInt8?
     var isAnnounced: Bool
   }
@@ -39,12 +39,12 @@ package struct StreamRouter: Sendable {
   private static let maximumLearned = 32
 
   private var media: [NegotiatedMedia] = []
-  /// Few, so that a search from the front is fastest.
+  /// Few, so that a linear search is fastest.
   private var bindings: [Binding] = []
 
   package init() {}
 
-  /// Takes the sections of a new negotiation. Sources that were learned keep their section while it lives.
+  /// Applies the sections of a new negotiation. Learned sources keep their section while it exists.
   package mutating func configure(_ media: [NegotiatedMedia]) {
     self.media = media.filter(\.receives)
     let learned = bindings.filter { binding in
@@ -65,9 +65,9 @@ package struct StreamRouter: Sendable {
     }
   }
 
-  /// The route of a packet, or nil when it belongs nowhere.
+  /// Returns the route of a packet, or nil if it belongs to no section.
   ///
-  /// - Parameter names: reads the header extensions; called only for a source that is not known.
+  /// - Parameter names: reads the header extensions; called only for an unknown source.
   package mutating func route(ssrc: UInt32, payloadType: UInt8, names: () -> Names) -> Route? {
     for position in bindings.indices
     where bindings[position].ssrc == ssrc && bindings[position].payloadType == payloadType {
@@ -84,12 +84,12 @@ package struct StreamRouter: Sendable {
     return route
   }
 
-  /// The section that a source was found to belong to.
+  /// Returns the section of a known source.
   package func media(of ssrc: UInt32) -> Int? {
     bindings.first { $0.ssrc == ssrc && !$0.route.isRetransmission }?.route.media
   }
 
-  /// Forgets a source that said goodbye; it may come back as anything.
+  /// Removes a source that sent a BYE; its SSRC may be used for anything later.
   package mutating func forget(_ ssrc: UInt32) {
     bindings.removeAll { $0.ssrc == ssrc && !$0.isAnnounced }
   }

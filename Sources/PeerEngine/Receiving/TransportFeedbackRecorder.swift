@@ -1,18 +1,18 @@
 package import Media
 package import RTP
 
-/// Notes when each packet of the transport arrived, and tells the sender every 100 ms: its congestion control lives on
-/// this (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+/// Records when each packet of the transport arrived, and reports to the sender every 100 ms: its congestion control
+/// depends on this (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 ///
-/// Each feedback begins where the last one ended, so that every loss is told. A packet that comes after its place was
-/// reported as lost is given by itself; nothing received is ever taken back.
+/// Each feedback packet begins where the last one ended, so that every loss is reported. A packet that arrives after it was
+/// reported as lost is reported individually; a received packet is never reported as lost later.
 package struct TransportFeedbackRecorder: Sendable {
-  /// The time between two feedbacks.
+  /// The time between two feedback packets.
   package static let interval: Duration = .milliseconds(100)
-  /// How many numbers are remembered to tell duplicates.
+  /// How many sequence numbers are remembered to detect duplicates.
   private static let memory = 1_024
 
-  /// When the next feedback is due; nil while there is nothing to tell.
+  /// When the next feedback packet is due; nil while there is nothing to report.
   package private(set) var deadline: MonotonicInstant?
 
   private let epoch: MonotonicInstant
@@ -27,7 +27,7 @@ package struct TransportFeedbackRecorder: Sendable {
     self.epoch = epoch
   }
 
-  /// Notes a packet of any source of the transport, retransmissions and padding included; a second arrival is ignored.
+  /// Records a packet of any source of the transport, retransmissions and padding included; a duplicate is ignored.
   package mutating func received(sequenceNumber: UInt16, arrival: MonotonicInstant) {
     let sequence = unwrapper.unwrap(sequenceNumber)
     let position = Int(truncatingIfNeeded: sequence) & (Self.memory - 1)
@@ -37,11 +37,11 @@ package struct TransportFeedbackRecorder: Sendable {
     if deadline == nil { deadline = max(arrival, (lastFeedback ?? arrival) + Self.interval) }
   }
 
-  /// The feedback that is due now, or none.
+  /// Returns the feedback packets that are due now.
   ///
   /// - Parameters:
-  ///   - senderSSRC: our own source.
-  ///   - mediaSSRC: one of the sender's sources: senders look for feedback that names one of theirs.
+  ///   - senderSSRC: our own SSRC.
+  ///   - mediaSSRC: one of the sender's SSRCs: senders accept only feedback that refers to one of theirs.
   package mutating func poll(
     senderSSRC: UInt32, mediaSSRC: UInt32, now: MonotonicInstant
   ) -> [TransportFeedback] {

@@ -3,24 +3,24 @@ package import Media
 package import NIOCore
 import RTP
 
-/// Joins the packets of VP8 frames, handed to it in order of their sequence numbers (RFC 7741, 4.4).
+/// Assembles VP8 frames from packets, which are passed in order of their sequence numbers (RFC 7741, 4.4).
 ///
-/// A frame begins with the S bit in partition 0 and ends with the marker bit. A sender that never sets a marker ends it by
-/// beginning the next one; one that does has given up the rest of a frame that has none, as libwebrtc does with what still
-/// waits in its pacer when a keyframe comes, and without a hole in the numbers. Which of them it is, a first frame without
-/// a marker leaves open until the next one ends. What is lost is told between the packets, and leaves a damaged frame on
-/// either side, or none.
+/// A frame begins with the S bit in partition 0 and ends with the marker bit. A sender that never sets the marker ends a
+/// frame by beginning the next one. If a sender that does set it begins the next frame without a marker, it has dropped the
+/// rest of the previous one without a gap in the sequence numbers, as libwebrtc does with packets in its pacer when a
+/// keyframe arrives. Which kind of sender it is stays undecided after a first frame without a marker, until the next frame
+/// ends. Losses are reported between the packets, and leave a damaged frame on either side, or none.
 package struct VP8FrameAssembler: Sendable {
-  /// A frame that came to its end, whole or not.
+  /// A frame that has ended, complete or not.
   package struct Frame: Sendable {
-    /// What the decodability chain has to know.
+    /// The frame's properties for the ``DecodabilityTracker``.
     package var link: DecodabilityTracker.Frame
-    /// The bitstream; incomplete when the link says so.
+    /// The bitstream; incomplete if the link says so.
     package var payload: ByteBuffer
-    /// A keyframe's video size.
+    /// The size of a keyframe.
     package var size: VideoSize?
     package var timestamp: UInt32
-    /// When its last packet came.
+    /// When its last packet arrived.
     package var arrival: MonotonicInstant
 
     fileprivate mutating func spoil() {
@@ -30,53 +30,53 @@ package struct VP8FrameAssembler: Sendable {
     }
   }
 
-  /// A frame being gathered.
+  /// A frame that is being assembled.
   private struct Open {
     var descriptor: VP8PayloadDescriptor
     var timestamp: UInt32
     var arrival: MonotonicInstant
     var packetsLostBefore: Int
     var isComplete: Bool
-    /// By its first bytes.
+    /// Determined from its first bytes.
     var isKeyframe: Bool
   }
 
-  /// A frame with more bytes than this is damaged: no encoder makes it, and a receiver must not grow without bound.
+  /// A frame with more bytes than this is damaged: no encoder makes it, and a receiver's memory must be bounded.
   package static let maximumFrameSize = 4 << 20
-  /// Nor does any make one of so many packets: 1,200 bytes in each would be far beyond the size.
+  /// No encoder makes a frame of more packets either: with 1,200 bytes in each it would far exceed the maximum size.
   package static let maximumPackets = 8_192
 
-  /// Memory is set aside beforehand for no more bytes than this: what one frame has tells little of the next one then.
+  /// The maximum number of bytes that are reserved in advance: the size of a larger frame says little about the next one.
   private static let usualSize = 16 << 10
 
-  /// A keyframe whose frame is wider or higher, in pixels, is damaged, and so is one of no size: 14 bits can say
-  /// 16,383x16,383, for which a decoder would set aside 400 MB.
+  /// A keyframe that is wider or higher, in pixels, is damaged, and so is one of size zero: 14 bits can encode
+  /// 16,383x16,383, for which a decoder would allocate 400 MB.
   package static let maximumSide = 4_096
 
   private var open: Open?
-  /// What the open frame's packets brought.
+  /// The payload of the open frame's packets.
   private var payload = ByteBuffer()
   private var packets = 0
-  /// Bytes of the last frame, which the next one is likely to have as well.
+  /// The size of the last frame in bytes, which the next one is likely to have as well.
   private var lastSize = 0
-  /// Packets given up since the last frame that ended.
+  /// The number of packets given up since the last frame that ended.
   private var lost = 0
-  /// Whether the sender ends frames with the marker; nil as long as nobody knows.
+  /// Whether the sender ends frames with the marker; nil while unknown.
   private var setsMarkers: Bool?
-  /// A frame that is whole if the sender sets no markers.
+  /// A frame that is complete if the sender sets no markers.
   private var undecided: Frame?
-  /// At most three: one packet can end a frame, decide about the one before it, and be a whole one itself.
+  /// At most three: one packet can end a frame, decide about the frame before it, and be a complete frame itself.
   private var finished: [Frame] = []
 
   package init() {}
 
-  /// Whether a keyframe is being gathered of which nothing is missing yet.
+  /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
     if let open, open.isKeyframe, open.isComplete { return true }
     return undecided?.link.isKeyframe ?? false
   }
 
-  /// The frame's size, if a frame's first bytes are those of a keyframe that can be used.
+  /// Returns the frame's size, if a frame's first bytes are those of a usable keyframe.
   package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? {
     (try? VP8FrameHeader(parsing: frame)).flatMap(size(in:))
   }
@@ -88,18 +88,18 @@ package struct VP8FrameAssembler: Sendable {
     return VideoSize(width: Int(size.width), height: Int(size.height))
   }
 
-  /// Adds the next packet; take the frames that end with it or before it by ``popFrame()``.
+  /// Adds the next packet; call ``popFrame()`` for the frames that end with it or before it.
   package mutating func add(_ packet: ReceivedPacket) {
     var data = packet.payload
-    // Padding only, or a payload that says nothing: the sequence continues, no frame is touched.
+    // Padding only, or an empty payload: the sequence continues, no frame is affected.
     guard data.readableBytes > 0 else { return }
     guard let descriptor = try? VP8PayloadDescriptor(parsing: &data) else { return addLost(1) }
     if descriptor.startsFrame || open.map({ $0.timestamp != packet.timestamp }) ?? false {
-      // Everything since the open frame's start has come, or is known to be lost.
+      // Everything since the open frame's start has arrived, or is known to be lost.
       close(byMarker: false)
     }
     if open != nil {
-      // Packets of one frame on both sides of a loss: all that was lost belonged to it.
+      // Packets of one frame on both sides of a loss: all lost packets belonged to it.
       lost = 0
     } else {
       open = Open(
@@ -112,14 +112,14 @@ package struct VP8FrameAssembler: Sendable {
     if packet.marker { close(byMarker: true) }
   }
 
-  /// Takes note that the next `count` packets were given up.
+  /// Notes that the next `count` packets were given up.
   package mutating func addLost(_ count: Int) {
     guard count > 0 else { return }
     open?.isComplete = false
     lost += count
   }
 
-  /// Takes the next frame that came to its end, in order.
+  /// Removes and returns the next frame that has ended, in order.
   package mutating func popFrame() -> Frame? {
     finished.isEmpty ? nil : finished.removeFirst()
   }
@@ -141,7 +141,7 @@ package struct VP8FrameAssembler: Sendable {
     }
     if packets == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), data.readableBytes)) }
     packets += 1
-    // Copied at once, so that the datagram's memory is free for the next one.
+    // Copied at once, so that the datagram's buffer is free for the next one.
     payload.writeImmutableBuffer(data)
   }
 
@@ -155,7 +155,8 @@ package struct VP8FrameAssembler: Sendable {
     } else if setsMarkers == true {
       frame.spoil()
     } else if !frame.link.isComplete {
-      // It tells nothing of the sender, and a frame must not go out that may lack its end.
+      // A damaged frame does not show whether the sender sets markers, and a frame must not be emitted whose end may be
+      // missing.
       releaseUndecided(isWhole: false)
     } else if setsMarkers == nil, undecided == nil {
       undecided = frame

@@ -2,12 +2,12 @@ package import Media
 package import NIOCore
 import RTP
 
-/// Makes decodable VP8 frames of a source's packets in order.
+/// Assembles decodable VP8 frames from a source's packets in order.
 package struct VP8Receiver: Sendable {
-  // Stored, like everything that is requested with each packet: to compute it, Swift would copy the whole value first.
-  /// Whether nothing goes out before the next keyframe.
+  // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
+  /// Whether no frame is emitted before the next keyframe.
   package private(set) var needsKeyframe = true
-  /// Whether a keyframe is being gathered of which nothing is missing yet.
+  /// Whether a keyframe is being assembled of which nothing is missing yet.
   package private(set) var isGatheringKeyframe = false
 
   private var assembler = VP8FrameAssembler()
@@ -25,19 +25,19 @@ package struct VP8Receiver: Sendable {
     isGatheringKeyframe = false
   }
 
-  /// The source ends or changes: what is half there is damaged, and the next keyframe starts again.
+  /// Ends the source: an incomplete frame is damaged, and decoding restarts with the next keyframe.
   package mutating func finish() {
     assembler.finish()
     isGatheringKeyframe = false
   }
 
-  /// Makes the next keyframe necessary.
+  /// Requires a keyframe next.
   package mutating func restart() {
     chain.restart()
     needsKeyframe = true
   }
 
-  /// Takes the next frame that came to its end, and whether it may go out.
+  /// Removes and returns the next frame that has ended, and whether it may be emitted.
   package mutating func popFrame() -> (frame: VP8FrameAssembler.Frame, isDecodable: Bool)? {
     guard let frame = assembler.popFrame() else { return nil }
     let isDecodable = chain.admit(frame.link)
@@ -45,11 +45,11 @@ package struct VP8Receiver: Sendable {
     return (frame, isDecodable)
   }
 
-  /// Whether a payload begins a keyframe that can be used and, if so, its frame's size; nil when it does not.
+  /// Returns the frame size if a payload begins a usable keyframe, or nil.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
   package static func keyframeStart(in payload: ByteBuffer) -> VideoSize? {
-    // Nine packets in ten are given by their first byte: no S bit, or another partition than 0.
+    // Nine packets in ten are decided by their first byte: no S bit, or another partition than 0.
     guard let first = payload.getInteger(at: payload.readerIndex, as: UInt8.self), first & 0x17 == 0x10 else {
       return nil
     }
@@ -58,21 +58,21 @@ package struct VP8Receiver: Sendable {
     return VP8FrameAssembler.keyframeSize(in: data)
   }
 
-  /// Whether a payload begins a frame of any kind.
+  /// Returns whether a payload begins a frame of any kind.
   package static func startsFrame(_ payload: ByteBuffer) -> Bool {
     payload.getInteger(at: payload.readerIndex, as: UInt8.self).map { $0 & 0x17 == 0x10 } ?? false
   }
 }
 
-/// What is kept of an RTP packet while it waits for those before it.
+/// The fields of an RTP packet that are kept while it is buffered.
 package struct ReceivedPacket: Sendable {
-  /// Padding excluded; empty in a packet that is nothing else.
+  /// The payload without padding; empty in a packet of padding only.
   package var payload: ByteBuffer
-  /// In ticks of the codec's clock, as it came.
+  /// The RTP timestamp, in ticks of the codec's clock.
   package var timestamp: UInt32
   package var marker: Bool
   package var arrival: MonotonicInstant
-  /// How long it had been missed when it came after it was requested; zero when it came by itself.
+  /// How long it had been missing when it arrived after a request; zero if it was never requested.
   package var delay: Duration
 
   package init(

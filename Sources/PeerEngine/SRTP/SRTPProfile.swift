@@ -1,10 +1,10 @@
-/// The SRTP protection profiles we speak, by their DTLS-SRTP number (RFC 5764, 4.1.2; RFC 7714, 14.2).
+/// The supported SRTP protection profiles, by their DTLS-SRTP number (RFC 5764, 4.1.2; RFC 7714, 14.2).
 package enum SRTPProfile: UInt16, Sendable, Hashable, CaseIterable {
   case aes128CounterModeSHA1With80BitTag = 0x0001
   case aes128GCM = 0x0007
   case aes256GCM = 0x0008
 
-  /// The order in which we offer them: AES-GCM costs a fifth of the time of AES-CM with HMAC-SHA1.
+  /// Our order of preference: AES-GCM costs a fifth of the time of AES-CM with HMAC-SHA1.
   package static let preferred: [SRTPProfile] = [.aes128GCM, .aes256GCM, .aes128CounterModeSHA1With80BitTag]
 
   /// Bytes of the master key.

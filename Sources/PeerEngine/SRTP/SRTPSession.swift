@@ -2,21 +2,21 @@ internal import CSRTP
 internal import Media
 package import NIOCore
 
-/// SRTP and SRTCP for one peer, both ways (RFC 3711, RFC 7714), by libsrtp2.
+/// SRTP and SRTCP with one peer, in both directions (RFC 3711, RFC 7714), by libsrtp2.
 package final class SRTPSession {
   package let profile: SRTPProfile
   private let sending: srtp_t
   private let receiving: srtp_t
-  /// The sources that packets have come from, in the order in which they first did.
+  /// The sources of received packets, in order of their first packet.
   private var sources: [UInt32] = []
 
-  /// Far more than a peer has: audio, three sizes of video, a repair stream for each, and their successors.
+  /// Far more than a peer has: audio, three sizes of video, a retransmission stream for each, and their successors.
   static let sourceLimit = 64
 
-  /// Packets by which one may come late and still be taken: a retransmission of a 4 Mb/s stream after 3 s is about 1,100
-  /// packets old.
+  /// The number of packets by which a packet may be late and still be accepted: a retransmission of a 4 Mb/s stream after 3
+  /// s is about 1,100 packets old.
   private static let replayWindow: UInt = 4096
-  /// The longest that protection makes a packet: 16 bytes of tag, 4 of index (RFC 7714, 13).
+  /// The bytes reserved for the trailer; protection adds at most 16 bytes of tag and 4 of index (RFC 7714, 13).
   static let trailerRoom = 64
 
   package init(keys: SRTPKeys) throws(SRTPError) {
@@ -38,31 +38,31 @@ package final class SRTPSession {
     srtp_dealloc(receiving)
   }
 
-  /// Turns a plain RTP packet into an SRTP packet, in place.
+  /// Encrypts an RTP packet in place.
   package func protectRTP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: true) { srtp_protect(sending, $0, $1) }
   }
 
-  /// Turns a plain compound RTCP packet into an SRTCP packet, in place.
+  /// Encrypts a compound RTCP packet in place.
   package func protectRTCP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: true) { srtp_protect_rtcp(sending, $0, $1) }
   }
 
-  /// Turns an SRTP packet into a plain RTP packet, in place.
+  /// Authenticates and decrypts an SRTP packet in place.
   package func unprotectRTP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: false) { srtp_unprotect(receiving, $0, $1) }
-    // The source is the third word of an RTP packet (RFC 3550, 5.1).
+    // The SSRC is the third word of an RTP packet (RFC 3550, 5.1).
     remember(packet.getInteger(at: packet.readerIndex + 8, as: UInt32.self))
   }
 
-  /// Turns an SRTCP packet into a plain compound RTCP packet, in place.
+  /// Authenticates and decrypts an SRTCP packet in place.
   package func unprotectRTCP(_ packet: inout ByteBuffer) throws(SRTPError) {
     try apply(to: &packet, growing: false) { srtp_unprotect_rtcp(receiving, $0, $1) }
-    // And the second word of an RTCP packet (RFC 3550, 6.4.1).
+    // The SSRC is the second word of an RTCP packet (RFC 3550, 6.4.1).
     remember(packet.getInteger(at: packet.readerIndex + 4, as: UInt32.self))
   }
 
-  /// Keeps the number of sources bounded: libsrtp makes a stream of its own for each that it hears of, and never forgets one.
+  /// Bounds the number of sources: libsrtp creates a stream for each new SSRC and never removes one.
   private func remember(_ source: UInt32?) {
     guard let source, source != sources.last, !sources.contains(source) else { return }
     sources.append(source)
@@ -75,11 +75,11 @@ package final class SRTPSession {
     to packet: inout ByteBuffer, growing: Bool,
     _ operation: (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>) -> srtp_err_status_t
   ) throws(SRTPError) {
-    // Fewer bytes than any header: libsrtp would say so too, but not for every size and version.
+    // Fewer bytes than any header. libsrtp checks this too, but not for every size and version.
     guard packet.readableBytes >= 8 else { throw .refused(status: srtp_err_status_bad_param.rawValue) }
     let length = packet.readableBytes
     var newLength = Int32(clamping: length)
-    // libsrtp reads 32-bit words at the packet's start, so it has to lie where the allocator put it.
+    // libsrtp reads 32-bit words at the packet's start, so the packet must begin where the allocator aligned it.
     if packet.readerIndex != 0 { packet = ByteBuffer(bytes: packet.readableBytesView) }
     if growing { packet.writeRepeatingByte(0, count: Self.trailerRoom) }
     let status = packet.withUnsafeMutableReadableBytes { operation($0.baseAddress, &newLength) }
@@ -92,11 +92,11 @@ package final class SRTPSession {
     }
   }
 
-  /// libsrtp's one-time start, done by anyone who comes first.
+  /// libsrtp's one-time initialization, performed by the first use.
   private static let libraryStatus = srtp_init()
 
-  /// Starts libsrtp on a thread of its own: where it loads NSS for that, as Debian's does, it takes some 50 ms of a processor. A
-  /// session that is made meanwhile waits for it.
+  /// Initializes libsrtp on a thread of its own: where libsrtp loads NSS for that, as Debian's does, it takes some 50 ms of
+  /// CPU time. A session that is created meanwhile waits for it.
   package static func startLibrary() { _ = libraryStart }
 
   private static let libraryStart = DedicatedThread.start("srtp") { _ = libraryStatus }
@@ -118,7 +118,7 @@ package final class SRTPSession {
     }
     policy.ssrc.type = direction
     policy.window_size = replayWindow
-    // A packet sent again without RTX is the same packet, byte for byte (RFC 4585, 6.2.1).
+    // A packet retransmitted without RTX is the same packet, byte for byte (RFC 4585, 6.2.1).
     policy.allow_repeat_tx = 1
     var key = key
     var session: srtp_t?
@@ -136,7 +136,7 @@ package enum SRTPError: Error, Sendable, Hashable, CustomStringConvertible {
   case sessionNotMade(status: UInt32)
   /// The packet was seen before, or is older than the replay window (RFC 3711, 3.3.2).
   case replayed
-  /// The authentication tag is wrong: forged, damaged, or under another key.
+  /// The authentication tag is wrong: the packet is forged, damaged, or encrypted with another key.
   case notAuthentic
   case refused(status: UInt32)
 
@@ -159,13 +159,13 @@ package enum DTLSRole: String, Sendable, Hashable {
 /// The master keys of both directions, as the DTLS handshake exported them (RFC 5764, 4.2).
 package struct SRTPKeys: Sendable, Hashable {
   package let profile: SRTPProfile
-  /// Master key, then master salt: what libsrtp takes.
+  /// The master key followed by the master salt, as libsrtp expects them.
   package let sending: [UInt8]
   package let receiving: [UInt8]
 
   /// - Parameters:
-  ///   - material: client key, server key, client salt, server salt, one after the other; of the profile's lengths.
-  ///   - role: which of the two is ours.
+  ///   - material: client key, server key, client salt and server salt, concatenated, with the profile's lengths.
+  ///   - role: our role, which selects the keys for sending.
   init(profile: SRTPProfile, material: [UInt8], role: DTLSRole) {
     self.profile = profile
     let key = profile.keyLength
@@ -179,9 +179,9 @@ package struct SRTPKeys: Sendable, Hashable {
   }
 }
 
-/// For anyone who need not know why a packet is of no use.
+/// Variants without the reason for a failure.
 extension SRTPSession {
-  /// Decrypts in place; false if the packet is not to be used.
+  /// Decrypts in place; returns false if the packet must not be used.
   func unprotect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
     do {
       if isControl { try unprotectRTCP(&packet) } else { try unprotectRTP(&packet) }
@@ -191,7 +191,7 @@ extension SRTPSession {
     }
   }
 
-  /// Encrypts in place; false if it could not be.
+  /// Encrypts in place; returns false if that failed.
   func protect(_ packet: inout ByteBuffer, isControl: Bool) -> Bool {
     do {
       if isControl { try protectRTCP(&packet) } else { try protectRTP(&packet) }

@@ -2,8 +2,8 @@ package import Media
 import NIOCore
 package import RTP
 
-/// Spreads packets over time, so that a keyframe does not fill the queues on its way: audio at once, then what was lost
-/// and is sent again, then frames.
+/// Spreads packets over time, so that a keyframe does not fill the queues of the path: audio at once, then retransmissions,
+/// then video frames.
 package struct Pacer: Sendable {
   package enum Priority: Sendable, Hashable {
     case audio
@@ -17,13 +17,13 @@ package struct Pacer: Sendable {
     case keyframe
   }
 
-  /// A packet that waits to leave.
+  /// A queued packet.
   package struct Entry: Sendable {
     package var packet: RTPPacket
     package var priority: Priority
-    /// The place among the m-lines of the section that it belongs to.
+    /// The m-line index of its media section.
     package var media: Int
-    /// Set if a frame of video begins with it.
+    /// Set if a video frame begins with it.
     package var start: FrameStart?
 
     package init(packet: RTPPacket, priority: Priority, media: Int, start: FrameStart? = nil) {
@@ -35,15 +35,15 @@ package struct Pacer: Sendable {
   }
 
   package struct Configuration: Sendable, Hashable {
-    /// Bits a second that are always allowed.
+    /// The minimum rate in bits a second.
     package var minimumRate: Double = 4_000_000
-    /// Bits a second beyond which nothing is sent, unless the media itself is faster.
+    /// The maximum rate in bits a second, unless the media itself is faster.
     package var maximumRate: Double = 12_000_000
-    /// How many times faster than the media's own rate packets leave.
+    /// The factor of the pacing rate over the media's own rate.
     package var headroom: Double = 2.5
-    /// In how long a queue should be empty.
+    /// The time in which a queue should drain.
     package var drainTime: Duration = .milliseconds(200)
-    /// Bytes that may leave at one moment.
+    /// The bytes that may leave at once.
     package var burst: Double = 3_000
 
     package init() {}
@@ -51,7 +51,7 @@ package struct Pacer: Sendable {
 
   private static let maximumRetransmissions = 1_000
   private static let holdTime: Duration = .milliseconds(50)
-  /// In seconds: how much may leave at one moment of what the path carries in that time.
+  /// The burst size as a time in seconds: what the path carries in this time may leave at once.
   private static let burstTime = 0.005
 
   package let configuration: Configuration
@@ -60,17 +60,17 @@ package struct Pacer: Sendable {
   private var retransmissions = CircularBuffer<Entry>()
   private var videoFrames = CircularBuffer<Entry>()
   private var queuedBytes = 0
-  /// Those of retransmissions among them.
+  /// The part of the queued bytes that are retransmissions.
   private var repeatedBytes = 0
   private var meter = RateCounter(shortestWindow: .seconds(1))
   private var credit: Double
   private var lastUpdate: MonotonicInstant?
   private var rate: Double
-  /// The rate to keep, and what the line is known not to exceed, in bits a second.
+  /// The pacing rate and the known limit of the path, in bits a second.
   private var lineRate: Double?
   private var lineLimit: Double?
   private var probeRate: Double?
-  /// Whether the last attempt was refused because too much is on its way already.
+  /// Whether the last packet was held because too many bytes are in flight.
   private var isHeldBack = false
 
   package init(configuration: Configuration = .init()) {
@@ -83,27 +83,27 @@ package struct Pacer: Sendable {
 
   package var hasVideo: Bool { !videoFrames.isEmpty }
 
-  /// How long the last packet has to wait at the present rate.
+  /// How long the last queued packet has to wait at the present rate.
   package var delay: Duration { delay(of: queuedBytes) }
 
-  /// Bits a second of the media that came in the last second.
+  /// Returns the bitrate of the media that was queued in the last second.
   package mutating func mediaRate(now: MonotonicInstant) -> Double { meter.bitrate(now: now) }
 
-  /// How long it takes until the line has carried what waits; when no limit of it is known, until it has left.
+  /// How long until the path has carried everything that is queued; without a known limit, until it has left.
   package var backlog: Duration { lineLimit == nil ? delay : time(for: queuedBytes) }
 
-  /// How long the line needs for so many bytes; nothing when no limit of it is known.
+  /// Returns how long the path needs for a number of bytes, or zero without a known limit.
   package func time(for bytes: Int) -> Duration {
     lineLimit.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero
   }
 
-  /// Paces by what the path carries from now on.
+  /// Paces by the path's bandwidth from now on.
   ///
   /// - Parameters:
-  ///   - lineRate: the rate to keep, in bits a second; nil when nothing is known of the line: then by what the media itself
-  ///     needs.
-  ///   - limit: what it is known not to exceed.
-  ///   - probe: the rate of the probe that is under way.
+  ///   - lineRate: the pacing rate in bits a second; nil while nothing is known about the path: then the media's own rate
+  ///     determines it.
+  ///   - limit: the known limit of the path.
+  ///   - probe: the rate of the current probe.
   package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: MonotonicInstant) {
     lineLimit = limit
     guard lineRate != self.lineRate || probe != probeRate else { return }
@@ -113,12 +113,12 @@ package struct Pacer: Sendable {
     updateRate(now: now)
   }
 
-  /// How long a packet that is sent again has to wait at the present rate.
+  /// How long a retransmission has to wait at the present rate.
   package var retransmissionDelay: Duration { delay(of: repeatedBytes) }
 
   private func delay(of bytes: Int) -> Duration { .nanoseconds(Int64(Double(bytes) * 8 / rate * 1e9)) }
 
-  /// Queues a packet; a retransmission is thrown away when very many wait already, for it will be requested again.
+  /// Queues a packet; a retransmission is dropped when very many are queued already, because it will be requested again.
   package mutating func add(_ entry: Entry, now: MonotonicInstant) {
     let size = entry.packet.byteCount
     if isEmpty { update(now: now) }
@@ -131,7 +131,7 @@ package struct Pacer: Sendable {
       repeatedBytes += size
     }
     queuedBytes += size
-    // What is sent again says nothing of the media's rate, and must not raise it.
+    // Retransmissions do not count for the media's rate, and must not raise it.
     if entry.priority != .retransmission { meter.add(bytes: size, now: now) }
     if lineRate == nil { updateRate(now: now) }
   }
@@ -147,9 +147,10 @@ package struct Pacer: Sendable {
     rate = min(max(configuration.minimumRate, own * configuration.headroom, drain), ceiling)
   }
 
-  /// The next packet that may leave now.
+  /// Removes and returns the next packet that may leave now.
   ///
-  /// - Parameter room: bytes that may be on their way besides those that are; audio is so little that it needs none.
+  /// - Parameter room: the bytes that may be in flight in addition to those that are; audio is so little that it ignores
+  ///   this.
   package mutating func next(room: Int? = nil, now: MonotonicInstant) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
@@ -171,28 +172,28 @@ package struct Pacer: Sendable {
     return entry
   }
 
-  /// Whether the probe that is under way needs packets that nothing waits to give.
+  /// Returns whether the current probe needs packets and none is queued.
   package mutating func wantsFiller(now: MonotonicInstant) -> Bool {
     guard probeRate != nil, isEmpty else { return false }
     update(now: now)
     return credit > 0
   }
 
-  /// A packet left that never waited here.
+  /// Notes that a packet left that was never queued.
   package mutating func fillerLeft(size: Int) { credit -= Double(size) }
 
-  /// When the next packet may leave; nil when none waits.
+  /// When the next packet may leave; nil when none is queued.
   package var deadline: MonotonicInstant? {
     guard !isEmpty || probeRate != nil, let lastUpdate else { return nil }
-    // Feedback makes room; without any, time does.
+    // Feedback makes room; without feedback, time does.
     if isHeldBack && audio.isEmpty { return lastUpdate + Self.holdTime }
     if !audio.isEmpty || credit > 0 { return lastUpdate }
-    // A millisecond's worth at least: waking up costs more than a packet.
+    // At least a millisecond's worth: a wakeup costs more than a packet.
     let wait = max(0.001, (1 - credit) * 8 / rate)
     return lastUpdate + .nanoseconds(Int64(wait * 1e9))
   }
 
-  /// Throws away what waits of one media section.
+  /// Removes the queued packets of one media section.
   package mutating func removeAll(media: Int) {
     audio = audio.filter(of: media)
     retransmissions = retransmissions.filter(of: media)
@@ -201,12 +202,12 @@ package struct Pacer: Sendable {
     queuedBytes = audio.byteCount + repeatedBytes + videoFrames.byteCount
   }
 
-  /// Whether the beginning of a section's keyframe waits.
+  /// Returns whether the first packet of a section's keyframe is queued.
   package func hasKeyframe(media: Int) -> Bool { videoFrames.contains { $0.media == media && $0.start == .keyframe } }
 
-  /// Throws away a section's frames of which nothing has left, and what was to be sent again.
+  /// Removes a section's frames of which no packet has left, and its retransmissions.
   ///
-  /// - Returns: how many frames.
+  /// - Returns: How many frames were removed.
   package mutating func removeStale(media: Int) -> Int {
     retransmissions = retransmissions.filter(of: media)
     repeatedBytes = retransmissions.byteCount
@@ -233,7 +234,7 @@ package struct Pacer: Sendable {
 extension CircularBuffer<Pacer.Entry> {
   fileprivate var byteCount: Int { reduce(0) { $0 + $1.packet.byteCount } }
 
-  /// Without the packets of one section.
+  /// Returns the queue without the packets of one section.
   fileprivate func filter(of media: Int) -> Self {
     Self(self.lazy.filter { $0.media != media })
   }

@@ -1,7 +1,7 @@
 package import Media
 package import RTP
 
-/// Keeps the packets of the last seconds, to send one again when it was lost.
+/// Stores the packets of the last seconds for retransmission.
 package struct PacketHistory: Sendable {
   private struct Entry: Sendable {
     var packet: RTPPacket
@@ -10,13 +10,13 @@ package struct PacketHistory: Sendable {
     var repeats = 0
   }
 
-  /// The most packets that are kept: 5 s of 8 Mb/s, or 5 MB.
+  /// The maximum number of packets: 5 s of 8 Mb/s, or 5 MB.
   private static let capacity = 4_096
-  /// How often one packet is sent again. Our own receiver asks 30 to 50 times before it gives up.
+  /// How often one packet is retransmitted. Our own receiver requests it 30 to 50 times before it gives up.
   package static let maximumRepetition = 64
 
-  /// How long a packet is kept: as long as our own receiver asks, which is 3 s from when it misses the packet, and the
-  /// way there and back. Browsers request about a second.
+  /// How long a packet is stored: as long as our own receiver requests it, which is 3 s after it misses the packet, and the
+  /// round-trip time. Browsers request it for about a second.
   package let span: Duration
 
   private var ring: [Entry?] = Array(repeating: nil, count: 64)
@@ -27,7 +27,7 @@ package struct PacketHistory: Sendable {
     self.span = span
   }
 
-  /// Keeps a packet that has left; sequence numbers come in order.
+  /// Stores a sent packet; sequence numbers must be consecutive.
   package mutating func sent(_ packet: RTPPacket, now: MonotonicInstant) {
     let sequence = packet.sequenceNumber
     if count == 0 || sequence &- oldest != UInt16(truncatingIfNeeded: count) {
@@ -45,10 +45,10 @@ package struct PacketHistory: Sendable {
     count += 1
   }
 
-  /// The packet with this number; nil when it is not known any more, was sent again so short a while ago that the
-  /// request cannot know of it, or was sent again too often.
+  /// Returns the packet with this sequence number, or nil if it is no longer stored, was retransmitted so recently that the
+  /// request may have crossed it, or was retransmitted too often.
   ///
-  /// - Parameter roundTrip: how long a request needs to learn of an answer.
+  /// - Parameter roundTrip: the time after which a request can take a retransmission into account.
   package mutating func packet(
     _ sequenceNumber: UInt16, roundTrip: Duration, now: MonotonicInstant
   ) -> RTPPacket? {
@@ -62,7 +62,7 @@ package struct PacketHistory: Sendable {
     return entry.packet
   }
 
-  /// A packet by its age, 0 for the newest; nil when there is none, or it was sent again before.
+  /// Returns a packet by its age, 0 for the newest, or nil if there is none.
   package mutating func newest(_ age: Int, now: MonotonicInstant) -> RTPPacket? {
     guard age < count else { return nil }
     let position = slot(oldest &+ UInt16(truncatingIfNeeded: count - 1 - age))
@@ -71,7 +71,7 @@ package struct PacketHistory: Sendable {
     return packet
   }
 
-  /// Forgets all packets: what is lost of them is not sent again.
+  /// Removes all packets: they are not retransmitted any more.
   package mutating func forget() { clear() }
 
   private func slot(_ sequence: UInt16) -> Int { Int(sequence) & (ring.count - 1) }
@@ -88,5 +88,36 @@ package struct PacketHistory: Sendable {
       larger[Int(sequence) & (larger.count - 1)] = ring[slot(sequence)]
     }
     ring = larger
+  }
+}
+
+/// Limits retransmissions: in the long run to one and a half bytes for each byte that was sent for the first time, so that
+/// a peer that requests everything repeatedly cannot cause much traffic with small requests.
+///
+/// A path that loses six packets in ten still gets everything that it needs. The budget has no clock: it grows with each
+/// sent packet, up to what an outage of some seconds costs.
+package struct RetransmissionBudget: Sendable {
+  /// The bytes that each byte sent for the first time adds, in hundredths.
+  package static let percentage = 150
+  /// The maximum of the budget in bytes.
+  package static let most = 2 << 20
+  /// The initial budget: the first keyframe may need all of its packets again.
+  package static let initial = 256 << 10
+
+  /// The bytes that may be retransmitted now.
+  package private(set) var bytes = RetransmissionBudget.initial
+
+  package init() {}
+
+  /// Adds to the budget for a packet that left for the first time.
+  package mutating func earn(_ size: Int) {
+    bytes = min(Self.most, bytes + size * Self.percentage / 100)
+  }
+
+  /// Returns whether a packet may be retransmitted; if so, its size is subtracted.
+  package mutating func spend(_ size: Int) -> Bool {
+    guard bytes >= size else { return false }
+    bytes -= size
+    return true
   }
 }

@@ -1,13 +1,13 @@
 package import Media
 
-/// The one clock of everything that is sent: where a frame's media time lies on the time line that RTP timestamps and
-/// sender reports share, so that both tracks agree.
+/// The common clock of all sent media: maps a frame's media time to the timeline that RTP timestamps and sender reports
+/// share, so that both tracks are in sync.
 ///
-/// Media time and our clock go side by side. When a source starts again, stalls or jumps by more than half a second, the
-/// line continues at the present moment. Where the tracks' times have nothing to do with each other, as those of a
-/// participant whose media is sent back, each has a place of its own beside our clock.
+/// Media time and our clock advance together. When a source restarts, stalls or jumps by more than half a second, the
+/// timeline continues at the present time. If the tracks' times are unrelated, as those of a participant whose media is
+/// looped back, each track has an offset of its own.
 package struct SendClock: Sendable {
-  /// What a frame's time can be compared with.
+  /// How the times of frames relate to each other.
   package enum Times: Sendable, Hashable {
     /// Audio and video are on one clock.
     case shared
@@ -15,26 +15,26 @@ package struct SendClock: Sendable {
     case ofTrack
   }
 
-  /// How far a frame's time may be off before the line is laid again.
+  /// How far a frame's time may deviate before the offset is set again.
   private static let tolerance: Duration = .milliseconds(500)
 
-  /// The line's zero.
+  /// The origin of the timeline.
   package let epoch: MonotonicInstant
-  /// What a media time has to be moved by to lie on the line.
+  /// The offset from media time to the timeline.
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
   private var audioShift: Duration?
   private var videoFrameShift: Duration?
-  /// The most by which such a track is moved with a frame, to where its fastest frames belong.
+  /// The maximum by which the offset of a track is corrected with a frame, towards its earliest frames.
   private static let step: Duration = .milliseconds(1)
 
   package init(epoch: MonotonicInstant) {
     self.epoch = epoch
   }
 
-  /// Where a frame lies, in ticks of its codec since the epoch.
+  /// Returns the position of a frame on the timeline, in ticks of its codec since the epoch.
   ///
-  /// - Parameter due: when the frame is, or was, to be sent.
+  /// - Parameter due: when the frame must be, or should have been, sent.
   package mutating func ticks(
     of time: MediaTime, codec: Codec, times: Times = .shared, due: MonotonicInstant
   ) -> Int64 {
@@ -52,7 +52,7 @@ package struct SendClock: Sendable {
       moved = Self.followFastest(videoFrameShift, media: media, present: present)
       videoFrameShift = moved
     }
-    // The media's own ticks are moved as a whole, so that their distances stay exact.
+    // The media's own ticks are shifted as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
     return ticks &+ Self.ticks(moved, rate: codec.clockRate)
   }
@@ -63,13 +63,14 @@ package struct SendClock: Sendable {
     return distance > tolerance || distance < .zero - tolerance ? present - media : shift
   }
 
-  /// A track's first frame may have waited for something; one that comes sooner shows where the track belongs.
+  /// Returns the offset corrected towards the earliest frames: a track's first frame may have been delayed, and one that
+  /// arrives earlier shows the right offset.
   private static func followFastest(_ shift: Duration?, media: Duration, present: Duration) -> Duration {
     let shift = follow(shift, media: media, present: present)
     return shift - min(step, max(.zero, media + shift - present))
   }
 
-  /// Where the present moment lies.
+  /// Returns the present position on the timeline.
   package func ticks(at now: MonotonicInstant, rate: Int32) -> Int64 {
     Self.ticks(now - epoch, rate: rate)
   }

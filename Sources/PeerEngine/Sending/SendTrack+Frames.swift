@@ -2,23 +2,24 @@ package import Media
 import NIOCore
 package import RTP
 
-/// Frames.
+/// Sending frames.
 extension SendTrack {
-  /// Remembers a frame that cannot be sent yet, so that a viewer can be started with its group.
+  /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
     if media.codec == .vp8, configuration.keyframeAnswer == .replay { group.add(frame) }
   }
 
-  /// Takes the frames since the last keyframe that others were sent already.
+  /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
     if media.codec == .vp8, configuration.keyframeAnswer == .replay, self.group.isEmpty { self.group = group }
   }
 
-  /// Starts a viewer: with all frames since the last keyframe, so that the frame is there at once.
+  /// Starts a viewer with all frames since the last keyframe, so that video appears at once.
   ///
-  /// Nothing came before them, so they keep their own times, which lie in the past, and what is recorded of them has no
-  /// hurry in it. A group longer than ``maximumUnhurriedGroup`` would begin too far in the past to be trusted.
+  /// They are the first frames of the stream, so they keep their own times, which lie in the past, and a recording of them
+  /// does not run faster at the beginning. A group longer than ``maximumUnhurriedGroup`` would begin implausibly far in the
+  /// past.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
     if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
@@ -36,12 +37,12 @@ extension SendTrack {
     statistics.groupsReplayed += 1
   }
 
-  /// How far back a viewer's first frames may lie.
+  /// How far in the past a viewer's first frames may lie.
   private static let maximumUnhurriedGroup: Duration = .seconds(2)
 
-  /// Sends the next frame; one that depends on a keyframe that was not sent is skipped.
+  /// Sends the next frame, or skips it if it depends on a keyframe that was not sent.
   ///
-  /// - Parameter times: what the frame's time can be compared with.
+  /// - Parameter times: how the frame's time relates to the other track's.
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
@@ -60,24 +61,24 @@ extension SendTrack {
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
   }
 
-  /// Where the source's next frame lies on the time line.
+  /// Returns the position of the source's next frame on the timeline.
   private mutating func position(
     _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: MonotonicInstant
   ) -> Int64 {
     let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
     if let lastFrameTicks {
       let interval = ticks &- lastFrameTicks
-      // A stalled source or one that starts again must not teach a wrong interval.
+      // A source that stalls or restarts must not set a wrong interval.
       if interval > 0, interval < Int64(media.codec.clockRate) { frameInterval = interval }
     }
     lastFrameTicks = ticks
     return ticks
   }
 
-  /// Whether a frame cannot be sent: it depends on one that was not, or the line has too much to do already. Frames continue
-  /// with a keyframe, so that none is broken.
+  /// Returns whether a frame cannot be sent: it depends on one that was not sent, or the path's backlog is too long.
+  /// Sending resumes with a keyframe, so that no broken frame is sent.
   ///
-  /// Where the source makes keyframes, one of the present is worth more than frames of the past that wait.
+  /// If the source makes keyframes, a new one is worth more than old frames in the queue.
   private mutating func leavesOut(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
     if configuration.keyframeAnswer == .replay {
       group.add(frame)
@@ -92,8 +93,8 @@ extension SendTrack {
     return !frame.isKeyframe
   }
 
-  /// Whether frames that were skipped continue before the source's next keyframe, by way of its last one: when the line has so
-  /// little to do that it takes the frames since then as well.
+  /// Returns whether sending resumes before the source's next keyframe, with the frames since its last one: if the backlog
+  /// is short enough for the path to carry those as well.
   private func resumes(pacer: Pacer) -> Bool {
     guard configuration.keyframeAnswer == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
       !group.isEmpty
@@ -101,7 +102,7 @@ extension SendTrack {
     return pacer.time(for: group.byteCount) <= configuration.resumptionTime
   }
 
-  /// Throws away what waits, what is sent again included; who misses it is better served with a keyframe.
+  /// Removes queued packets and retransmissions; a keyframe serves a receiver better that misses them.
   private mutating func leavePastBehind(pacer: inout Pacer) {
     statistics.framesSkipped += UInt64(pacer.removeStale(media: media.index))
     history.forget()
@@ -113,7 +114,7 @@ extension SendTrack {
     leavesOutVideoFrames = true
   }
 
-  /// Takes the keyframe request that the source has to fulfil, if there is one.
+  /// Returns whether the source must be asked for a keyframe now, and clears the request.
   package mutating func takeSourceKeyframeRequest(now: MonotonicInstant) -> Bool {
     guard wantsSourceKeyframe, media.sends else { return false }
     wantsSourceKeyframe = false
@@ -122,10 +123,10 @@ extension SendTrack {
     return true
   }
 
-  /// Sends the group of frames again, its timestamps squeezed into nine tenths of the time to the next frame: the
-  /// viewer runs through what it has missed and continues with the next frame as if nothing had been.
+  /// Replays the group of pictures with its timestamps compressed into nine tenths of the time to the next frame: the
+  /// viewer decodes quickly what it has missed and continues normally with the next frame.
   ///
-  /// A path that is known to be too narrow for so much is left alone: the viewer continues with the next keyframe.
+  /// Nothing is replayed on a path that is known to be too narrow for it: the viewer continues with the next keyframe.
   mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
@@ -144,7 +145,7 @@ extension SendTrack {
     lastTicks = ticks
     statistics.framesSent += 1
     guard media.codec == .vp8 else {
-      // The marker bit tells the beginning of a talkspurt (RFC 7587, 4.1; RFC 3551, 4.1): here there is only one.
+      // The marker bit marks the beginning of a talkspurt (RFC 7587, 4.1; RFC 3551, 4.1): here there is only one.
       let packet = stream.packet(frame.payload, ticks: ticks, marker: statistics.framesSent == 1)
       enqueue(packet, .audio, pacer: &pacer, now: now)
       return
@@ -174,8 +175,8 @@ extension SendTrack {
     pacer.add(.init(packet: packet, priority: priority, media: media.index, start: start), now: now)
   }
 
-  /// A packet that fills up a probe of the line: one of the newest again, which helps if it was lost and is known to be
-  /// superfluous if not (RFC 4588); nil where that was not agreed to.
+  /// Returns a packet to fill a bandwidth probe: a retransmission of one of the newest, which helps if that was lost and is
+  /// ignored if not (RFC 4588); nil if RTX was not negotiated.
   package mutating func filler(now: MonotonicInstant) -> Pacer.Entry? {
     guard media.sends, media.feedback.nack, media.retransmissionPayloadType != nil,
       let original = history.newest(fillersSent, now: now), let packet = repair?.retransmission(of: original)
@@ -184,7 +185,7 @@ extension SendTrack {
     return Pacer.Entry(packet: packet, priority: .retransmission, media: media.index)
   }
 
-  /// Notes that a packet leaves, and fills in what is only known now.
+  /// Notes that a packet leaves, and completes its header.
   package mutating func leave(
     _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: MonotonicInstant
   ) -> (packet: RTPPacket, transportNumber: UInt16?) {

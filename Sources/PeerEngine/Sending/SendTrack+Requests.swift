@@ -2,14 +2,14 @@ package import Media
 import NIOCore
 package import RTP
 
-/// What the receiver requests.
+/// Requests of the receiver.
 extension SendTrack {
-  /// Sends packets again that were lost: in the repairing source where that was agreed to (RFC 4588), else as they
-  /// were. What goes beyond the budget is skipped; who needs it asks again.
+  /// Retransmits lost packets: in the RTX stream if that was negotiated (RFC 4588), else unchanged. Those beyond the budget
+  /// are skipped; the receiver can request them again.
   package mutating func lost(
     _ sequenceNumbers: [UInt16], roundTrip: Duration, pacer: inout Pacer, now: MonotonicInstant
   ) {
-    // Who asks again cannot know of an answer that still waits here.
+    // A repeated request cannot take into account a retransmission that is still queued here.
     let answerTime = roundTrip + pacer.retransmissionDelay
     for number in sequenceNumbers {
       guard let original = history.packet(number, roundTrip: answerTime, now: now) else { continue }
@@ -21,11 +21,11 @@ extension SendTrack {
     }
   }
 
-  /// Answers a request for a keyframe, unless one was sent a moment ago.
+  /// Handles a keyframe request, unless a keyframe was sent a moment ago.
   ///
-  /// - Parameter limit: what the line is likely to take at most, in bits a second. What would take it longer than a second is
-  ///   not sent again: the frames continue, and the viewer with the next keyframe.
-  /// - Returns: whether the source should hear of it.
+  /// - Parameter limit: the likely limit of the path, in bits a second. A group of pictures that would take longer than a
+  ///   second is not replayed: the frames continue, and the viewer resumes with the next keyframe.
+  /// - Returns: Whether the source must be informed.
   package mutating func keyframeRequested(
     limit: Double? = nil, pacer: inout Pacer, now: MonotonicInstant
   ) -> Bool {
@@ -36,7 +36,7 @@ extension SendTrack {
       return takeSourceKeyframeRequest(now: now)
     }
     if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.keyframeInterval { return false }
-    // The answer to the request before is still on its way out.
+    // The answer to the previous request is still queued.
     if pacer.delay > configuration.keyframeInterval / 2 { return false }
     lastKeyframeAnswer = now
     if let limit, .seconds(Double(group.byteCount) * 8 / limit) > configuration.longestBacklog { return true }
@@ -44,14 +44,14 @@ extension SendTrack {
     return true
   }
 
-  /// Whether a full intra request is a new one: its number tells repetitions (RFC 5104, 4.3.1.2).
+  /// Returns whether a full intra request is new: repetitions have the same sequence number (RFC 5104, 4.3.1.2).
   package mutating func isNew(fullIntraRequest number: UInt8, from sender: UInt32) -> Bool {
     if let last = lastFullIntraRequest, last == (sender, number) { return false }
     lastFullIntraRequest = (sender, number)
     return true
   }
 
-  /// Takes in the receiver's report; returns the round trip that it tells.
+  /// Handles a report block; returns the round-trip time, if it can be computed.
   package mutating func received(_ block: ReportBlock, time: NTPTime) -> Duration? {
     defer {
       statistics.fractionLost = reporter.fractionLost

@@ -1,28 +1,30 @@
-import Media
+package import Media
 import NIOCore
 import RTP
 
-/// Everything that is sent in one media section: frames to packets, packets again when they were lost, and the group of
-/// frames again when a keyframe is requested.
+/// The sender of one media section: packetizes frames, retransmits lost packets, and replays the group of pictures when a
+/// keyframe is requested.
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
-    /// What a request for a keyframe does, besides being told.
+    /// What a keyframe request causes, besides being reported.
     package var keyframeAnswer = KeyframeResponse.replay
-    /// The least time between two answers.
+    /// The minimum time between two replays.
     package var keyframeInterval: Duration = .milliseconds(500)
-    /// The least time between two requests to a source that makes keyframes; it joins what comes sooner by itself.
+    /// The minimum time between two requests to a source that makes keyframes; the source itself merges requests that are
+    /// closer together.
     package var requestInterval: Duration = .milliseconds(100)
-    /// What the line may have to do before it gets to a frame. When more waits, frames are skipped up to a keyframe.
+    /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
     package var longestBacklog: Duration = .seconds(1)
-    /// The same where the source makes keyframes: what waits then is thrown away.
+    /// The same if the source makes keyframes: then queued frames are dropped.
     package var staleBacklog: Duration = .milliseconds(400)
-    /// How long the line may need for all frames since the last keyframe for them to be sent where some were skipped.
+    /// The maximum time that the path may need for all frames since the last keyframe, for them to be sent after some were
+    /// skipped.
     package var resumptionTime: Duration = .milliseconds(500)
-    /// What may wait when the frames continue with a keyframe.
+    /// The maximum backlog at which sending resumes with a keyframe.
     package var shortBacklog: Duration = .milliseconds(300)
-    /// How long packets are kept to be sent again.
+    /// How long packets are stored for retransmission.
     package var history: Duration = .seconds(5)
-    /// Bytes of the largest RTP packet, header included, SRTP's trailer not.
+    /// The maximum size of an RTP packet in bytes, header included, SRTP trailer not.
     package var maximumPacketSize = 1_200
 
     package init() {}
@@ -32,7 +34,7 @@ package struct SendTrack: Sendable {
   package private(set) var media: NegotiatedMedia
   package internal(set) var statistics = SendStatistics()
   package var reporter: SenderReporter
-  /// Whether a report has told the receiver of this source.
+  /// Whether a sender report for this source has been sent.
   package var hasReported = false
 
   var stream: RTPStreamSender
@@ -40,23 +42,23 @@ package struct SendTrack: Sendable {
   var history: PacketHistory
   var budget = RetransmissionBudget()
   var group = GroupOfPicturesCache()
-  /// mid, and room for what is only known when a packet leaves.
+  /// The mid, and room for extensions whose value is only known when a packet leaves.
   var extensions = RTPHeaderExtensions()
   var pictureID: UInt16
-  /// Where the last frame that was sent lies on the time line, a replayed one included.
+  /// The position of the last sent frame on the timeline, including replayed ones.
   var lastTicks: Int64?
-  /// Where the source's last frame lies.
+  /// The position of the source's last frame.
   var lastFrameTicks: Int64?
   /// The distance of the source's last two frames in ticks.
   var frameInterval: Int64
-  /// Whether frames are of no use until the next keyframe.
+  /// Whether no frame can be sent before the next keyframe.
   var needsKeyframe = true
-  /// Whether frames are skipped because the line had too much to do.
+  /// Whether frames are skipped because the path was congested.
   var leavesOutVideoFrames = false
-  /// Whether the source has to be requested a keyframe.
+  /// Whether a keyframe must be requested from the source.
   var wantsSourceKeyframe = false
   var lastKeyframeAnswer: MonotonicInstant?
-  /// Packets that the probe under way has sent again, counted from the newest.
+  /// The number of packets that the current probe has retransmitted, counted from the newest.
   var fillersSent = 0
   var lastFullIntraRequest: (sender: UInt32, number: UInt8)?
 
@@ -78,16 +80,16 @@ package struct SendTrack: Sendable {
 
   package var ssrc: UInt32 { stream.ssrc }
 
-  /// The sources that a goodbye names: all that have sent.
+  /// The sources in a BYE: all that have sent.
   package var sources: [UInt32] {
     guard reporter.packetsSent > 0 else { return [] }
     return [ssrc] + (statistics.packetsRetransmitted > 0 ? [repair?.ssrc].compactMap(\.self) : [])
   }
 
-  /// Whether feedback that names this source means this track.
+  /// Returns whether an SSRC in feedback belongs to this track.
   package func owns(_ ssrc: UInt32) -> Bool { ssrc == stream.ssrc || ssrc == repair?.ssrc }
 
-  /// Takes the section's new settings; numbers and times continue.
+  /// Applies the section's new settings; sequence numbers and timestamps continue.
   package mutating func reconfigure(_ media: NegotiatedMedia) {
     if self.media.sends != media.sends { needsKeyframe = true }
     self.media = media
@@ -99,20 +101,20 @@ package struct SendTrack: Sendable {
     extensions.setTransportSequenceNumber(0, media.extensions.transportSequenceNumber)
   }
 
-  /// The timestamp of a place on the time line, for sender reports.
+  /// Returns the timestamp of a position on the timeline, for sender reports.
   package func timestamp(ticks: Int64) -> UInt32 { stream.timestamp(ticks: ticks) }
 }
 
-/// What becomes of a participant's keyframe request of what we send.
+/// How a participant's keyframe request is answered.
 public enum KeyframeResponse: Sendable, Hashable {
-  /// The frames since the last keyframe are sent again, as fast as the path carries them: for a recorded source, which cannot
-  /// make a keyframe. Where the line does not take them within a second, frames are skipped up to the next keyframe.
+  /// The frames since the last keyframe are replayed, as fast as the path carries them: for a recorded source, which cannot
+  /// make a keyframe. If the path cannot carry them within a second, frames are skipped up to the next keyframe.
   case replay
-  /// The source makes one: nothing is sent again, and who comes late begins with a new keyframe.
+  /// The source makes a keyframe: nothing is replayed, and a late viewer begins with a new keyframe.
   case source
 }
 
-/// Numbers every packet that leaves, over all sources of the transport
+/// Assigns transport-wide sequence numbers to every packet that leaves, over all sources of the transport
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
 package struct TransportSequence: Sendable {
   private var next: UInt16
@@ -124,5 +126,68 @@ package struct TransportSequence: Sendable {
   package mutating func take() -> UInt16 {
     defer { next &+= 1 }
     return next
+  }
+}
+
+/// The statistics of sent media, and what the receiver reports about it.
+package struct SendStatistics: Sendable, Hashable {
+  /// RTP packets, retransmissions included.
+  package var packetsSent: UInt64 = 0
+  /// RTP payload bytes, retransmissions included.
+  package var bytesSent: UInt64 = 0
+  /// Packets that were retransmitted on request.
+  package var packetsRetransmitted: UInt64 = 0
+  /// Frames sent, replays included.
+  package var framesSent: UInt64 = 0
+  /// Frames that were not sent: before the transport was ready, before a keyframe, or because the path was congested.
+  package var framesSkipped: UInt64 = 0
+  /// Received keyframe requests, including those too soon after another.
+  package var keyframeRequests: UInt64 = 0
+  /// How often the group of pictures was replayed.
+  package var groupsReplayed: UInt64 = 0
+  /// The fraction of packets that the receiver last reported as lost, 0 to 1; the maximum over all tracks.
+  package var fractionLost: Double = 0
+  /// The receiver's cumulative count of lost packets.
+  package var packetsLost: Int64 = 0
+  /// The receiver's limit in bits a second (REMB), if it sent one.
+  package var maximumBitrate: UInt64?
+
+  /// The target bitrate that was last reported to the source, in bits a second.
+  package var targetBitrate: Int?
+
+  package init() {}
+}
+
+/// The frames since the last keyframe: everything that a viewer needs to decode the current frame.
+///
+/// A value that shares its frames' bytes with all copies, so a copy for each viewer's session is cheap.
+package struct GroupOfPicturesCache: Sendable {
+  package static let maximumFrames = 1_000
+  package static let maximumBytes = 16 << 20
+
+  /// The frames from the keyframe on; empty while there is none, or when the group has become too long to be replayed.
+  package private(set) var frames: [EncodedFrame] = []
+  /// The size of the frames in bytes.
+  package private(set) var byteCount = 0
+
+  package init() {}
+
+  package var isEmpty: Bool { frames.isEmpty }
+
+  /// Adds the next video frame.
+  package mutating func add(_ frame: EncodedFrame) {
+    if frame.isKeyframe {
+      clear()
+    } else if frames.isEmpty {
+      return
+    }
+    frames.append(frame)
+    byteCount += frame.payload.readableBytes
+    if frames.count > Self.maximumFrames || byteCount > Self.maximumBytes { clear() }
+  }
+
+  package mutating func clear() {
+    frames.removeAll(keepingCapacity: true)
+    byteCount = 0
   }
 }

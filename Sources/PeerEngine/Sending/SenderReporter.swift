@@ -1,20 +1,20 @@
 package import RTP
 
-/// Counts what one source sends, and keeps what its receiver says of it.
+/// Counts what one source sends, and stores what its receiver reports.
 package struct SenderReporter: Sendable {
   package private(set) var packetsSent: UInt64 = 0
-  /// Payload bytes.
+  /// The payload bytes sent.
   package private(set) var bytesSent: UInt64 = 0
-  /// The share that the receiver lost recently, 0 to 1.
+  /// The share of packets that the receiver lost recently, 0 to 1.
   package private(set) var fractionLost: Double = 0
-  /// Packets that the receiver has lost in all.
+  /// The cumulative number of packets that the receiver lost.
   package private(set) var packetsLost: Int64 = 0
-  /// What the receiver measured, in seconds.
+  /// The interarrival jitter at the receiver, in seconds.
   package private(set) var jitter: Double = 0
 
   private let clockRate: Double
 
-  /// - Parameter clockRate: ticks a second of the source's timestamps.
+  /// - Parameter clockRate: the clock rate of the source's timestamps.
   package init(clockRate: Int32) {
     self.clockRate = Double(clockRate)
   }
@@ -35,10 +35,10 @@ package struct SenderReporter: Sendable {
       octetCount: UInt32(truncatingIfNeeded: bytesSent), reports: blocks)
   }
 
-  /// Takes in the receiver's report on the source.
+  /// Handles the receiver's report block on the source.
   ///
-  /// - Parameter time: the wall clock now, as our sender reports tell it.
-  /// - Returns: the round trip, if the block tells it.
+  /// - Parameter time: the wall clock now, as in our sender reports.
+  /// - Returns: The round-trip time, if the block contains it.
   package mutating func received(_ block: ReportBlock, time: NTPTime) -> Duration? {
     fractionLost = Double(block.fractionLost) / 256
     packetsLost = Int64(block.cumulativeLost)

@@ -2,12 +2,12 @@ import Media
 import NIOCore
 package import RTP
 
-/// What is to be done, and when.
+/// Outputs and deadlines.
 extension MediaSession {
-  /// The most bytes of RTCP in one datagram.
+  /// The maximum number of bytes of RTCP in one datagram.
   private static let maximumControlSize = 1_200
 
-  /// Everything to be done now.
+  /// Returns everything that is due.
   ///
   /// - Parameter wallClock: for sender reports; only its first reading is used.
   package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
@@ -16,7 +16,7 @@ extension MediaSession {
     return outputs
   }
 
-  /// The same, appended to a list.
+  /// Does the same, appending to an array.
   mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into outputs: inout [Output]) {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
@@ -46,7 +46,7 @@ extension MediaSession {
     write(feedback, to: &outputs)
   }
 
-  /// Ends the session: the frames that still waited, the last counts, and a goodbye.
+  /// Ends the session: returns the buffered frames, the last statistics and a BYE.
   package mutating func close(now: ContinuousClock.Instant) -> [Output] {
     let now = MonotonicInstant(now)
     guard !isClosed else { return [] }
@@ -68,7 +68,7 @@ extension MediaSession {
     return outputs
   }
 
-  /// Finds out when something is due by itself.
+  /// Updates when the next poll is due.
   private mutating func schedule() {
     due = nil
     for position in receiving.indices { wake(at: receiving[position].deadline) }
@@ -103,7 +103,7 @@ extension MediaSession {
           senderSSRC: receiving[video].media.localSSRC, bitrate: limit, sources: receiving.compactMap(\.mediaSSRC))))
   }
 
-  /// The track that feedback on the whole transport speaks for: video with a source, or else any with one.
+  /// The track that sends feedback on the whole transport: a video track with a source, or else any with one.
   private var feedbackTrack: Int? {
     mutating get {
       for position in receiving.indices
@@ -120,7 +120,7 @@ extension MediaSession {
     if let target = congestion.poll(backlog: pacer.backlog, now: now) { outputs.append(.targetBitrate(target)) }
   }
 
-  /// Whether anything may be sent.
+  /// Whether any track may be sent.
   private var isSending: Bool {
     mutating get {
       for position in sending.indices where sending[position].media.sends { return true }
@@ -130,7 +130,7 @@ extension MediaSession {
 
   // MARK: Reports
 
-  /// One compound for each of our sources that has sent, or one that only reports on theirs.
+  /// Adds one compound packet for each of our sources that has sent, or one receiver report if none has.
   private mutating func addReports(to outputs: inout [Output], now: MonotonicInstant) {
     let spread = Double.random(in: 0.8...1.2, using: &generator)
     nextReport = now + configuration.reportInterval * spread
@@ -156,7 +156,7 @@ extension MediaSession {
       blocks = []
     }
     if !hasReported, let ssrc = receiving.first(where: { $0.mediaSSRC != nil })?.media.localSSRC {
-      // One that sends nothing learns its round trip by requesting an answer to its own time.
+      // A peer that sends nothing measures its round-trip time by asking for a reply to its own reference time.
       let request = ExtendedReport.Block.receiverReferenceTime(time)
       let packets: [RTCPPacket] = [
         .receiverReport(ReceiverReport(ssrc: ssrc, reports: blocks)),
@@ -178,7 +178,7 @@ extension MediaSession {
 
   // MARK: Writing
 
-  /// Puts feedback into as few datagrams as hold it.
+  /// Writes feedback packets into as few datagrams as possible.
   private mutating func write(_ feedback: [RTCPPacket], to outputs: inout [Output]) {
     if feedback.isEmpty { return }
     var datagram = ByteBuffer()

@@ -2,14 +2,14 @@ import Media
 package import NIOCore
 import RTP
 
-/// What is received.
+/// Received packets.
 extension MediaSession {
-  /// Takes in a decrypted RTP packet.
+  /// Handles a decrypted RTP packet.
   package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
     receivedRTP(datagram, now: MonotonicInstant(now))
   }
 
-  /// Takes in a decrypted RTP packet.
+  /// Handles a decrypted RTP packet.
   mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     startClocks(now: now)
@@ -17,7 +17,7 @@ extension MediaSession {
       packetsRefused &+= 1
       return
     }
-    // Every packet with a number counts for the sender's congestion control, whatever it carries.
+    // Every packet with a transport-wide sequence number counts for the sender's congestion control, whatever it carries.
     if sendsTransportFeedback,
       let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
     {
@@ -39,12 +39,12 @@ extension MediaSession {
     wake(at: events.isEmpty ? receiving[position].deadline : now)
   }
 
-  /// Takes in a decrypted RTCP packet, compound or reduced.
+  /// Handles a decrypted RTCP packet, compound or reduced-size.
   package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
     receivedRTCP(datagram, now: MonotonicInstant(now))
   }
 
-  /// Takes in a decrypted RTCP packet, compound or reduced.
+  /// Handles a decrypted RTCP packet, compound or reduced-size.
   mutating func receivedRTCP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
@@ -141,8 +141,8 @@ extension MediaSession {
     lastReportedRoundTrip = now
   }
 
-  /// Whether reports have told the round trip recently; then answers to NACKs, which include the sender's pacing, need
-  /// not.
+  /// Returns whether RTCP reports have measured the round-trip time recently. Then samples from NACKs, which include the
+  /// sender's pacing, are not needed.
   private mutating func hasFreshRoundTrip(now: MonotonicInstant) -> Bool {
     lastReportedRoundTrip.map { now - $0 < .seconds(5) } ?? false
   }

@@ -2,14 +2,14 @@ package import Media
 import NIOCore
 import RTP
 
-/// What is sent.
+/// Sent frames.
 extension MediaSession {
-  /// Sends a frame of ours.
+  /// Sends a frame.
   ///
-  /// Frames given before the transport is ready are only remembered, from the last keyframe on.
+  /// Frames passed before the transport is ready are only remembered, from the last keyframe on.
   ///
   /// - Parameters:
-  ///   - frame: its time is the media time since the source's start.
+  ///   - frame: the frame; its time is the media time since the source's start.
   ///   - times: whether both tracks' times are on one clock.
   package mutating func send(
     _ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant
@@ -18,7 +18,7 @@ extension MediaSession {
     guard !isClosed else { return }
     begin(now: now)
     guard let position = sendingIndex(of: frame.codec) else {
-      // Negotiation is not done, but a viewer is to start with the frame that is there when it is.
+      // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
       if frame.codec == .vp8, configuration.sending.keyframeAnswer == .replay {
         var group = primedGroup ?? GroupOfPicturesCache()
         group.add(frame)
@@ -32,8 +32,8 @@ extension MediaSession {
     sendClock = clock
   }
 
-  /// Gives the frames since the last keyframe that were sent to others before this peer came, so that it need not wait
-  /// for the next keyframe. Of use until the first frame is sent.
+  /// Passes on the frames since the last keyframe, which others received before this peer joined, so that it need not wait
+  /// for the next keyframe. Has an effect until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
     guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
@@ -72,7 +72,7 @@ extension MediaSession {
     sending.sort { $0.media.index < $1.media.index }
   }
 
-  /// Starts each video track that can be started with the group of frames that is known.
+  /// Starts each video track that can start with the known group of pictures.
   mutating func startVideo(now: MonotonicInstant) {
     guard isReady, var clock = sendClock else { return }
     for position in sending.indices where sending[position].media.sends && sending[position].media.codec == .vp8 {
@@ -101,7 +101,7 @@ extension MediaSession {
     return nil
   }
 
-  /// Gives the packets that may leave now.
+  /// Outputs the packets that may leave now.
   mutating func releasePackets(now: MonotonicInstant, outputs: inout [Output]) {
     guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutVideoFrames else { return }
     let time = clock.time(at: now)
@@ -128,7 +128,7 @@ extension MediaSession {
     pacer.pace(by: rate, limit: congestion.knownLimit, probe: probe, now: now)
   }
 
-  /// Longer than a keyframe of a source that follows the path carries.
+  /// More than the backlog of one keyframe from a source that follows the target bitrate.
   private static let notableBacklog: Duration = .milliseconds(250)
 
   private var leavesOutVideoFrames: Bool {
@@ -161,5 +161,36 @@ extension MediaSession {
     var datagram = ByteBufferAllocator().buffer(capacity: packet.byteCount + SRTPSession.trailerRoom)
     packet.write(into: &datagram)
     outputs.append(.rtp(datagram))
+  }
+}
+
+/// SSRCs that change during the call without signalling, as they do when a sender restarts or an SFU switches.
+extension MediaSession {
+  /// Sends all tracks with new SSRCs from now on; video continues with a keyframe.
+  package mutating func changeSources(now: ContinuousClock.Instant) {
+    guard !isClosed else { return }
+    begin(now: MonotonicInstant(now))
+    for position in sending.indices {
+      // Queued packets have the old SSRC in their header.
+      pacer.removeAll(media: sending[position].media.index)
+      sending[position].changeSource(using: &generator)
+    }
+  }
+}
+
+extension SendTrack {
+  /// Continues with a new SSRC and new sequence numbers and timestamps; earlier packets are not retransmitted.
+  package mutating func changeSource(using generator: inout some RandomNumberGenerator) {
+    stream = RTPStreamSender(
+      ssrc: UInt32.random(in: 1...UInt32.max, using: &generator), payloadType: stream.payloadType, using: &generator)
+    if let repair {
+      self.repair = RTPStreamSender(
+        ssrc: UInt32.random(in: 1...UInt32.max, using: &generator), payloadType: repair.payloadType, using: &generator)
+    }
+    reporter = SenderReporter(clockRate: media.codec.clockRate)
+    hasReported = false
+    history.forget()
+    needsKeyframe = true
+    if configuration.keyframeAnswer == .source { wantsSourceKeyframe = media.codec == .vp8 }
   }
 }

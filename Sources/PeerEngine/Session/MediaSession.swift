@@ -2,28 +2,27 @@ package import Media
 package import NIOCore
 package import RTP
 
-/// All media of one remote peer, both ways: plain RTP and RTCP in, frames out; frames in, plain RTP and RTCP out.
+/// All media of one remote peer, in both directions: plain RTP and RTCP in, frames out; frames in, plain RTP and RTCP out.
 ///
-/// Nothing is encrypted, sent or waited for here. What comes in is only noted; ``poll(now:wallClock:)`` gives all that
-/// is to be done, and ``deadline`` says when to call it next even if nothing comes.
+/// It does not encrypt, send or wait. Input is only noted; ``poll(now:wallClock:)`` returns everything that is due, and
+/// ``deadline`` says when to call it next even if nothing arrives.
 ///
-/// Skipped on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR,
-/// slice and reference frame feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size,
-/// RFC 5506).
+/// Left out on purpose: forward error correction (ULPFEC, FlexFEC), RTCP APP and XR blocks other than RRTR and DLRR, slice
+/// and reference picture feedback, TMMBR, the minimal compounds of RFC 4585 (feedback is sent in reduced size, RFC 5506).
 package struct MediaSession: Sendable {
   package struct Configuration: Sendable, Hashable {
     package var receiving = ReceiveTrack.Configuration()
     package var sending = SendTrack.Configuration()
     package var pacing = Pacer.Configuration()
     package var congestion = CongestionController.Configuration()
-    /// The time between two reports, more or less: each is moved by up to a fifth (RFC 3550, 6.2).
+    /// The mean interval between two reports; each is varied by up to a fifth (RFC 3550, 6.2).
     package var reportInterval: Duration = .seconds(1)
 
     package init() {
       self.init(keyframeAnswer: .replay)
     }
 
-    /// What suits the kind of source.
+    /// Returns a configuration for a kind of source.
     package init(keyframeAnswer: KeyframeResponse) {
       sending.keyframeAnswer = keyframeAnswer
       if keyframeAnswer == .replay {
@@ -33,33 +32,33 @@ package struct MediaSession: Sendable {
     }
   }
 
-  /// What is to be done, in this order.
+  /// The outputs, in this order.
   package enum Output: Sendable, Hashable {
-    /// An RTP packet, to be protected and sent.
+    /// An RTP packet to protect and send.
     case rtp(ByteBuffer)
-    /// An RTCP packet, compound or reduced, to be protected and sent.
+    /// An RTCP packet, compound or reduced-size, to protect and send.
     case rtcp(ByteBuffer)
-    /// For anyone who listens to the remote side.
+    /// An event of received media.
     case event(MediaEvent)
-    /// The remote side needs a keyframe of what we send. At most two a second where the group of frames is sent again, ten
-    /// where the source makes one.
+    /// The remote side requests a keyframe. Reported at most twice a second if the group of pictures is replayed, ten times
+    /// a second if the source makes a keyframe.
     case keyframeRequested
-    /// What the line to the remote side takes has changed.
+    /// The bitrate that the network path can carry has changed.
     case targetBitrate(CongestionController.Target)
   }
 
   package let owner: ParticipantID
   package let cname: String
   package let configuration: Configuration
-  /// When ``poll(now:wallClock:)`` is needed next; nil when nothing will be due by itself.
+  /// When ``poll(now:wallClock:)`` must be called next; nil when nothing is scheduled.
   package var deadline: ContinuousClock.Instant? { due?.instant }
-  /// How long packets take there and back.
+  /// The round-trip time.
   package internal(set) var roundTrip = RoundTripTime()
-  /// The tracks that are, or were, received and sent, in the order of their sections.
+  /// The tracks that are, or were, received and sent, in the order of their media sections.
   package internal(set) var receiving: [ReceiveTrack] = []
   package internal(set) var sending: [SendTrack] = []
 
-  /// The ``deadline``.
+  /// The ``deadline`` as a monotonic instant.
   var due: MonotonicInstant?
   var generator: SplitMix64
   var router = StreamRouter()
@@ -70,33 +69,33 @@ package struct MediaSession: Sendable {
   var transportSequence: TransportSequence
   var transportFeedback: TransportFeedbackRecorder?
   var bitrateEstimate = ReceiverBitrateEstimator()
-  /// The ids by which packets of any section are read.
+  /// The header extension ids, which apply to packets of every media section.
   var extensions = NegotiatedMedia.Extensions()
   var primedGroup: GroupOfPicturesCache?
 
-  /// What the sender is told of the line: when packets arrive, or a limit for its bitrate.
+  /// Which congestion feedback the remote sender expects: arrival times of packets, or a limit for its bitrate.
   var sendsTransportFeedback = false
   var sendsBitrateEstimate = false
 
-  /// What is done on purpose to each RTP packet that leaves.
+  /// A deliberate change of each RTP packet before it is sent.
   var alteration: (any PacketAlteration)?
   var isReady = false
   var isClosed = false
   var events: [MediaEvent] = []
   var keyframeWasRequested = false
   var nextReport: MonotonicInstant?
-  /// A source of theirs whose reference time we have to answer (RFC 3611, 4.5).
+  /// A remote source whose reference time we must answer (RFC 3611, 4.5).
   var referenceTime: (ssrc: UInt32, time: NTPTime, arrival: MonotonicInstant)?
-  /// Sender reports of sources that have sent no packet yet.
+  /// Sender reports of sources that have not sent a packet yet.
   var earlyReports: [(report: SenderReport, arrival: MonotonicInstant)] = []
   var lastReportedRoundTrip: MonotonicInstant?
   var maximumBitrate: UInt64?
   var packetsRefused: UInt64 = 0
 
   /// - Parameters:
-  ///   - owner: whose media is received.
+  ///   - owner: the participant whose media is received.
   ///   - cname: our canonical name, the same for both tracks (RFC 3550, 6.5.1).
-  ///   - seed: for first sequence numbers, timestamps and frame ID.
+  ///   - seed: the seed for initial sequence numbers, timestamps and picture ids.
   package init(owner: ParticipantID, cname: String, seed: UInt64, configuration: Configuration = .init()) {
     self.owner = owner
     self.cname = cname
@@ -107,15 +106,15 @@ package struct MediaSession: Sendable {
     transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
   }
 
-  /// Takes what a negotiation settled, the first or a later one. A track whose section and codec stay continues without a
-  /// seam.
+  /// Applies the result of a negotiation, the first or a later one. A track whose media section and codec stay the same
+  /// continues without interruption.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
     router.configure(media)
-    // In one bundle an extension has the same id everywhere (RFC 9143, 9.1), so what any section agreed to holds for
-    // all.
+    // In one bundle, an extension has the same id everywhere (RFC 9143, 9.1), so what one media section negotiated holds
+    // for all.
     extensions.mid = media.firstNonNil(\.extensions.mid)
     extensions.streamID = media.firstNonNil(\.extensions.streamID)
     extensions.repairedStreamID = media.firstNonNil(\.extensions.repairedStreamID)
@@ -132,7 +131,7 @@ package struct MediaSession: Sendable {
     startVideo(now: now)
   }
 
-  /// Media can flow from now on: the transport has its keys.
+  /// Starts sending: the transport has its keys.
   package mutating func transportBecameReady(now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
     guard !isClosed, !isReady else { return }
@@ -141,7 +140,7 @@ package struct MediaSession: Sendable {
     startVideo(now: now)
   }
 
-  /// Asks the remote side for a keyframe of its video.
+  /// Requests a keyframe of the remote side's video.
   package mutating func requestKeyframe(now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
@@ -149,34 +148,34 @@ package struct MediaSession: Sendable {
     for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
   }
 
-  /// The connection was seen to be broken, or starts again on another path: what is found to be missing next went with
-  /// it, and is named so (``MediaGap/Reason/reconnect``).
+  /// Notes that the connection was interrupted or continues on another path: packets found missing next are attributed to
+  /// that (``MediaGap/Reason/reconnect``).
   package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
     for index in receiving.indices { receiving[index].connectionWasInterrupted(now: now) }
   }
 
-  /// Takes a round trip that was measured elsewhere, as by an ICE check; used until RTCP has its own.
+  /// Adds a round-trip time that was measured elsewhere, such as by an ICE check; used until RTCP has measured one.
   package mutating func roundTripMeasured(_ sample: Duration) {
     if lastReportedRoundTrip == nil { roundTrip.measured(sample) }
   }
 
-  /// Whether packets wait for their moment to leave.
+  /// Whether packets are queued in the pacer.
   package var isPacing: Bool {
-    // Changes nothing; but to call anything else on a value of this size, Swift copies the whole value first.
+    // The getter changes nothing. It is mutating because Swift copies a value of this size before a nonmutating call.
     mutating get { isReady && !pacer.isEmpty }
   }
 
-  /// The round trip in seconds; nil before the first measurement.
+  /// The smoothed round-trip time in seconds; nil before the first measurement.
   package var roundTripTime: Double? { roundTrip.smoothed?.seconds }
 
-  /// The counts of what is received.
+  /// The statistics of the received tracks.
   package var receiveStatistics: [MediaKind: TrackStatistics] {
     Dictionary(receiving.map { ($0.media.kind, $0.statistics) }) { first, _ in first }
   }
 
-  /// The counts of what is sent, all tracks together.
+  /// The statistics of all sent tracks together.
   package var sendStatistics: SendStatistics {
     var sum = SendStatistics()
     for track in sending {
@@ -195,23 +194,23 @@ package struct MediaSession: Sendable {
     return sum
   }
 
-  /// Something has come or was requested: there is work to do now.
+  /// Makes a poll due now, because something has arrived or was requested.
   mutating func begin(now: MonotonicInstant) {
     due = now
     startClocks(now: now)
   }
 
-  /// There is work to do at an instant, if not before.
+  /// Makes a poll due at an instant, if none is due before.
   mutating func wake(at instant: MonotonicInstant?) {
     guard let instant else { return }
     if let due, due <= instant { return }
     due = instant
   }
 
-  /// Sets the zero of all time lines, the first time.
+  /// Sets the origin of all timelines, unless it is set already.
   mutating func startClocks(now: MonotonicInstant) {
     guard clock == nil else { return }
-    // A moment earlier, so that a cached frame that was due before us still lies after the zero.
+    // The origin lies in the past so that a cached frame that was due before now has a positive time.
     let epoch = now - .seconds(10)
     clock = SessionClock(epoch: epoch)
     sendClock = SendClock(epoch: epoch)
@@ -228,10 +227,10 @@ extension Sequence {
   }
 }
 
-/// The wall clock as sender reports tell it: read once, then moved on by the monotonic clock, so that a clock that is
-/// set again during the call changes nothing for the receivers.
+/// The wall clock in sender reports: read once, then advanced by the monotonic clock, so that setting the clock during the
+/// call does not affect receivers.
 package struct SessionClock: Sendable {
-  /// When media time, reference times and the like begin.
+  /// The origin of media times and reference times.
   package let epoch: MonotonicInstant
   private var reading: (instant: MonotonicInstant, time: NTPTime)?
 
@@ -239,12 +238,12 @@ package struct SessionClock: Sendable {
     self.epoch = epoch
   }
 
-  /// Takes the wall clock's reading; only the first one counts.
+  /// Sets the wall clock's reading; only the first one counts.
   package mutating func read(_ time: NTPTime, now: MonotonicInstant) {
     if reading == nil { reading = (now, time) }
   }
 
-  /// The wall clock at an instant; before the first reading, the time since the epoch.
+  /// Returns the wall clock at an instant; before the first reading, the time since the epoch.
   package func time(at now: MonotonicInstant) -> NTPTime {
     guard let reading else { return NTPTime(value: 0) + (now - epoch) }
     return reading.time + (now - reading.instant)

@@ -1,8 +1,8 @@
 package import NIOCore
 
-/// Finding, adding and removing elements within the kept bytes.
+/// Searching, adding and removing elements in the stored bytes.
 extension RTPHeaderExtensions {
-  /// Where an element lies, as indices of `content`.
+  /// The position of an element, as indices of `content`.
   struct Element {
     var id: UInt8
     var headerIndex: Int
@@ -17,7 +17,7 @@ extension RTPHeaderExtensions {
     case twoByte
   }
 
-  /// All elements with their values, in the packet's order.
+  /// All elements with their values, in packet order.
   package var elements: [(id: UInt8, value: ByteBuffer)] {
     var found: [(id: UInt8, value: ByteBuffer)] = []
     var index = content.readerIndex
@@ -29,7 +29,7 @@ extension RTPHeaderExtensions {
     return found
   }
 
-  /// The first element with an id.
+  /// Returns the first element with an id.
   func element(_ id: UInt8) -> Element? {
     var index = content.readerIndex
     while let element = nextElement(from: &index) {
@@ -38,7 +38,7 @@ extension RTPHeaderExtensions {
     return nil
   }
 
-  /// Makes room for a value of `count` bytes and gives its index; nil when it cannot be held.
+  /// Allocates a value of `count` bytes and returns its index, or nil when the extension cannot hold it.
   mutating func digitValue(_ id: UInt8, count: Int) -> Int? {
     guard id > 0, count <= 255 else { return nil }
     if let element = element(id) {
@@ -66,7 +66,7 @@ extension RTPHeaderExtensions {
     return index
   }
 
-  /// Removes every element with the id; the extension itself stays, even when nothing is left in it.
+  /// Removes every element with the id. The extension itself stays, even without elements.
   mutating func remove(_ id: UInt8) {
     guard element(id) != nil else { return }
     rebuild(as: profile ?? Self.oneByteProfile, leavingOut: id)
@@ -107,7 +107,7 @@ extension RTPHeaderExtensions {
     content.padToWord(since: content.readerIndex)
   }
 
-  /// The element at or after `index`, padding skipped; nil at the end and at anything that cannot be an element: a one-byte
+  /// Returns the element at or after `index`, skipping padding. Nil at the end and at an invalid element: a one-byte
   /// header with id 15, which ends the list (RFC 8285, 4.2), or with id 0 and a length, or a value that is cut off.
   private func nextElement(from index: inout Int) -> Element? {
     guard let form else { return nil }

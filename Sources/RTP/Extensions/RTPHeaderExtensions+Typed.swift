@@ -1,24 +1,24 @@
 import NIOCore
 
-/// The elements that chatbot speaks, by the id that the negotiation gave each.
+/// Typed access to the supported elements, by the negotiated id of each.
 ///
-/// Reading gives nil when the element is absent or has the wrong size; setting nil removes it. A nil id, of an extension that
-/// was not agreed to, reads as absent and stores nothing.
+/// Reading returns nil when the element is absent or has the wrong size; setting nil removes it. A nil id, of an
+/// extension that was not negotiated, reads as absent and stores nothing.
 extension RTPHeaderExtensions {
-  /// The text of an SDES item in a header (RFC 7941): mid (RFC 9143), rid and repaired rid (RFC 8852).
+  /// Returns the text of an SDES item in a header (RFC 7941): mid (RFC 9143), rid and repaired rid (RFC 8852).
   package func text(_ id: UInt8?) -> String? {
     guard let id, let element = element(id) else { return nil }
     return content.getString(at: element.valueIndex, length: element.valueCount)
   }
 
-  /// Sets a text; it must have at most 255 bytes of UTF-8.
+  /// Sets a text of at most 255 bytes of UTF-8.
   package mutating func setText(_ text: String?, _ id: UInt8?) {
     guard let id else { return }
     guard let text else { return remove(id) }
     if let index = digitValue(id, count: text.utf8.count) { content.setString(text, at: index) }
   }
 
-  /// How loud an audio packet is (RFC 6464).
+  /// Returns the audio level of the packet (RFC 6464).
   package func audioLevel(_ id: UInt8?) -> AudioLevel? {
     guard let id, let element = element(id), element.valueCount == 1 else { return nil }
     return content.getInteger(at: element.valueIndex, as: UInt8.self).map(AudioLevel.init(byte:))
@@ -28,10 +28,9 @@ extension RTPHeaderExtensions {
     set(level?.byte, id)
   }
 
-  /// The packet's number over all sources of the transport
-  /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
+  /// Returns the transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01, 2).
   package func transportSequenceNumber(_ id: UInt8?) -> UInt16? {
-    // Version 2 of the extension appends two bytes with a feedback request; the number comes first in both.
+    // Version 2 of the extension appends a two-byte feedback request; the number comes first in both.
     guard let id, let element = element(id), element.valueCount == 2 || element.valueCount == 4 else { return nil }
     return content.getInteger(at: element.valueIndex, as: UInt16.self)
   }
@@ -40,7 +39,7 @@ extension RTPHeaderExtensions {
     set(number, id)
   }
 
-  /// When the packet left, in 2⁻¹⁸ seconds modulo 64 s (24 bits; `NTPTime.absoluteSendTime` gives it).
+  /// Returns the send time in 2⁻¹⁸ seconds modulo 64 s (24 bits; see `NTPTime.absoluteSendTime`).
   package func absoluteSendTime(_ id: UInt8?) -> UInt32? {
     guard let id, let element = element(id), element.valueCount == 3 else { return nil }
     var value = content.getSlice(at: element.valueIndex, length: 3)
@@ -62,11 +61,11 @@ extension RTPHeaderExtensions {
   }
 }
 
-/// How loud the audio of one packet is (RFC 6464, 3).
+/// The audio level of one packet (RFC 6464, 3).
 package struct AudioLevel: Sendable, Hashable {
-  /// Whether the sender trusts that somebody speaks.
+  /// Whether the sender detects voice activity.
   package var hasVoice: Bool
-  /// Decibels below the loudest possible: 0 is loudest, 127 is silence.
+  /// The level in decibels below the maximum: 0 is loudest, 127 is silence.
   package var attenuation: UInt8
 
   package init(hasVoice: Bool, attenuation: UInt8) {

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// What a datagram on a shared WebRTC socket carries, told by its first two bytes (RFC 7983, 7; RFC 5761, 4).
+/// The protocol of a datagram on a shared WebRTC socket, by its first two bytes (RFC 7983, 7; RFC 5761, 4).
 package enum PacketKind: Sendable, Hashable {
   case stun
   case dtls
@@ -8,18 +8,18 @@ package enum PacketKind: Sendable, Hashable {
   case rtp
   /// RTCP, or SRTCP when encrypted.
   case rtcp
-  /// ZRTP, TURN channel data, or nothing known.
+  /// ZRTP, TURN channel data, or anything else.
   case unknown
 
-  /// Tells a datagram's kind; an empty one is unknown.
+  /// Returns the kind of a datagram; an empty one is unknown.
   package static func of(_ datagram: ByteBuffer) -> PacketKind {
     let start = datagram.readerIndex
     guard let first = datagram.getInteger(at: start, as: UInt8.self) else { return .unknown }
     return of(firstByte: first, secondByte: datagram.getInteger(at: start + 1, as: UInt8.self))
   }
 
-  /// Tells the kind by the first byte's range and, within 128...191, by the second's: RTCP's packet types 192...223 are
-  /// skipped of the RTP payload types wherever both share a port.
+  /// Returns the kind by the range of the first byte and, within 128...191, by the second: RTCP's packet types
+  /// 192...223 are not used as RTP payload types when both share a port.
   ///
   /// - Parameter secondByte: nil in a datagram of one byte, which is neither RTP nor RTCP.
   package static func of(firstByte: UInt8, secondByte: UInt8?) -> PacketKind {

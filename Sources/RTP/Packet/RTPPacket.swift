@@ -3,25 +3,25 @@ package import NIOCore
 
 /// An RTP packet (RFC 3550, 5.1).
 ///
-/// Parsing copies no bytes: payload and header extensions are slices of the datagram. Writing what was read gives the same
-/// bytes, except that padding is written as zeros, whatever it held.
+/// Parsing copies no bytes: payload and header extensions are slices of the datagram. Writing a parsed packet returns
+/// the same bytes, except that padding is written as zeros.
 package struct RTPPacket: Sendable, Hashable {
   package static let fixedHeaderSize = 12
 
-  /// By the payload format's rules; for VP8 the last packet of a frame (RFC 7741, 4.1).
+  /// The marker bit, as the payload format defines it; for VP8 it marks the last packet of a frame (RFC 7741, 4.1).
   package var marker: Bool
   /// 0...127.
   package var payloadType: UInt8
   package var sequenceNumber: UInt16
-  /// In ticks of the codec's clock.
+  /// The timestamp in ticks of the codec's clock.
   package var timestamp: UInt32
   package var ssrc: UInt32
-  /// The sources that a mixer joined; at most 15.
+  /// The sources that a mixer combined; at most 15.
   package var contributingSources: [UInt32]
   package var extensions: RTPHeaderExtensions
   /// The payload, padding excluded.
   package var payload: ByteBuffer
-  /// Bytes of padding after the payload, the count byte included; 0 for none (and no P bit).
+  /// Bytes of padding after the payload, the count byte included; 0 for none (P bit not set).
   package var paddingLength: UInt8
 
   package init(
@@ -40,9 +40,9 @@ package struct RTPPacket: Sendable, Hashable {
     self.paddingLength = paddingLength
   }
 
-  /// Reads a whole datagram that has been decrypted.
+  /// Parses a whole decrypted datagram.
   ///
-  /// Header extensions are delimited, not looked into: a broken element spoils only itself and those after it.
+  /// Header extensions are delimited, not parsed: an invalid element affects only itself and those after it.
   package init(parsing datagram: ByteBuffer) throws(ParseError) {
     var rest = datagram
     guard
@@ -63,13 +63,13 @@ package struct RTPPacket: Sendable, Hashable {
     self.payload = rest
   }
 
-  /// How many bytes `write(into:)` writes.
+  /// The number of bytes that `write(into:)` writes.
   package var byteCount: Int {
     Self.fixedHeaderSize + 4 * min(15, contributingSources.count) + extensions.byteCount + payload.readableBytes
       + Int(paddingLength)
   }
 
-  /// Writes the packet; contributing sources after the fifteenth have no place in the header and are skipped.
+  /// Writes the packet; contributing sources after the fifteenth do not fit into the header and are left out.
   package func write(into buffer: inout ByteBuffer) {
     let sources = contributingSources.prefix(15)
     var first: UInt8 = 0x80 | UInt8(sources.count)

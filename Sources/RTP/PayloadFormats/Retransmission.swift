@@ -1,17 +1,18 @@
 import NIOCore
 
-/// The retransmission payload format, RTX: a lost packet in a stream of its own (RFC 4588, 4).
+/// The retransmission payload format, RTX: lost packets are retransmitted in a stream of their own (RFC 4588, 4).
 package enum Retransmission {
-  /// Bytes that wrapping adds: the original sequence number.
+  /// Bytes that the format adds to a payload: the original sequence number.
   package static let overhead = 2
 
-  /// Makes the packet that carries `original` again. Marker, timestamp, contributing sources and header extensions are the
-  /// original's; change the extensions afterwards where the stream's own are due (repaired rid, transport-wide number).
+  /// Returns the packet that retransmits `original`. Marker, timestamp, contributing sources and header extensions are
+  /// those of the original; change the extensions afterwards if the RTX stream needs its own (repaired rid,
+  /// transport-wide sequence number).
   ///
   /// - Parameters:
-  ///   - payloadType: the RTX payload type whose `apt` is the original's.
-  ///   - ssrc: the RTX stream's source.
-  ///   - sequenceNumber: the RTX stream's own next number.
+  ///   - payloadType: the RTX payload type whose `apt` is the original payload type.
+  ///   - ssrc: the SSRC of the RTX stream.
+  ///   - sequenceNumber: the next sequence number of the RTX stream.
   package static func wrap(
     _ original: RTPPacket, payloadType: UInt8, ssrc: UInt32, sequenceNumber: UInt16
   ) -> RTPPacket {
@@ -28,12 +29,13 @@ package enum Retransmission {
     return packet
   }
 
-  /// Gets the original packet back from a retransmission.
+  /// Restores the original packet from a retransmission.
   ///
   /// - Parameters:
-  ///   - payloadType: the original's payload type.
-  ///   - ssrc: the original's source.
-  /// - Returns: nil when no packet is in it, as in the padding with which browsers probe the line.
+  ///   - payloadType: the original payload type.
+  ///   - ssrc: the original SSRC.
+  /// - Returns: the original packet, or nil when the payload is empty, as in the padding with which browsers probe the
+  ///   bandwidth.
   package static func unwrap(_ packet: RTPPacket, payloadType: UInt8, ssrc: UInt32) -> RTPPacket? {
     var original = packet
     guard let sequenceNumber = original.payload.readInteger(as: UInt16.self) else { return nil }

@@ -1,22 +1,23 @@
 package import NIOCore
 
-/// Cuts VP8 frames into RTP payloads of about equal size (RFC 7741, 4.4).
+/// Splits VP8 frames into RTP payloads of about equal size (RFC 7741, 4.4).
 package struct VP8Packetizer: Sendable, Hashable {
-  /// The largest payload, descriptor included, in bytes.
+  /// The maximum payload size in bytes, descriptor included.
   package let maximumPayloadSize: Int
 
-  /// - Parameter maximumPayloadSize: in bytes; at least 16 are used, whatever is requested.
+  /// - Parameter maximumPayloadSize: in bytes; smaller values than 16 are raised to 16.
   package init(maximumPayloadSize: Int) {
     self.maximumPayloadSize = max(16, maximumPayloadSize)
   }
 
-  /// The payloads of one frame, in order: the last one's packet has the marker bit.
+  /// Returns the payloads of one frame, in order. The packet of the last one has the marker bit.
   ///
-  /// Sizes differ by one byte at most, so that no small last packet is more likely to outrun the others.
+  /// Sizes differ by one byte at most, because a small last packet would be more likely to overtake the others.
   ///
   /// - Parameters:
   ///   - frame: a whole frame; an empty one has no payloads.
-  ///   - descriptor: what all payloads say; the S bit is set in the first only, the partition index is 0 in all.
+  ///   - descriptor: the descriptor of all payloads; the S bit is set in the first only, the partition index is 0 in
+  ///     all.
   package func packetize(frame: ByteBuffer, descriptor: VP8PayloadDescriptor) -> [ByteBuffer] {
     var rest = frame
     if rest.readableBytes == 0 { return [] }

@@ -1,11 +1,11 @@
 package import Bitstream
 package import NIOCore
 
-/// The bytes before the VP8 data in each RTP payload (RFC 7741, 4.2).
+/// The payload descriptor before the VP8 data in each RTP payload (RFC 7741, 4.2).
 package struct VP8PayloadDescriptor: Sendable, Hashable {
-  /// A frame's number, in the form in which it is carried.
+  /// A picture id with its encoded size.
   package struct PictureID: Sendable, Hashable {
-    /// 7 or 15 bits.
+    /// The number, of 7 or 15 bits.
     package var value: UInt16
     /// Whether it has 15 bits (the M bit).
     package var isLong: Bool
@@ -16,11 +16,11 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     }
   }
 
-  /// Which temporal layer a frame belongs to.
+  /// The temporal layer of a frame.
   package struct TemporalLayer: Sendable, Hashable {
     /// TID, 0...3; 0 is the base layer.
     package var index: UInt8
-    /// Y: the frame depends only on the base layer.
+    /// Y: whether the frame depends only on the base layer.
     package var dependsOnBaseOnly: Bool
 
     package init(index: UInt8, dependsOnBaseOnly: Bool) {
@@ -29,9 +29,9 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     }
   }
 
-  /// N: no other frame depends on this one.
+  /// N: whether no other frame depends on this one.
   package var isNonReference: Bool
-  /// S: the payload begins with a new VP8 partition.
+  /// S: S: whether the payload begins with a new VP8 partition. with a new VP8 partition.
   package var startsPartition: Bool
   /// PID, 0...7. A payload with S and PID 0 begins a frame.
   package var partitionIndex: UInt8
@@ -43,7 +43,7 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
   package var temporalLayer: TemporalLayer?
   /// K: KEYIDX, 5 bits, a running count of keyframes.
   package var keyframeIndex: UInt8?
-  /// X. Set by itself in a payload that announces the extension and puts nothing into it.
+  /// X. Set without other flags in a payload whose extension is empty.
   private var announcesExtension: Bool
 
   package init(
@@ -60,9 +60,9 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     announcesExtension = false
   }
 
-  /// Reads the descriptor from the front of an RTP payload, leaving the VP8 data.
+  /// Reads the descriptor from the front of an RTP payload and leaves the VP8 data.
   ///
-  /// An error is also thrown when no VP8 data follows, for every VP8 payload has some (RFC 7741, 4.2).
+  /// It also throws when no VP8 data follows, because every VP8 payload has some (RFC 7741, 4.2).
   package init(parsing payload: inout ByteBuffer) throws(ParseError) {
     var reader = Reader(rest: payload, size: payload.readableBytes)
     let first = try reader.next()
@@ -89,10 +89,10 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     payload = reader.rest
   }
 
-  /// Whether a frame begins here.
+  /// Whether the payload begins a frame.
   package var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 
-  /// How many bytes `write(into:)` writes: 1...6.
+  /// The number of bytes that `write(into:)` writes: 1...6.
   package var byteCount: Int {
     guard flags != 0 || announcesExtension else { return 1 }
     return 2 + (pictureID.map { $0.isLong ? 2 : 1 } ?? 0) + (baseLayerIndex == nil ? 0 : 1)

@@ -1,23 +1,24 @@
 internal import Bitstream
 package import NIOCore
 
-/// Extended reports: XR (RFC 3611, 2). A receiver that sends nothing learns its round trip from two kinds of block.
+/// Extended reports: XR (RFC 3611, 2). Two kinds of block let a receiver that sends no media measure its round-trip
+/// time.
 package struct ExtendedReport: Sendable, Hashable {
   package enum Block: Sendable, Hashable {
-    /// RRTR: the receiver's wall clock, to be answered with a DLRR block (RFC 3611, 4.4).
+    /// RRTR: the receiver's wall clock, which the sender answers with a DLRR block (RFC 3611, 4.4).
     case receiverReferenceTime(NTPTime)
-    /// DLRR: answers to receivers' RRTR blocks (RFC 3611, 4.5).
+    /// DLRR: answers to the RRTR blocks of receivers (RFC 3611, 4.5).
     case delaySinceLastReceiverReport([Answer])
-    /// A block of another type, kept as it came.
+    /// A block of another type, kept as received.
     case unknown(type: UInt8, typeSpecific: UInt8, body: ByteBuffer)
   }
 
-  /// The answer to one receiver's reference time.
+  /// A DLRR sub-block: the answer to one receiver's reference time.
   package struct Answer: Sendable, Hashable {
     package var ssrc: UInt32
     /// LRR: the middle 32 bits of the receiver's reference time; 0 when there was none.
     package var lastReceiverReport: UInt32
-    /// DLRR: how long ago it came, in 2⁻¹⁶ s.
+    /// DLRR: the delay since the reference time was received, in 2⁻¹⁶ s.
     package var delay: UInt32
 
     package init(ssrc: UInt32, lastReceiverReport: UInt32, delay: UInt32) {
@@ -26,7 +27,8 @@ package struct ExtendedReport: Sendable, Hashable {
       self.delay = delay
     }
 
-    /// The round trip that the answer tells its receiver, or nil when it had sent no time yet.
+    /// Returns the round-trip time for the receiver that the answer is for, or nil when that receiver had not sent a
+    /// time yet.
     package func roundTripTime(now: NTPTime) -> Duration? {
       now.roundTripTime(lastReport: lastReceiverReport, delay: delay)
     }
@@ -35,7 +37,7 @@ package struct ExtendedReport: Sendable, Hashable {
   private static let receiverReferenceTime: UInt8 = 4
   private static let delaySinceLastReceiverReport: UInt8 = 5
 
-  /// Who reports.
+  /// The SSRC of the reporter.
   package var ssrc: UInt32
   package var blocks: [Block]
 

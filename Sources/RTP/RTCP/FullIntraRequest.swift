@@ -1,14 +1,14 @@
 internal import Bitstream
 package import NIOCore
 
-/// A keyframe is wanted of each source named: FIR (RFC 5104, 4.3.1).
+/// A request for a keyframe of each listed source: FIR (RFC 5104, 4.3.1).
 package struct FullIntraRequest: Sendable, Hashable {
   static let format: UInt8 = 4
 
   package struct Entry: Sendable, Hashable {
-    /// The source that is requested a keyframe.
+    /// The source that must send a keyframe.
     package var ssrc: UInt32
-    /// One more with each new request; the same in a repetition.
+    /// The request number: incremented for a new request, unchanged in a repetition.
     package var sequenceNumber: UInt8
 
     package init(ssrc: UInt32, sequenceNumber: UInt8) {
@@ -18,7 +18,7 @@ package struct FullIntraRequest: Sendable, Hashable {
   }
 
   package var senderSSRC: UInt32
-  /// 0, since the entries name the sources (RFC 5104, 4.3.1.2).
+  /// 0, because the entries name the sources (RFC 5104, 4.3.1.2).
   package var mediaSSRC: UInt32
   package var entries: [Entry]
 

@@ -1,15 +1,15 @@
 internal import Bitstream
 package import NIOCore
 
-/// Packets that are missing and wanted again: generic NACK (RFC 4585, 6.2.1).
+/// A request to retransmit lost packets: generic NACK (RFC 4585, 6.2.1).
 package struct GenericNACK: Sendable, Hashable {
   static let format: UInt8 = 1
 
-  /// One lost packet and which of the 16 after it are lost too.
+  /// One lost packet and a bit mask of the 16 packets after it.
   package struct Entry: Sendable, Hashable {
     /// PID.
     package var packetID: UInt16
-    /// BLP: bit 0 stands for `packetID` + 1.
+    /// BLP: bit 0 means `packetID` + 1.
     package var followingLost: UInt16
 
     package init(packetID: UInt16, followingLost: UInt16) {
@@ -19,7 +19,7 @@ package struct GenericNACK: Sendable, Hashable {
   }
 
   package var senderSSRC: UInt32
-  /// The source whose packets are missing.
+  /// The source whose packets were lost.
   package var mediaSSRC: UInt32
   package var entries: [Entry]
 
@@ -29,9 +29,9 @@ package struct GenericNACK: Sendable, Hashable {
     self.entries = entries
   }
 
-  /// Gathers sequence numbers into as few entries as their order allows.
+  /// Packs sequence numbers into as few entries as their order allows.
   ///
-  /// - Parameter sequenceNumbers: oldest first; the order may wrap from 65535 to 0.
+  /// - Parameter sequenceNumbers: the lost packets, oldest first; the order may wrap from 65535 to 0.
   package init(senderSSRC: UInt32, mediaSSRC: UInt32, sequenceNumbers: some Sequence<UInt16>) {
     self.init(senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, entries: [])
     for number in sequenceNumbers {
@@ -59,7 +59,7 @@ package struct GenericNACK: Sendable, Hashable {
     }
   }
 
-  /// All sequence numbers that are requested, in the order of the entries.
+  /// All requested sequence numbers, in the order of the entries.
   package var sequenceNumbers: [UInt16] {
     var numbers: [UInt16] = []
     for entry in entries {

@@ -1,10 +1,10 @@
 internal import Bitstream
 package import NIOCore
 
-/// Sources that leave: BYE (RFC 3550, 6.6).
+/// The end of sources: BYE (RFC 3550, 6.6).
 package struct Goodbye: Sendable, Hashable {
   package var sources: [UInt32]
-  /// Why, when it is said. At most 255 bytes of UTF-8.
+  /// The optional reason, at most 255 bytes of UTF-8.
   package let reason: String?
 
   private static let maximumReason = 255
@@ -34,11 +34,11 @@ package struct Goodbye: Sendable, Hashable {
     guard let text = body.readString(length: length) else {
       throw .tooShort("A goodbye's reason", needs: 1 + length, found: found)
     }
-    // What is not UTF-8 is repaired, which makes it longer.
+    // Invalid UTF-8 is repaired, which makes the text longer.
     self.init(sources: sources, reason: text)
   }
 
-  /// Writes as many packets as the sources need, 31 in each; the last one gives the reason.
+  /// Writes as many packets as the sources need, 31 in each; the last one contains the reason.
   package func write(into buffer: inout ByteBuffer) {
     var rest = sources[...]
     repeat {

@@ -1,12 +1,12 @@
 internal import Bitstream
 package import NIOCore
 
-/// A receiver has lost so much that it needs a keyframe: PLI (RFC 4585, 6.3.1).
+/// A keyframe request after a loss that retransmission cannot repair: PLI (RFC 4585, 6.3.1).
 package struct PictureLossIndication: Sendable, Hashable {
   static let format: UInt8 = 1
 
   package var senderSSRC: UInt32
-  /// The source that is requested a keyframe.
+  /// The source that must send a keyframe.
   package var mediaSSRC: UInt32
 
   package init(senderSSRC: UInt32, mediaSSRC: UInt32) {
@@ -17,7 +17,7 @@ package struct PictureLossIndication: Sendable, Hashable {
   init(parsing raw: RawRTCPPacket) throws(ParseError) {
     var body = raw.body
     guard let (senderSSRC, mediaSSRC) = body.readMultipleIntegers(as: (UInt32, UInt32).self) else {
-      throw .tooShort("A frame loss indication's body", needs: 8, found: raw.body.readableBytes)
+      throw .tooShort("A picture loss indication's body", needs: 8, found: raw.body.readableBytes)
     }
     self.init(senderSSRC: senderSSRC, mediaSSRC: mediaSSRC)
   }

@@ -1,7 +1,7 @@
 package import Bitstream
 package import NIOCore
 
-/// One RTCP packet (RFC 3550, 6), of those that a compound packet strings together.
+/// One RTCP packet of a compound packet (RFC 3550, 6).
 package enum RTCPPacket: Sendable, Hashable {
   case senderReport(SenderReport)
   case receiverReport(ReceiverReport)
@@ -13,14 +13,14 @@ package enum RTCPPacket: Sendable, Hashable {
   case fullIntraRequest(FullIntraRequest)
   case maximumBitrateEstimate(ReceiverEstimatedMaximumBitrate)
   case extendedReport(ExtendedReport)
-  /// A packet of a type or format that nobody here acts on.
+  /// A packet of an unsupported type or format.
   ///
   /// - `type`: the packet type, for example 204 for APP.
   /// - `count`: the five bits after the padding bit: a count, subtype or feedback format.
-  /// - `body`: what follows the first word, padding excluded.
+  /// - `body`: the bytes after the first word, padding excluded.
   case unknown(type: UInt8, count: UInt8, body: ByteBuffer)
 
-  /// The packet types that are understood.
+  /// The supported packet types.
   enum Kind {
     static let senderReport: UInt8 = 200
     static let receiverReport: UInt8 = 201
@@ -55,8 +55,8 @@ package enum RTCPPacket: Sendable, Hashable {
     }
   }
 
-  /// Writes the packet, padded to whole words. Where a list is too long for the header's five-bit count, further packets of
-  /// the same type (for reports: receiver reports) carry the rest.
+  /// Writes the packet, padded to a multiple of four bytes. A list that is too long for the five-bit count of the
+  /// header continues in further packets of the same type (for reports: receiver reports).
   package func write(into buffer: inout ByteBuffer) {
     switch self {
     case .senderReport(let packet): packet.write(into: &buffer)
@@ -77,12 +77,12 @@ package enum RTCPPacket: Sendable, Hashable {
 
 /// Compound packets.
 extension RTCPPacket {
-  /// Reads the packets of a decrypted datagram: a compound packet, or a reduced-size one, which may hold anything
+  /// Parses the packets of a decrypted datagram: a compound packet, or a reduced-size one, which may contain any packet
   /// (RFC 5506, 3.4.2).
   ///
-  /// Padding, which is for ciphers of fixed block sizes, is dropped.
+  /// Padding, which exists for block ciphers, is dropped.
   ///
-  /// - Throws: at the first packet that is broken: what follows it cannot be trusted either.
+  /// - Throws: `ParseError` at the first invalid packet, because the bytes after it cannot be trusted either.
   package static func parse(compound datagram: ByteBuffer) throws(ParseError) -> [RTCPPacket] {
     var rest = datagram
     var packets: [RTCPPacket] = []
@@ -92,7 +92,7 @@ extension RTCPPacket {
     return packets
   }
 
-  /// Writes packets one after another, to go out in one datagram.
+  /// Writes packets one after another, as one datagram.
   package static func write(_ packets: [RTCPPacket], into buffer: inout ByteBuffer) {
     for packet in packets { packet.write(into: &buffer) }
   }

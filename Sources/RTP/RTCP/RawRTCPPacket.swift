@@ -1,18 +1,18 @@
 import Bitstream
 import NIOCore
 
-/// An RTCP packet cut out of its datagram, its body not yet looked into (RFC 3550, 6.4.1).
+/// An RTCP packet of a datagram, with its body not yet parsed (RFC 3550, 6.4.1).
 struct RawRTCPPacket {
   /// The packet type.
   var type: UInt8
   /// The five bits after the padding bit: a count, subtype or feedback format.
   var count: UInt8
-  /// What follows the first word, padding excluded.
+  /// The bytes after the first word, padding excluded.
   var body: ByteBuffer
   /// Whether the P bit was set.
   var isPadded: Bool
 
-  /// Reads one packet off the front of a compound packet.
+  /// Reads one packet from the front of a compound packet.
   init(parsing rest: inout ByteBuffer) throws(ParseError) {
     let found = rest.readableBytes
     guard let (first, type, words) = rest.readMultipleIntegers(as: (UInt8, UInt8, UInt16).self) else {
@@ -40,10 +40,10 @@ struct RawRTCPPacket {
 }
 
 extension ByteBuffer {
-  /// Writes an RTCP header and a body, and then the length into the header.
+  /// Writes an RTCP header and a body, then sets the length in the header.
   ///
-  /// A body that is not whole words is filled up with padding, marked by the P bit. A packet that its 16-bit length cannot
-  /// describe, of more than 262,144 bytes, is skipped: no datagram could carry it.
+  /// A body that is not a multiple of four bytes is padded, with the P bit set. A packet of more than 262,144 bytes is
+  /// left out: its 16-bit length cannot describe it, and no datagram could carry it.
   ///
   /// - Parameter count: 0...31.
   mutating func writeRTCP(type: UInt8, count: Int, body: (inout ByteBuffer) -> Void) {

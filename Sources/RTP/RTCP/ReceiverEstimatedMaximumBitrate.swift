@@ -1,23 +1,23 @@
 internal import Bitstream
 package import NIOCore
 
-/// The most that the receiver wants to be sent: REMB (draft-alvestrand-rmcat-remb-03, 2.2).
+/// The maximum bitrate that the receiver accepts: REMB (draft-alvestrand-rmcat-remb-03, 2.2).
 package struct ReceiverEstimatedMaximumBitrate: Sendable, Hashable {
   static let format: UInt8 = 15
-  /// "REMB", which tells it from other application layer feedback.
+  /// "REMB", which distinguishes it from other application layer feedback.
   private static let identifier: UInt32 = 0x5245_4D42
 
   package var senderSSRC: UInt32
-  /// 0, since the list names the sources.
+  /// 0, because the list names the sources.
   package var mediaSSRC: UInt32
   /// The bitrate is `mantissa` · 2^`exponent`. 6 bits.
   package private(set) var exponent: UInt8
   /// 18 bits.
   package private(set) var mantissa: UInt32
-  /// The sources that the limit is for, together; at most 255.
+  /// The sources to which the limit applies in total; at most 255.
   package var sources: [UInt32]
 
-  /// - Parameter bitrate: bits a second; rounded down to the 18 significant bits that can be carried.
+  /// - Parameter bitrate: in bits per second; rounded down to the 18 significant bits that the packet can carry.
   package init(senderSSRC: UInt32, mediaSSRC: UInt32 = 0, bitrate: UInt64, sources: [UInt32]) {
     self.senderSSRC = senderSSRC
     self.mediaSSRC = mediaSSRC
@@ -27,7 +27,7 @@ package struct ReceiverEstimatedMaximumBitrate: Sendable, Hashable {
     self.bitrate = bitrate
   }
 
-  /// Bits a second; the largest number there is when the packet names a larger one.
+  /// The bitrate in bits per second; `UInt64.max` when the packet describes a larger one.
   package var bitrate: UInt64 {
     get {
       let bits = UInt64.bitWidth - UInt64(mantissa).leadingZeroBitCount
@@ -68,7 +68,7 @@ package struct ReceiverEstimatedMaximumBitrate: Sendable, Hashable {
     }
   }
 
-  /// Writes the packet; sources after the 255th are skipped.
+  /// Writes the packet; sources after the 255th are left out.
   package func write(into buffer: inout ByteBuffer) {
     buffer.writeRTCP(type: RTCPPacket.Kind.payloadSpecificFeedback, count: Int(Self.format)) { body in
       let listed = sources.prefix(255)

@@ -1,11 +1,11 @@
 internal import Bitstream
 package import NIOCore
 
-/// Reports on others by one that sends nothing itself: RR (RFC 3550, 6.4.2).
+/// The reception reports of a participant that sends no media: RR (RFC 3550, 6.4.2).
 package struct ReceiverReport: Sendable, Hashable {
   package var ssrc: UInt32
   package var reports: [ReportBlock]
-  /// Bytes after the reports that a profile may define; kept as they came.
+  /// Profile-specific bytes after the reports, kept as received.
   package var profileExtension: ByteBuffer
 
   package init(ssrc: UInt32, reports: [ReportBlock] = [], profileExtension: ByteBuffer = ByteBuffer()) {

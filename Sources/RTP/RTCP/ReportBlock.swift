@@ -1,23 +1,23 @@
 import Bitstream
 import NIOCore
 
-/// What a receiver says of one source, in sender and receiver reports (RFC 3550, 6.4.1).
+/// The reception report on one source, in sender and receiver reports (RFC 3550, 6.4.1).
 package struct ReportBlock: Sendable, Hashable {
   static let byteCount = 24
 
-  /// The source that is reported on.
+  /// The source that the report is about.
   package var ssrc: UInt32
-  /// The share lost since the last report, in 1/256.
+  /// The fraction lost since the last report, in 1/256.
   package var fractionLost: UInt8
-  /// Packets lost since the beginning; negative when duplicates outnumber losses. 24 bits on the wire, held there.
+  /// Packets lost in total; negative when duplicates outnumber losses. Clamped to 24 bits on the wire.
   package var cumulativeLost: Int32
-  /// The highest sequence number received, with the count of its wraps in the upper half.
+  /// The highest sequence number received, with the number of wraps in the upper half.
   package var extendedHighestSequenceNumber: UInt32
   /// Interarrival jitter in ticks of the source's clock.
   package var jitter: UInt32
   /// LSR: the middle 32 bits of the last sender report's NTP time; 0 when there was none.
   package var lastSenderReport: UInt32
-  /// DLSR: how long ago that report came, in 2⁻¹⁶ s.
+  /// DLSR: the delay since that report was received, in 2⁻¹⁶ s.
   package var delaySinceLastSenderReport: UInt32
 
   package init(
@@ -33,12 +33,12 @@ package struct ReportBlock: Sendable, Hashable {
     self.delaySinceLastSenderReport = delaySinceLastSenderReport
   }
 
-  /// The round trip that the block tells its source, or nil when the source has had no report answered yet.
+  /// Returns the round-trip time for the source, or nil when the block answers no report yet.
   package func roundTripTime(now: NTPTime) -> Duration? {
     now.roundTripTime(lastReport: lastSenderReport, delay: delaySinceLastSenderReport)
   }
 
-  /// Reads `count` blocks off the front of a report.
+  /// Reads `count` blocks from the front of a report.
   static func read(count: UInt8, of part: String, from body: inout ByteBuffer) throws(ParseError) -> [ReportBlock] {
     guard body.readableBytes >= Int(count) * byteCount else {
       throw .tooShort("\(part) of \(count) blocks", needs: Int(count) * byteCount, found: body.readableBytes)

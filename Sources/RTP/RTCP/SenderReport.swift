@@ -1,18 +1,18 @@
 internal import Bitstream
 package import NIOCore
 
-/// A sender's clock and counts, with its reports on others: SR (RFC 3550, 6.4.1).
+/// The clock and counters of a sender, with its reception reports: SR (RFC 3550, 6.4.1).
 package struct SenderReport: Sendable, Hashable {
   package var ssrc: UInt32
   /// The sender's wall clock when the report was sent.
   package var ntpTime: NTPTime
-  /// The same moment on the clock of its RTP timestamps.
+  /// The same time on the clock of the RTP timestamps.
   package var rtpTimestamp: UInt32
   package var packetCount: UInt32
-  /// Payload bytes sent, headers and padding not counted.
+  /// Payload bytes sent, without headers and padding.
   package var octetCount: UInt32
   package var reports: [ReportBlock]
-  /// Bytes after the reports that a profile may define; kept as they came.
+  /// Profile-specific bytes after the reports, kept as received.
   package var profileExtension: ByteBuffer
 
   package init(

@@ -1,9 +1,9 @@
 internal import Bitstream
 package import NIOCore
 
-/// Who the sources are: SDES (RFC 3550, 6.5).
+/// Descriptions of sources: SDES (RFC 3550, 6.5).
 package struct SourceDescription: Sendable, Hashable {
-  /// One source and what is said of it.
+  /// One source and its items.
   package struct Chunk: Sendable, Hashable {
     package var ssrc: UInt32
     package var items: [Item]
@@ -13,7 +13,7 @@ package struct SourceDescription: Sendable, Hashable {
       self.items = items
     }
 
-    /// The source's canonical name, the same for all sources of one sender whose clocks agree (RFC 3550, 6.5.1).
+    /// The source's canonical name, equal for all sources of one sender that share a clock (RFC 3550, 6.5.1).
     package var cname: String? {
       items.first { $0.type == Item.cname }?.text
     }
@@ -25,7 +25,7 @@ package struct SourceDescription: Sendable, Hashable {
 
     /// 1...255; 0 would end the list, so such an item is not written.
     package var type: UInt8
-    /// At most 255 bytes; more are not written.
+    /// At most 255 bytes; further bytes are not written.
     package var value: ByteBuffer
 
     package init(type: UInt8, value: ByteBuffer) {
@@ -33,7 +33,7 @@ package struct SourceDescription: Sendable, Hashable {
       self.value = value
     }
 
-    /// The value as UTF-8, repaired where it is not.
+    /// The value as UTF-8, repaired where invalid.
     package var text: String { String(buffer: value) }
   }
 
@@ -43,7 +43,7 @@ package struct SourceDescription: Sendable, Hashable {
     self.chunks = chunks
   }
 
-  /// The description that each compound packet needs: one source's canonical name.
+  /// Creates the description that each compound packet needs: the canonical name of one source.
   package init(ssrc: UInt32, cname: String) {
     chunks = [Chunk(ssrc: ssrc, items: [Item(type: Item.cname, value: ByteBuffer(string: cname))])]
   }
@@ -77,7 +77,7 @@ package struct SourceDescription: Sendable, Hashable {
       body.writeMultipleIntegers(item.type, UInt8(truncatingIfNeeded: value?.readableBytes ?? 0))
       if let value { body.writeImmutableBuffer(value) }
     }
-    // At least one zero ends the list; more of them fill the word.
+    // At least one zero ends the list; further zeros pad the word.
     body.writeInteger(UInt8(0))
     body.padToWord(since: start)
   }

@@ -1,4 +1,4 @@
-/// Packs packet statuses into as few chunks as a look at 14 of them allows.
+/// Packs packet statuses into few chunks, with a lookahead of 14 statuses.
 struct StatusChunkWriter {
   private typealias Chunk = TransportFeedback.StatusChunk
 
@@ -9,7 +9,8 @@ struct StatusChunkWriter {
     waiting.append(contentsOf: repeatElement(status, count: count))
   }
 
-  /// The chunks of all statuses: a run where one is worth it, else a vector of the kind that its statuses allow.
+  /// Returns the chunks of all statuses: a run where it is shorter, otherwise a vector of the size that the statuses
+  /// need.
   mutating func finish() -> [TransportFeedback.StatusChunk] {
     var rest = waiting[...]
     while let first = rest.first {
@@ -31,7 +32,7 @@ struct StatusChunkWriter {
     return chunks
   }
 
-  /// The statuses from bit 13 downwards, `width` bits each.
+  /// Returns the statuses from bit 13 downwards, `width` bits each.
   private static func bits(_ statuses: ArraySlice<TransportFeedback.Status>, width: Int) -> UInt16 {
     var bits: UInt16 = 0
     var shift = 14

@@ -29,7 +29,7 @@ extension TransportFeedback {
       }
     }
 
-    /// How many packets the chunk has room for. The last one of a packet can have more than are reported on.
+    /// The number of packets that the chunk describes. The last chunk may describe more than the feedback reports on.
     var count: Int {
       switch self {
       case .run(_, let count): Int(count & 0x1FFF)
@@ -48,7 +48,7 @@ extension TransportFeedback {
     }
   }
 
-  /// What became of a packet (3.1.1).
+  /// The status of a packet (3.1.1).
   package enum Status: UInt8, Sendable, Hashable {
     case notReceived = 0
     /// Received, and its delta has one byte: 0 to 63.75 ms.
@@ -57,7 +57,7 @@ extension TransportFeedback {
     case largeDelta = 2
     case reserved = 3
 
-    /// Takes the low two bits.
+    /// Reads the low two bits.
     init(bits: UInt16) {
       self = Status(rawValue: UInt8(bits & 3)) ?? .reserved
     }

@@ -1,19 +1,19 @@
 internal import Bitstream
 package import NIOCore
 
-/// When each packet of a transport arrived: transport-wide congestion control feedback
+/// The arrival times of a transport's packets: transport-wide congestion control feedback
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, 3.1).
 ///
-/// The value holds what the packet holds, chunks and deltas, so that writing gives the same bytes; `arrivals` says what they
-/// mean. `TransportFeedbackBuilder` makes them.
+/// The value stores the chunks and deltas of the packet, so that writing returns the same bytes; `arrivals` decodes
+/// them. `TransportFeedbackBuilder` creates them.
 package struct TransportFeedback: Sendable, Hashable {
   static let format: UInt8 = 15
 
   /// One packet that arrived.
   package struct Arrival: Sendable, Hashable {
-    /// Its transport-wide sequence number.
+    /// The transport-wide sequence number.
     package var sequenceNumber: UInt16
-    /// When, on the receiver's own clock, in units of 250 µs; only differences mean anything.
+    /// The arrival time on the receiver's clock in units of 250 µs; only differences are meaningful.
     package var time: Int64
 
     package init(sequenceNumber: UInt16, time: Int64) {
@@ -25,19 +25,19 @@ package struct TransportFeedback: Sendable, Hashable {
   package var senderSSRC: UInt32
   /// Any source of the transport; not used.
   package var mediaSSRC: UInt32
-  /// The first packet that is reported on.
+  /// The sequence number of the first reported packet.
   package var baseSequenceNumber: UInt16
-  /// How many packets are reported on, from the first.
+  /// The number of reported packets.
   package var packetStatusCount: UInt16
-  /// The time from which the first delta counts, in units of 64 ms; 24 bits, signed.
+  /// The time to which the first delta is relative, in units of 64 ms; 24 bits, signed.
   package var referenceTime: Int32
-  /// One more with each feedback packet.
+  /// A counter, incremented with each feedback packet.
   package var feedbackPacketCount: UInt8
   /// Runs and vectors of statuses.
   package var chunks: [StatusChunk]
-  /// For each packet that arrived, the time since the one before it, in units of 250 µs.
+  /// For each received packet, the time since the previous one in units of 250 µs.
   package var deltas: [Int16]
-  /// Whether the zeros after the last delta are marked by the P bit, as libwebrtc does, or only there, as the draft has it.
+  /// Whether the P bit marks the zeros after the last delta, as in libwebrtc. In the draft it does not.
   package var marksPadding = true
 
   package init(
@@ -54,9 +54,9 @@ package struct TransportFeedback: Sendable, Hashable {
     self.deltas = deltas
   }
 
-  /// Reads chunks until they cover all statuses, then as many deltas as packets arrived.
+  /// Reads chunks until they cover all statuses, then one delta for each received packet.
   ///
-  /// The work is bounded by the bytes, not by the statuses that runs announce.
+  /// The work is bounded by the bytes, not by the number of statuses that runs announce.
   init(parsing raw: RawRTCPPacket) throws(ParseError) {
     var body = raw.body
     guard
@@ -83,8 +83,8 @@ package struct TransportFeedback: Sendable, Hashable {
     marksPadding = raw.isPadded || body.readableBytes & 3 == 0
   }
 
-  /// The packets that arrived, in the order of their numbers, which need not be that of their times. Those between that are
-  /// not listed were lost, or had not come yet.
+  /// The received packets in the order of their sequence numbers, which may differ from the order of their times.
+  /// Numbers missing in between were lost or had not arrived yet.
   package var arrivals: [Arrival] {
     var arrivals: [Arrival] = []
     arrivals.reserveCapacity(deltas.count)
@@ -146,10 +146,10 @@ package struct TransportFeedback: Sendable, Hashable {
     body = rest
   }
 
-  /// Calls `visit` with each packet whose status is not "not received" and with its distance from the first, until `visit`
-  /// returns false. Runs of packets not received cost nothing.
+  /// Calls `visit` with the status of each packet that is not "not received" and its distance from the first, until
+  /// `visit` returns false. Runs of packets that were not received cost nothing.
   ///
-  /// - Returns: whether all were visited.
+  /// - Returns: whether all packets were visited.
   @discardableResult
   private func forEachReceived(_ visit: (_ offset: Int, _ status: Status) -> Bool) -> Bool {
     var offset = 0

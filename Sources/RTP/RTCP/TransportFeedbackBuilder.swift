@@ -1,9 +1,10 @@
-/// Gathers the arrivals of a transport's packets and makes feedback of them, in as many packets as are needed.
+/// Collects the arrivals of a transport's packets and builds feedback from them, in as many packets as needed.
 ///
-/// Packets may arrive in any order. Each feedback begins where the last one ended, so that a loss between the two is told.
-/// Packets that come after their place was reported get a feedback of their own, which says nothing of those around them.
+/// Packets may arrive in any order. Each feedback begins where the previous one ended, so a loss between the two is
+/// reported. Packets that arrive after their range was reported get a feedback of their own, which reports nothing
+/// about the packets around them.
 package struct TransportFeedbackBuilder: Sendable {
-  /// Statuses in one feedback: even with the worst mix of deltas it stays below 1,200 bytes.
+  /// The maximum number of statuses in one feedback: even with the worst mix of deltas it stays below 1,200 bytes.
   private static let maximumStatusCount: Int64 = 480
 
   package var senderSSRC: UInt32
@@ -11,12 +12,12 @@ package struct TransportFeedbackBuilder: Sendable {
   private var unwrapper = SequenceNumberUnwrapper()
   private var feedbackPacketCount: UInt8 = 0
   private var pending: [Arrival] = []
-  /// The number after the last one reported.
+  /// The sequence number after the last reported one.
   private var next: Int64?
 
   private struct Arrival {
     var number: Int64
-    /// Units of 250 µs since the epoch.
+    /// Units of 250 µs since the origin.
     var time: Int64
   }
 
@@ -25,24 +26,25 @@ package struct TransportFeedbackBuilder: Sendable {
     self.mediaSSRC = mediaSSRC
   }
 
-  /// How many arrivals wait to be reported.
+  /// The number of arrivals that are not reported yet.
   package var pendingCount: Int { pending.count }
 
-  /// Notes an arrival; a second one of the same packet, while the first waits, is ignored.
+  /// Adds an arrival. A second arrival of the same packet is ignored while the first is pending.
   ///
-  /// - Parameter arrival: since the origin of the reference times: any instant not after the first arrival, always the same.
+  /// - Parameter arrival: the time since the origin of the reference times, which is a fixed instant not after the
+  ///   first arrival.
   package mutating func add(sequenceNumber: UInt16, arrival: Duration) {
     let (seconds, attoseconds) = arrival.components
     let time = seconds &* 4_000 &+ attoseconds / 250_000_000_000_000
     let new = Arrival(number: unwrapper.unwrap(sequenceNumber), time: time)
-    // Nearly always the newest number, so the search from the end is short.
+    // The number is nearly always the newest, so the search from the end is short.
     var position = pending.endIndex
     while position > 0, pending[position - 1].number > new.number { position -= 1 }
     if position > 0, pending[position - 1].number == new.number { return }
     pending.insert(new, at: position)
   }
 
-  /// Makes feedback of all arrivals noted since the last call; none when there were none.
+  /// Returns the feedback on all arrivals since the last call; empty when there were none.
   package mutating func build() -> [TransportFeedback] {
     var feedbacks: [TransportFeedback] = []
     var rest = pending[...]
@@ -53,13 +55,14 @@ package struct TransportFeedbackBuilder: Sendable {
     return feedbacks
   }
 
-  /// Takes arrivals off the front, up to the first that is too far on in number or time.
+  /// Removes arrivals from the front, up to the first that is too far ahead in number or time, and returns the feedback
+  /// on them.
   private mutating func takeFeedback(from rest: inout ArraySlice<Arrival>, first: Arrival) -> TransportFeedback {
-    // A jump that one feedback cannot span is a new beginning, not a loss and not a late packet.
+    // A jump that one feedback cannot span starts a new range; it is neither a loss nor a late packet.
     let distance = next.map { first.number - $0 } ?? .max
     let isLate = distance < 0 && distance > -Self.maximumStatusCount
     let base = (0..<Self.maximumStatusCount).contains(distance) ? first.number - distance : first.number
-    // 64 ms are 256 units. The shift rounds down, so that the first delta is never negative.
+    // 64 ms are 256 units. The shift rounds down, so the first delta is never negative.
     let reference = first.time >> 8
     var time = reference << 8
     var number = base

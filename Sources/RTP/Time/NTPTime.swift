@@ -1,9 +1,9 @@
-/// A wall clock's reading as NTP counts it: seconds since 1900 in 32.32 fixed point, wrapping in 2036 (RFC 3550, 4).
+/// A wall-clock time in NTP format: seconds since 1900 in 32.32 fixed point, wrapping in 2036 (RFC 3550, 4).
 package struct NTPTime: Sendable, Hashable, CustomStringConvertible {
   /// Seconds from 1900-01-01 to 1970-01-01.
   private static let secondsTo1970: Int64 = 2_208_988_800
 
-  /// All 64 bits: whole seconds above, the fraction in 2⁻³² s below.
+  /// All 64 bits: whole seconds in the upper half, the fraction in 2⁻³² s in the lower.
   package var value: UInt64
 
   package init(value: UInt64) {
@@ -14,7 +14,8 @@ package struct NTPTime: Sendable, Hashable, CustomStringConvertible {
     value = UInt64(seconds) << 32 | UInt64(fraction)
   }
 
-  /// Takes a Unix time. A Double resolves today's times to about half a microsecond; one that is not finite is taken as 0.
+  /// Creates a time from a Unix time. A Double resolves current times to about half a microsecond; a value that is not
+  /// finite counts as 0.
   package init(secondsSince1970 seconds: Double) {
     let era = 4_294_967_296.0
     let sinceEpoch = seconds.isFinite ? seconds + Double(Self.secondsTo1970) : Double(Self.secondsTo1970)
@@ -25,7 +26,7 @@ package struct NTPTime: Sendable, Hashable, CustomStringConvertible {
     value = UInt64(wrapped) << 32 | UInt64((sinceEpoch - whole) * era)
   }
 
-  /// Takes a Unix time in whole seconds and nanoseconds, as `clock_gettime` gives it.
+  /// Creates a time from a Unix time in whole seconds and nanoseconds, as `clock_gettime` returns it.
   ///
   /// - Parameter nanoseconds: below 1,000,000,000.
   package init(secondsSince1970 seconds: Int64, nanoseconds: Int64) {
@@ -35,13 +36,13 @@ package struct NTPTime: Sendable, Hashable, CustomStringConvertible {
 
   package var seconds: UInt32 { UInt32(truncatingIfNeeded: value >> 32) }
 
-  /// In 2⁻³² s.
+  /// The fraction of a second, in 2⁻³² s.
   package var fraction: UInt32 { UInt32(truncatingIfNeeded: value) }
 
-  /// The middle 32 bits, in 2⁻¹⁶ s: how reception reports name a sender report (RFC 3550, 6.4.1, LSR).
+  /// The middle 32 bits, in 2⁻¹⁶ s, by which reception reports refer to a sender report (RFC 3550, 6.4.1, LSR).
   package var middle: UInt32 { UInt32(truncatingIfNeeded: value >> 16) }
 
-  /// The time as the abs-send-time header extension carries it: 24 bits, 6.18 fixed point seconds.
+  /// The value of the abs-send-time header extension: 24 bits, 6.18 fixed point seconds.
   package var absoluteSendTime: UInt32 { UInt32(truncatingIfNeeded: value >> 14) & 0xFF_FFFF }
 
   /// Seconds since 1970, for times between 1968 and 2104 (a set top bit means before 2036; RFC 4330, 3).

@@ -7,64 +7,66 @@ extension RecordingManifest {
     public var kind: String
     /// `opus` or `vp8`.
     public var codec: String
-    /// Where the first frame lies, and how long after it the last one ends that is written.
+    /// The position of the first frame. `duration` is measured from there to the end of the last written frame.
     public var start: Double = 0
     public var duration: Double = 0
-    /// Frames that are in files, those that the recorder made in the place of lost audio included.
+    /// Frames that are in files, including those that the recorder generated to replace lost audio.
     public var frames: UInt64 = 0
-    /// Frames that came but were not written: frames before the first keyframe or after one that was refused, frames
-    /// larger than 4096x4096, what is not VP8 or Opus, and audio for which no time had passed (`AudioBudget`).
+    /// Frames that arrived but were not written: frames before the first keyframe or after a rejected one, frames
+    /// larger than 4096x4096, data that is not VP8 or Opus, and audio that exceeds real time (`AudioBudget`).
     public var refused: UInt64 = 0
-    /// Frames that did not decode; absent when verification was off.
+    /// Frames that could not be decoded; absent when verification was off.
     public var decodeErrors: UInt64?
-    /// Frames that were written and not decoded, because they would have cost too much or this machine had no time; absent when
-    /// verification was off.
+    /// Frames that were written but not decoded, because decoding would have cost too much or this machine had no time;
+    /// absent when verification was off.
     public var unverified: UInt64?
-    /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when verification was off.
+    /// The wall clock when the first frame had been decoded, ISO 8601 in UTC with milliseconds; absent when
+    /// verification was off.
     public var firstDecoded: String?
-    /// How often the sender's timestamps were not to be trusted, so that arrivals had to tell the time.
+    /// How often the sender's timestamps were rejected and arrival times were used instead.
     public var timestampBreaks = 0
 
     /// Video: keyframes among `frames`.
     public var keyframes: UInt64?
-    /// Video: each video size, from the keyframe that brought it. Ends after 1,000 changes.
+    /// Video: each video size, with the keyframe from which it applies. Only the first 1,000 changes are listed.
     public var sizes: [Size]?
-    /// Video: the size of the last frame as it was decoded; absent when verification was off.
+    /// Video: the decoded size of the last frame; absent when verification was off.
     public var lastDecodedSize: Size?
     /// Audio: 1 or 2.
     public var channels: Int?
 
-    /// Audio: lost packets that were rebuilt from the copy in the packet after them (in-band FEC).
+    /// Audio: lost packets that were reconstructed from the copy in the following packet (in-band FEC).
     public var repairedByFEC: UInt64?
-    /// Audio: packets that libopus invented in place of lost ones. Of one hole at most 5 s are repaired.
+    /// Audio: packets that libopus generated to conceal lost ones. At most 5 s of one gap are repaired.
     public var concealed: UInt64?
 
     /// RTP packets with media that the sender sent: `received` + `recovered` + `lost`, once the call is over.
     public var sent: UInt64 = 0
-    /// Packets that came without a repeat that was waited for: at the first try, or after they had been given up (`late`).
+    /// Packets that arrived without an awaited retransmission: at the first attempt, or after the receiver had given
+    /// them up (`late`).
     public var received: UInt64 = 0
-    /// Packets that came in time after they were requested again.
+    /// Packets that arrived in time after a retransmission request.
     public var recovered: UInt64 = 0
-    /// Packets that never came.
+    /// Packets that never arrived.
     public var lost: UInt64 = 0
-    /// Packets among `received` that had been given up and came nevertheless, too late to be of use.
+    /// Packets among `received` that arrived after the receiver had given them up, too late to be used.
     public var late: UInt64 = 0
-    /// Packets that carried nothing but padding; they are in none of the other counts.
+    /// Packets that contained only padding; no other count includes them.
     public var padding: UInt64 = 0
-    /// All packets that came: `received` + `recovered`.
+    /// All received packets: `received` + `recovered`.
     public var packets: UInt64 = 0
-    /// Packets that came more than once.
+    /// Packets that arrived more than once.
     public var duplicated: UInt64 = 0
     /// Bytes of media payload.
     public var bytes: UInt64 = 0
-    /// Frames that were begun but not completed, or depended on one that was not; none of them was written.
+    /// Frames that were started but not completed, or that depended on an incomplete one; none of them was written.
     public var dropped: UInt64 = 0
-    /// Keyframes asked of the sender.
+    /// Keyframe requests sent to the sender.
     public var keyframeRequests: UInt64 = 0
 
-    /// Each place where the track did not simply continue, in order; the first 1,000.
+    /// Each interval in which the track was not continuous, in order; the first 1,000.
     public var gaps: [Gap] = []
-    /// All gaps by reason, those beyond the list included.
+    /// The totals of all gaps by reason, including gaps beyond the list's limit.
     public var gapTotals: [String: GapTotal] = [:]
 
     public init(codec: Codec) {
@@ -72,7 +74,7 @@ extension RecordingManifest {
       self.codec = codec.rawValue
     }
 
-    /// A video size and since when.
+    /// A video size and the time from which it applies.
     public struct Size: Sendable, Hashable, Codable {
       public var time: Double
       public var width: Int
@@ -85,7 +87,7 @@ extension RecordingManifest {
       }
     }
 
-    /// Takes over what the network side counted.
+    /// Copies the counts of the receiving side.
     mutating func take(_ statistics: TrackStatistics) {
       packets = statistics.packetsReceived
       recovered = min(statistics.packetsRecovered, packets)
@@ -93,7 +95,7 @@ extension RecordingManifest {
       lost = statistics.packetsLost
       late = statistics.packetsLate
       padding = statistics.packetsPadding
-      // Who counts no expected packets still knows what came and what did not.
+      // A source that does not count expected packets still counts received and lost ones.
       sent =
         statistics.packetsExpected == 0
         ? packets &+ lost : statistics.packetsExpected - min(padding, statistics.packetsExpected)
@@ -106,7 +108,7 @@ extension RecordingManifest {
 }
 
 extension RecordingManifest.Track {
-  /// Reads a track's entry. Fields that later programs added may be missing.
+  /// Decodes a track's entry. Fields that later versions added may be missing.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func count(_ key: CodingKeys) throws -> UInt64 { try fields.decodeIfPresent(UInt64.self, forKey: key) ?? 0 }
@@ -143,20 +145,77 @@ extension RecordingManifest.Track {
 }
 
 extension RecordingManifest.Track {
-  /// How far from each other two times may be that were rounded to milliseconds and are the same.
+  /// The maximum difference of two times that are equal except for rounding to milliseconds.
   static let rounding = 0.002
 
-  /// Where its last frame ends, in seconds from the recording's start.
+  /// The end of the last frame, in seconds from the recording's start.
   public var end: Double { ((start + duration) * 1_000).rounded() / 1_000 }
 
-  /// Of the gap behind its last frame that came because the disk took no more, or this machine had no time: its place among the
-  /// gaps.
+  /// The index of the gap after the last frame that exists because the disk or this machine did not keep up; nil if
+  /// there is none.
   var unwrittenGap: Int? {
     let reasons = [MediaGap.Reason.diskStalled, .overloaded].map(\.rawValue)
     return gaps.lastIndex { reasons.contains($0.reason) && $0.start >= end - Self.rounding && $0.duration > 0 }
   }
 
-  /// Seconds at its end that came and are in no file, because the disk did not take them or this machine had no time; 0 when all is
-  /// there.
+  /// Seconds at the track's end that arrived but are in no file, because the disk did not accept them or this machine
+  /// had no time; 0 when nothing is missing.
   public var unwritten: Double { unwrittenGap.map { gaps[$0].duration } ?? 0 }
+}
+
+extension RecordingManifest {
+  /// An interval in which a track was not continuous.
+  public struct Gap: Sendable, Hashable, Codable {
+    /// The reason: `lost` (packets never arrived), `recoveredLate` (packets arrived after a retransmission request, and
+    /// nothing is missing), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
+    /// sent nothing; its sequence numbers are continuous), `dtx` (the sender skipped silence), `muted` (the sender had
+    /// signalled that it does not send), `reconnect` (the connection was broken, or the sender restarted),
+    /// `diskStalled` (the disk failed or was slow), `overloaded` (this machine had no time).
+    public var reason: String
+    /// The start of the gap: the end of the frame before it. For `recoveredLate`: the position of the late frame.
+    public var start: Double
+    /// The length of the gap, up to the start of the first frame after it; repaired audio is included. For
+    /// `recoveredLate`: how long the recorder waited for the frame, which is not visible in the file. `dtx` silences
+    /// that are separated only by a packet of comfort noise count as one gap.
+    public var duration: Double
+    /// Packets that were given up, whether they arrived later or never.
+    public var packets: Int
+    /// Frames that arrived but were not written.
+    public var frames: Int
+    /// Audio: seconds that were filled by error correction or concealment; absent when none were.
+    public var repaired: Double?
+
+    public init(
+      reason: String, start: Double, duration: Double, packets: Int, frames: Int, repaired: Double? = nil
+    ) {
+      self.reason = reason
+      self.start = start
+      self.duration = duration
+      self.packets = packets
+      self.frames = frames
+      self.repaired = repaired
+    }
+  }
+
+  /// The totals of all gaps of a track that have the same reason.
+  public struct GapTotal: Sendable, Hashable, Codable {
+    /// The number of gaps.
+    public var count: UInt64
+    /// The sum of their durations, in seconds.
+    public var duration: Double
+    /// Packets that were given up in these gaps. The sum over all reasons is the track's `lost` plus `late`.
+    public var packets: UInt64
+    /// Frames that arrived during these gaps but were not written.
+    public var frames: UInt64
+    /// Audio: seconds of these gaps that were filled; absent when none were.
+    public var repaired: Double?
+
+    public init(count: UInt64, duration: Double, packets: UInt64, frames: UInt64, repaired: Double? = nil) {
+      self.count = count
+      self.duration = duration
+      self.packets = packets
+      self.frames = frames
+      self.repaired = repaired
+    }
+  }
 }

@@ -1,40 +1,41 @@
 import FoundationEssentials
 import Media
+import NIOCore
 
-/// What is known of one participant's recording: the content of `<user>.json`.
+/// The description of one participant's recording: the content of `<user>.json`.
 ///
 /// Times are seconds with three decimals, counted from `start`.
 public struct RecordingManifest: Sendable, Hashable, Codable {
-  /// The version that this program writes. It goes up when the meaning of a field changes, not when one is added.
+  /// The version that this program writes. It increases when the meaning of a field changes, not when a field is added.
   public static let currentVersion = 1
 
   public var version = RecordingManifest.currentVersion
   /// The program that wrote it.
   public var writer = "chatbot"
-  /// False while the recording grows, and until it is repaired if the program was killed.
+  /// Whether the recording was finished. False while it grows, and after a crash until it is repaired.
   public var finished = false
   public var room: String
-  /// The participant's id, as the server gave it.
+  /// The participant's id, as the server sent it.
   public var user: String
-  /// The participant's name, where one is known.
+  /// The participant's name, if known.
   public var name: String?
-  /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have come
-  /// had it been as fast as the fastest of the first 10 s. Files of one room are laid side by side by it.
+  /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have
+  /// arrived with the delay of the fastest frame of the first 10 s. It aligns the files of one room with each other.
   public var start: String
-  /// From `start` to the end of the last frame that is written.
+  /// From `start` to the end of the last written frame.
   public var duration: Double = 0
-  /// How the participant left; absent while the recording grows.
+  /// How the recording ended; absent while it grows.
   public var left: RecordingEndReason?
   public var alignment: Alignment
   public var files: [File] = []
   public var tracks: [Track] = []
-  /// What the disk cost; absent when it took everything in time.
+  /// The effects of a slow or failing disk; absent when the disk kept up.
   public var disk: FileSystem?
-  /// What this machine had no time to record; absent when it had.
+  /// The frames that this machine had no time to record; absent when there are none.
   public var overload: Overload?
-  /// Whether the recording was finished by a repair; absent when it was not.
+  /// Whether a repair finished the recording; absent when none did.
   public var repaired: Bool?
-  /// What went wrong, one sentence each.
+  /// The problems that occurred, one sentence each.
   public var problems: [String] = []
 
   public init(room: String, user: String, name: String?, start: String) {
@@ -45,16 +46,16 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
     alignment = Alignment()
   }
 
-  /// How audio and video were brought into step.
+  /// How audio and video were synchronised.
   public struct Alignment: Sendable, Hashable, Codable {
-    /// `senderReports`, `arrivals` (no reports came) or `single` (there was one track only).
+    /// `senderReports`, `arrivals` (no reports arrived) or `single` (there was only one track).
     public var source = "single"
-    /// The largest error that was measured, in seconds: between the offset in use and the one that reports told. While only
-    /// arrivals told, the spread of their delays, or what they changed later if that is more.
+    /// The largest measured error, in seconds: between the offset in use and the offset according to sender reports. If
+    /// only arrival times were known: the spread of their delays, or the largest later change if that is more.
     public var error: Double = 0
-    /// By how much video was moved against audio in all after the start, because later reports or arrivals said so.
+    /// The total by which video was moved against audio after the start, because of later reports or arrival times.
     public var correction: Double = 0
-    /// Sender reports that came.
+    /// Sender reports received.
     public var reports = 0
 
     public init() {}
@@ -62,17 +63,17 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
 
   /// One media file.
   public struct File: Sendable, Hashable, Codable {
-    /// Its name, beside the manifest.
+    /// Its name, in the manifest's folder.
     public var name: String
     /// `webm` or `ogg`.
     public var kind: String
-    /// Where the file's time zero lies.
+    /// The position of the file's time zero.
     public var start: Double
     public var duration: Double
     public var bytes: Int64
-    /// Whether it was closed in good order.
+    /// Whether the file was closed properly.
     public var complete: Bool
-    /// Which of the recording's segments it belongs to, from 1; absent when there is only one.
+    /// The recording's segment that the file belongs to, from 1; absent when there is only one.
     public var segment: Int?
 
     public init(
@@ -90,15 +91,16 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
 }
 
 extension RecordingManifest {
-  /// What it cost that the disk did not take the recording for a while.
+  /// The effects of a disk that did not accept writes for a while.
   public struct FileSystem: Sendable, Hashable, Codable {
-    /// How often the disk failed, or gave no answer for 2 s or more.
+    /// How often the disk failed, or did not respond for 2 s or more.
     public var stalls = 0
-    /// For how long the disk took nothing while the call continued: from a write that failed to the moment when all that waited
-    /// was written, and while a write gave no answer for 2 s or more. Each moment counts once, and none after the call.
+    /// How long the disk accepted nothing while the call continued: from a failed write until everything queued was
+    /// written, and while a write did not respond for 2 s or more. Each moment counts once, and no moment after the
+    /// call counts.
     public var duration: Double = 0
-    /// Frames that are in no file, because the memory for what waits was full, or because the disk did not take them until
-    /// the end.
+    /// Frames that are in no file because the memory for queued frames was full, or because the disk did not accept
+    /// them until the end.
     public var picturesDropped: UInt64 = 0
     /// Audio packets that are in no file, for the same reasons.
     public var packetsDropped: UInt64 = 0
@@ -108,7 +110,7 @@ extension RecordingManifest {
 }
 
 extension RecordingManifest {
-  /// What is in no file because this machine had no time to record it.
+  /// The frames that are in no file because this machine had no time to record them.
   public struct Overload: Sendable, Hashable, Codable {
     public var picturesDropped: UInt64 = 0
     /// Audio packets.
@@ -119,27 +121,75 @@ extension RecordingManifest {
 }
 
 extension WallClock {
-  /// ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
+  /// Formats a moment as ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
   func text(at other: MonotonicInstant) -> String {
-    // The style cuts digits off instead of rounding, so a little more than the rounded value is given to it.
+    // The style truncates digits instead of rounding, so a little is added to the rounded value.
     let rounded = (seconds(at: other) * 1_000).rounded() / 1_000 + 0.000_1
     return Date(timeIntervalSince1970: rounded).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
-  /// Nanoseconds since 2001-01-01 00:00 UTC, as WebM counts.
+  /// Returns nanoseconds since 2001-01-01 00:00 UTC, the unit of WebM's `DateUTC`.
   func nanosecondsSince2001(at other: MonotonicInstant) -> Int64 {
     Int64(exactly: ((seconds(at: other) - 978_307_200) * 1_000_000).rounded()).map { $0 &* 1_000 } ?? 0
   }
 }
 
-/// How a participant's recording came to its end.
+/// The reason why a participant's recording ended.
 public enum RecordingEndReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// The participant left the room.
   case left
-  /// Nothing came from the participant any more.
+  /// No packets arrived from the participant any more.
   case connectionLost
   /// The call with this participant could not continue, for example because of a certificate that did not match.
   case failed
-  /// We stopped recording.
+  /// The recorder was stopped.
   case stopped
+}
+
+extension RecordingManifest {
+  /// The reason why a file is not a manifest.
+  public struct ReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let reason: String
+
+    public var description: String { "This is not a recording's manifest: \(reason)." }
+  }
+
+  /// The manifest as the JSON text of its file.
+  var json: ByteBuffer {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      var text = ByteBuffer(bytes: try encoder.encode(self))
+      text.writeString("\n")
+      return text
+    }
+  }
+
+  /// The maximum run of non-ASCII bytes; longer than in any text that the recorder writes.
+  private static let maximumRunOutsideASCII = 1_000
+
+  /// Parses a manifest's JSON text. A version higher than ``currentVersion`` is rejected, since its fields may have
+  /// another meaning.
+  public init(parsing json: [UInt8]) throws(ReadingError) {
+    if json.hasRunOutsideASCII(overInJSON: Self.maximumRunOutsideASCII) {
+      throw ReadingError(reason: "more than \(Self.maximumRunOutsideASCII) bytes in a row are not ASCII")
+    }
+    let read: RecordingManifest
+    do {
+      read = try JSONDecoder().decode(RecordingManifest.self, from: Data(json))
+    } catch {
+      throw ReadingError(reason: "\(error)")
+    }
+    guard (1...Self.currentVersion).contains(read.version) else {
+      throw ReadingError(reason: "its version is \(read.version), and this program knows up to \(Self.currentVersion)")
+    }
+    // A recorder lists each file once and writes one track of each kind.
+    guard Set(read.files.map(\.name)).count == read.files.count else {
+      throw ReadingError(reason: "it lists a file twice")
+    }
+    guard Set(read.tracks.map(\.kind)).count == read.tracks.count else {
+      throw ReadingError(reason: "it has two tracks of one kind")
+    }
+    self = read
+  }
 }

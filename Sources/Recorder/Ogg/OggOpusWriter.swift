@@ -1,42 +1,45 @@
 import NIOCore
 
-/// Makes an Ogg Opus file (RFC 7845) of Opus packets, touching none: every call gives the bytes to be written and where.
+/// Builds an Ogg Opus file (RFC 7845) from Opus packets without touching any file: every call returns writes, each with
+/// its offset.
 ///
-/// Each packet is put where its time says: a gap is filled with packets that request concealment. The last packet waits for
-/// its successor, because the page that ends the stream must say so; where it cannot wait, an empty page says it later.
+/// Each packet is placed according to its time: a gap is filled with packets that request concealment. The last packet
+/// waits for its successor, because the page that ends the stream must be marked; if the packet cannot wait, an empty
+/// page ends the stream later.
 struct OggOpusWriter {
   private let serial: Int32
   private let stream: OggStream
   private var channels: Int
-  /// Ticks of 48 kHz in all packets so far, the waiting one included.
+  /// Ticks of 48 kHz in all packets so far, including the waiting one.
   private(set) var granule: Int64 = 0
-  /// The same, of those packets that are in what was given.
+  /// The same, of those packets that returned writes contain.
   private(set) var writtenGranule: Int64 = 0
   private var waiting: ByteBuffer?
   /// The first byte of the last packet.
   private var lastFirstByte: UInt8?
-  /// The last page that was given.
+  /// The last page that was returned.
   private var lastPage: OggPage?
-  /// The last page of each write that may not be on the disk, and of the one before: where it ends, and the page.
+  /// The last page of each write that may not be on the disk, and of the write before those, each with the offset of
+  /// its end.
   private var lastPages = CircularBuffer<(end: Int64, page: OggPage)>()
-  /// Bytes of packets that no write holds yet.
+  /// Bytes of packets that no write contains yet.
   private(set) var unwrittenBytes = 0
-  /// Where the next page goes.
+  /// The offset of the next page.
   private var end: Int64 = 0
 
   /// - Parameters:
-  ///   - serial: tells the stream from others.
-  ///   - channels: 1 or 2, by the first packet.
+  ///   - serial: distinguishes the stream from others.
+  ///   - channels: 1 or 2, according to the first packet.
   init(serial: Int32, channels: Int) throws(OggStream.Failure) {
     self.serial = serial
     self.channels = channels
     stream = try OggStream(serial: serial)
   }
 
-  /// How long the file plays.
+  /// The playing time of the file.
   var duration: Duration { Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip))) }
 
-  /// The two headers, each on its own page.
+  /// Returns the two header packets, each on its own page.
   mutating func start() -> [FileWrite] {
     stream.add(OpusHeader.identification(channels: channels), granule: 0)
     var pages = stream.pages(all: true)
@@ -45,7 +48,7 @@ struct OggOpusWriter {
     return append(pages)
   }
 
-  /// Notes more channels: the first page is written again.
+  /// Raises the number of channels by rewriting the first page.
   mutating func declare(channels: Int) throws(OggStream.Failure) -> [FileWrite] {
     guard channels > self.channels else { return [] }
     self.channels = channels
@@ -54,13 +57,13 @@ struct OggOpusWriter {
     return again.pages(all: true).map { FileWrite(offset: 0, bytes: $0) }
   }
 
-  /// Takes the next packet.
+  /// Adds the next packet.
   ///
   /// - Parameters:
   ///   - payload: a valid packet.
-  ///   - duration: what it plays, in ticks of 48 kHz.
-  ///   - position: where it begins, in ticks of 48 kHz after the first packet's beginning. Before the end of the packet
-  ///     before it, it follows that one without a gap.
+  ///   - duration: the packet's playing time in ticks of 48 kHz.
+  ///   - position: the packet's start, in ticks of 48 kHz after the start of the first packet. If that is before the
+  ///     end of the previous packet, this packet follows without a gap.
   mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
     let filled = fillGap(to: position)
     put(payload, duration: duration)
@@ -68,15 +71,14 @@ struct OggOpusWriter {
     return append(filled + stream.pages(all: false))
   }
 
-  /// Makes the stream last until this position, in ticks of 48 kHz, if it does not yet. Without a packet before, it stays
-  /// empty.
+  /// Extends the stream to this position, in ticks of 48 kHz, if it is shorter. A stream without packets stays empty.
   mutating func fill(to position: Int64) -> [FileWrite] {
     append(fillGap(to: position) + stream.pages(all: false))
   }
 
-  /// Writes what has come so far, but for the packet that waits.
+  /// Writes all packets so far, except the waiting one.
   ///
-  /// - Parameter everything: whether that one cannot wait any longer, either.
+  /// - Parameter everything: whether to write that one as well.
   mutating func flush(everything: Bool = false) -> [FileWrite] {
     if everything, let waiting {
       stream.add(waiting, granule: granule)
@@ -95,28 +97,29 @@ struct OggOpusWriter {
     return append(lastPage.map { [$0.end.bytes] } ?? [])
   }
 
-  /// Bytes that it takes to end the stream behind what is given: a page without packets.
+  /// The number of bytes needed to end the stream after the returned writes: a page without packets.
   static let closingSize = Int64(OggPage.headerLength)
 
-  /// Ends the stream where the disk has taken no more of it.
+  /// Ends the stream after what is on the disk.
   ///
-  /// - Parameter size: how many bytes of the file are on the disk; a write is there as a whole or not at all.
+  /// - Parameter size: the number of bytes of the file that are on the disk; a write is there completely or not at all.
   mutating func finish(at size: Int64) -> [FileWrite] {
     guard let (end, page) = lastPages.last(where: { $0.end <= size }), !page.isLast else { return [] }
     return [FileWrite(offset: end, bytes: page.end.bytes)]
   }
 
-  /// Takes note that so much of the file is on the disk.
+  /// Discards pages that are no longer needed because `size` bytes of the file are on the disk.
   mutating func forgetPages(before size: Int64) {
     while lastPages.count > 1, lastPages[lastPages.index(after: lastPages.startIndex)].end <= size {
       lastPages.removeFirst()
     }
   }
 
-  /// The most of a gap that lies on one page, in ticks of 48 kHz: a reader should not have to wait for longer (RFC 7845, 3).
+  /// The maximum length of a gap on one page, in ticks of 48 kHz, so that a reader does not have to wait longer (RFC
+  /// 7845, 3).
   private static let maximumGapOnPage: Int64 = 48_000
 
-  /// - Returns: the pages that are full of it.
+  /// - Returns: the pages that became full.
   private mutating func fillGap(to position: Int64) -> [ByteBuffer] {
     let gap = position - granule
     guard gap >= OpusGap.shortest, let lastFirstByte else { return [] }
@@ -150,5 +153,35 @@ struct OggOpusWriter {
     writtenGranule = max(writtenGranule, lastPage?.granule ?? 0)
     unwrittenBytes = waiting?.readableBytes ?? 0
     return [FileWrite(offset: offset, bytes: bytes)]
+  }
+}
+
+/// The two headers of an Opus stream in a file (RFC 7845, 5).
+enum OpusHeader {
+  /// The number of samples to skip at the start, in ticks of 48 kHz: the lookahead of libopus at 48 kHz, which browsers
+  /// use.
+  static let preSkip: UInt16 = 312
+
+  /// Builds `OpusHead` (RFC 7845, 5.1), which is also the codec's private data in WebM.
+  static func identification(channels: Int) -> ByteBuffer {
+    var bytes = ByteBuffer(string: "OpusHead")
+    bytes.writeInteger(1 as UInt8)
+    bytes.writeInteger(UInt8(clamping: channels))
+    bytes.writeInteger(preSkip, endianness: .little)
+    bytes.writeInteger(48_000 as UInt32, endianness: .little)
+    bytes.writeInteger(0 as Int16, endianness: .little)
+    // Mapping family 0: one or two channels, one stream.
+    bytes.writeInteger(0 as UInt8)
+    return bytes
+  }
+
+  /// `OpusTags` (RFC 7845, 5.2) with no comments.
+  static var comments: ByteBuffer {
+    let vendor = "chatbot"
+    var bytes = ByteBuffer(string: "OpusTags")
+    bytes.writeInteger(UInt32(vendor.utf8.count), endianness: .little)
+    bytes.writeString(vendor)
+    bytes.writeInteger(0 as UInt32, endianness: .little)
+    return bytes
   }
 }

@@ -5,13 +5,13 @@ import NIOCore
 struct OggPage: Sendable, Hashable {
   /// The fixed part of a page's header.
   static let headerLength = 27
-  /// A header with all its lacing values, and 255 segments of 255 bytes.
+  /// The maximum length: a header with all its lacing values, and 255 segments of 255 bytes.
   static let longest = headerLength + 255 + 255 * 255
 
   /// The whole page; its reader index is 0.
   private(set) var bytes: ByteBuffer
 
-  /// The page that begins with these bytes; nil when they begin no whole page with a right checksum.
+  /// Parses the page at the start of these bytes; nil unless a complete page with a correct checksum begins there.
   init?(parsing bytes: ByteBuffer) {
     let view = bytes.readableBytesView
     let start = view.startIndex
@@ -29,14 +29,14 @@ struct OggPage: Sendable, Hashable {
   }
 
   var length: Int { bytes.readableBytes }
-  /// The codec's count at the end of the last packet that ends on the page; -1 when none does.
+  /// The granule position at the end of the last packet that ends on the page; -1 when no packet does.
   var granule: Int64 { integer(at: 6) }
   var serial: Int32 { integer(at: 14) }
   var sequence: UInt32 { integer(at: 18) }
   var isFirst: Bool { flags & 0x02 != 0 }
-  /// Whether the stream ends with it.
+  /// Whether the page ends the stream.
   var isLast: Bool { flags & 0x04 != 0 }
-  /// Whether its last packet ends on it.
+  /// Whether the page's last packet ends on it.
   var endsWithPacket: Bool {
     let count = Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
     guard count > 0, let last = bytes.getInteger(at: Self.headerLength + count - 1, as: UInt8.self) else {
@@ -44,18 +44,18 @@ struct OggPage: Sendable, Hashable {
     }
     return last < 255
   }
-  /// How long the pieces are that it carries; one of less than 255 bytes ends a packet (RFC 3533, 6).
+  /// The lengths of the page's segments; a segment of less than 255 bytes ends a packet (RFC 3533, 6).
   var lacing: [UInt8] {
     bytes.getBytes(at: Self.headerLength, length: Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)) ?? []
   }
-  /// What the page carries.
+  /// The page's content.
   var body: ByteBuffer {
     let start = Self.headerLength + Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)
     return bytes.getSlice(at: start, length: length - start) ?? ByteBuffer()
   }
 
-  /// A page without packets that ends this one's stream behind it (RFC 3533, 6: end of stream). To mark the last page with
-  /// packets itself would mean to write over it.
+  /// A page without packets that ends the stream after this page (RFC 3533, 6: end of stream). Marking the last page
+  /// with packets itself would require overwriting it.
   var end: OggPage {
     var page = self
     page.bytes = bytes.getSlice(at: 0, length: Self.headerLength) ?? ByteBuffer()

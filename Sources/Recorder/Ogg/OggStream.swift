@@ -1,9 +1,9 @@
 import COgg
 import NIOCore
 
-/// One logical Ogg stream: packets in, pages out (RFC 3533), by libogg.
+/// One logical Ogg stream (RFC 3533): packets in, pages out, implemented by libogg.
 final class OggStream {
-  /// libogg had no memory.
+  /// libogg could not allocate memory.
   struct Failure: Error, CustomStringConvertible {
     var description: String { "Cannot start an Ogg stream: out of memory." }
   }
@@ -11,7 +11,7 @@ final class OggStream {
   private let state: UnsafeMutablePointer<ogg_stream_state>
   private var packets: Int64 = 0
 
-  /// - Parameter serial: tells the stream from others in the same file.
+  /// - Parameter serial: distinguishes the stream from others in the same file.
   init(serial: Int32) throws(Failure) {
     state = .allocate(capacity: 1)
     state.initialize(to: ogg_stream_state())
@@ -24,10 +24,10 @@ final class OggStream {
     state.deallocate()
   }
 
-  /// Takes the next packet.
+  /// Adds the next packet.
   ///
   /// - Parameters:
-  ///   - granule: the codec's count at the packet's end.
+  ///   - granule: the granule position at the packet's end.
   ///   - isLast: whether the stream ends with it.
   func add(_ payload: ByteBuffer, granule: Int64, isLast: Bool = false) {
     var payload = payload
@@ -45,7 +45,7 @@ final class OggStream {
     packets += 1
   }
 
-  /// The pages that are full; with `all`, a last one that is not.
+  /// Returns the full pages and, with `all`, a last page that is not full.
   func pages(all: Bool) -> [ByteBuffer] {
     var pages: [ByteBuffer] = []
     var page = ogg_page()

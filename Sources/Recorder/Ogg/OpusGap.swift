@@ -2,33 +2,34 @@ import Bitstream
 import Codecs
 import NIOCore
 
-/// Packets without audio that stand for a gap.
+/// Packets without audio that fill a gap.
 ///
-/// Ogg Opus knows no gaps: a granule position counts the samples of the packets before it and nothing else. RFC 7845, 4.1,
-/// requests packets with empty frames in the place of missing ones. A decoder conceals them: it lets the last audio fade
-/// and then gives silence. They cost about 30 bytes a second.
+/// Ogg Opus cannot express gaps: a granule position counts the samples of the packets before it and nothing else. RFC
+/// 7845, 4.1, recommends packets with empty frames to replace missing ones. A decoder conceals them: the last audio
+/// fades out and silence follows. They cost about 30 bytes a second.
 enum OpusGap {
   /// The shortest frame, 2.5 ms, in ticks of 48 kHz.
   static let shortest: Int64 = 120
 
   struct Packet: Sendable, Hashable {
     let payload: ByteBuffer
-    /// In ticks of 48 kHz.
+    /// The duration in ticks of 48 kHz.
     let duration: Int64
   }
 
-  /// Fills as much of a gap as frames of 2.5 ms allow.
+  /// Returns packets that fill as much of a gap as frames of 2.5 ms allow.
   ///
   /// - Parameters:
   ///   - ticks: the gap's length in ticks of 48 kHz.
-  ///   - last: the first byte of the packet before it; its mode and bandwidth are kept as far as they have short frames.
+  ///   - last: the first byte of the packet before the gap; its mode and bandwidth are kept if they have short enough
+  ///     frames.
   static func packets(filling ticks: Int64, after last: UInt8) -> [Packet] {
     let stereo = last & 0b100
     let configuration = last >> 3
     let (ten, twenty) = longFrames(of: configuration)
     var left = ticks
     var packets: [Packet] = []
-    // Code 3: a count byte and then frames of equal size, here of no size (RFC 6716, 3.2.5).
+    // Code 3: a count byte and then frames of equal size, here zero (RFC 6716, 3.2.5).
     while left >= 960 {
       let count = min(left / 960, 6)
       packets.append(packet(twenty << 3 | stereo | 3, UInt8(count), duration: count * 960))
@@ -43,8 +44,8 @@ enum OpusGap {
     return packets
   }
 
-  /// Whether a packet is one of these, rather than one that came: frames of no size, as many as a count byte says, or one of
-  /// at most 10 ms. What encoders leave of silence is one longer frame.
+  /// Whether a packet is one of these rather than a received one: empty frames counted by a count byte, or one empty
+  /// frame of at most 10 ms. Encoders represent silence as one longer frame.
   static func isFiller(_ payload: ByteBuffer) -> Bool {
     guard let first: UInt8 = payload.getInteger(at: payload.readerIndex) else { return false }
     switch payload.readableBytes {
@@ -58,7 +59,7 @@ enum OpusGap {
     Packet(payload: ByteBuffer(bytes: [first] + (second.map { [$0] } ?? [])), duration: duration)
   }
 
-  /// The configurations for 10 and 20 ms in the same mode and bandwidth (RFC 6716, table 2).
+  /// Returns the configurations for 10 and 20 ms with the same mode and bandwidth (RFC 6716, table 2).
   private static func longFrames(of configuration: UInt8) -> (ten: UInt8, twenty: UInt8) {
     switch configuration {
     case 0..<12: (configuration & ~3, configuration & ~3 + 1)
@@ -67,7 +68,7 @@ enum OpusGap {
     }
   }
 
-  /// The configuration for 2.5 ms of the bandwidth, which only CELT has; the next one is 5 ms.
+  /// Returns the configuration for 2.5 ms with the same bandwidth, which only CELT has; the next configuration is 5 ms.
   private static func shortFrames(of configuration: UInt8) -> UInt8 {
     switch configuration {
     case 0..<4, 16..<20: 16

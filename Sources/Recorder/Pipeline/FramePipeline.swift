@@ -2,8 +2,9 @@ import Bitstream
 import Codecs
 import Media
 
-/// What becomes of a participant's frames before they reach a file: the gate (only what can be decoded), the repair of lost
-/// audio, the check (decode it), the timeline (place it) and the counts for the manifest.
+/// The path of a participant's frames before they reach a file: the gates admit only what can be decoded, lost audio is
+/// concealed, frames are decoded to verify them, the timeline assigns positions, and counters collect data for the
+/// manifest.
 final class FramePipeline {
   private var gate = VideoGate()
   private var audioGate = AudioGate()
@@ -15,20 +16,20 @@ final class FramePipeline {
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
   private var ending = TrackEnd()
 
-  /// When the first frame came that can be recorded; nil before.
+  /// When the first frame arrived that can be recorded; nil before.
   private(set) var firstArrival: MonotonicInstant?
-  /// When the last frame or sender report came.
+  /// When the last frame or sender report arrived.
   private var lastSign: MonotonicInstant?
 
-  /// - Parameter verification: where frames are decoded to verify them; nil if frames are not verified.
+  /// - Parameter verification: the pool that decodes frames to verify them; nil if frames are not verified.
   init(hold: Duration, verification: VerificationPool?) {
     check = verification.map(FrameVerifier.init)
     timeline = RecordingTimeline(hold: hold)
   }
 
-  /// Takes what the participant's media brought.
+  /// Processes a media event of the participant.
   ///
-  /// - Parameter leftOut: how many of the frames that its gap reports were skipped because memory was full.
+  /// - Parameter leftOut: how many of the frames that the frame's gap reports were dropped because memory was full.
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
     switch event {
     case .frame(let frame):
@@ -46,14 +47,14 @@ final class FramePipeline {
     }
   }
 
-  /// Nothing more will come.
+  /// Ends the tracks: no events follow.
   ///
-  /// - Parameter leftOut: what was skipped because memory was full, and no frame told of.
+  /// - Parameter leftOut: frames that were dropped because memory was full, and that no later frame reported.
   func end(leftOut: [MediaKind: DroppedFrameRun] = [:]) { ending.end(leftOut: leftOut) }
 
-  /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
+  /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
   ///
-  /// - Parameter everything: whether nothing may stay behind, as at the end.
+  /// - Parameter everything: whether to return all frames, as at the end.
   func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
     let timestamped = timeline.release(now: now, everything: everything)
     for frame in timestamped { count(frame) }
@@ -97,37 +98,38 @@ final class FramePipeline {
   }
 }
 
-/// What is known so far.
+/// The current state.
 extension FramePipeline {
-  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
-  /// some milliseconds earlier within the first 10 s.
+  /// When position zero would have arrived with the least delay seen; nil until the first frames have positions. It can
+  /// become some milliseconds earlier within the first 10 s.
   var origin: MonotonicInstant? { timeline.origin }
-  /// The tracks that were there when the first frames were placed.
+  /// The tracks that existed when the first frames got their positions.
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
-  /// From the first frame to the end of the last one whose place is settled.
+  /// From the first frame to the end of the last one whose position is final.
   var duration: Duration { max(tallies.audio?.end ?? .zero, tallies.video?.end ?? .zero) }
-  /// Where a call ended that is over now.
+  /// Returns the position at which a call that is over now ended.
   ///
-  /// A sender of silence (DTX) sends a packet every 400 ms at most. Who was heard of within the last second and then left, or
-  /// was left, was in the call until now; of anybody else nothing is known after the end of their last frame.
+  /// A sender in DTX sends a packet at least every 400 ms. A participant who sent something within the last second, and
+  /// then left or was recorded until we stopped, was in the call until now; otherwise nothing is known after the end of
+  /// the last frame.
   func callEnd(_ reason: RecordingEndReason, now: MonotonicInstant) -> Duration {
     guard let origin, let lastSign else { return duration }
     let wasThere = (reason == .left || reason == .stopped) && now - lastSign <= .seconds(1)
     return wasThere ? max(duration, now - origin) : min(duration, now - origin + .seconds(1))
   }
-  /// Frames whose places are settled, by track.
+  /// Frames whose positions are final, by track.
   var frames: [MediaKind: UInt64] { tallies.mapValues(\.frames) }
-  /// Bytes of the frames that wait for their places.
+  /// Bytes of the frames that wait for their positions.
   var heldBytes: Int { timeline.heldBytes }
-  /// Frames that did not decode; nil when nothing is verified.
+  /// Frames that could not be decoded; nil when frames are not verified.
   var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
-  /// Whether everything that is to be verified has been.
+  /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 
-  /// What has not been verified will not be.
+  /// Stops verification: frames that were not decoded stay unverified.
   func endVerification() { check?.giveUp() }
 
-  /// How the tracks were aligned, for the manifest.
+  /// How the tracks were synchronised, for the manifest.
   var alignment: RecordingManifest.Alignment {
     var entry = RecordingManifest.Alignment()
     entry.source = timeline.alignment.source.rawValue
@@ -137,11 +139,11 @@ extension FramePipeline {
     return entry
   }
 
-  /// The tracks' entries for the manifest.
+  /// Returns the tracks' entries for the manifest.
   ///
   /// - Parameters:
-  ///   - written: what of each track is in files; nil for all that is placed.
-  ///   - isHeldUp: whether the rest is not on its way there, but held up by the disk.
+  ///   - written: the frames of each track that are in files; nil for all frames with a position.
+  ///   - isHeldUp: whether the disk blocks the rest, rather than the rest being on its way into the files.
   func tracks(
     clock: WallClock, written: [MediaKind: WrittenFrameCounts]? = nil, isHeldUp: Bool = false
   ) -> [RecordingManifest.Track] {

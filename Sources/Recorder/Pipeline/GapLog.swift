@@ -1,10 +1,10 @@
 import Media
 
-/// The gaps of one track, for the manifest: each one up to a bound, and all of them as sums by reason.
+/// The gaps of one track, for the manifest: single gaps up to a limit, and totals of all gaps by reason.
 struct GapLog: Sendable {
-  /// Gaps that are listed; a bad network must not fill the memory.
+  /// The maximum number of listed gaps, so that a bad network does not fill the memory.
   static let maximumList = 1_000
-  /// Silences that are no further apart than this, by a packet of comfort noise, are one.
+  /// Silences that are no further apart than this, separated by a packet of comfort noise, count as one.
   static let comfortNoise = Duration.milliseconds(150)
 
   private struct Entry: Sendable {
@@ -24,16 +24,16 @@ struct GapLog: Sendable {
 
   private var entries: [Entry] = []
   private var sums: [MediaGap.Reason: Sum] = [:]
-  /// Where the last silence ended, and its place in the list.
+  /// The end of the last silence, and its index in the list.
   private var silence: (end: Duration, index: Int?)?
 
-  /// Takes a gap.
+  /// Adds a gap.
   ///
   /// - Parameters:
-  ///   - start: where on the recording's time line it begins.
-  ///   - duration: how long it is, before anything was repaired.
+  ///   - start: its start on the recording's timeline.
+  ///   - duration: its length before any repair.
   ///   - repaired: how much of it was filled.
-  ///   - isListed: whether it is listed however many there are.
+  ///   - isListed: whether it is listed even beyond the limit.
   mutating func add(
     _ gap: MediaGap, start: Duration, duration: Duration, repaired: Duration = .zero, isListed: Bool = false
   ) {
@@ -62,10 +62,10 @@ struct GapLog: Sendable {
     entries[index].gap.framesDropped += gap.framesDropped
   }
 
-  /// Packets in all of them.
+  /// Lost packets in all gaps.
   var packets: UInt64 { sums.values.reduce(0) { $0 &+ $1.packets } }
 
-  /// The gaps in their order, up to the bound.
+  /// The gaps in order, up to the limit.
   var gaps: [RecordingManifest.Gap] {
     entries.map { entry in
       RecordingManifest.Gap(
@@ -75,7 +75,7 @@ struct GapLog: Sendable {
     }
   }
 
-  /// The sums of all gaps by reason; a reason that did not occur is absent.
+  /// The totals of all gaps by reason; a reason that did not occur is absent.
   var totals: [String: RecordingManifest.GapTotal] {
     var totals: [String: RecordingManifest.GapTotal] = [:]
     for (reason, sum) in sums {

@@ -3,26 +3,26 @@ import Codecs
 import Media
 import NIOCore
 
-/// Fills the places of lost audio packets, so that a file plays without a hole.
+/// Generates packets to replace lost audio, so that a file plays without a gap.
 ///
-/// The last lost packet is rebuilt from the copy that the packet after it may carry (in-band FEC, RFC 6716, 2.1.7); those
-/// before it are concealed by libopus, which carries the last audio on and lets it fade. What comes out is encoded again,
-/// each packet for itself, at about the sender's bitrate.
+/// The last lost packet is reconstructed from the copy that the following packet may contain (in-band FEC, RFC 6716,
+/// 2.1.7). Libopus conceals those before it: it continues the last audio and fades it out. The result is encoded again,
+/// each packet independently, at about the sender's bitrate.
 ///
-/// Nothing is decoded as long as nothing is lost: the last packets are kept, and a fresh decoder and encoder are brought
-/// into their state when there is something to repair.
+/// Nothing is decoded as long as nothing is lost: the last packets are kept, and a new decoder and encoder are primed
+/// with them when there is something to repair.
 struct LossConcealment: Sendable {
-  /// A packet in a lost one's place.
+  /// A packet that replaces a lost one.
   struct Piece: Sendable, Hashable {
     let frame: EncodedFrame
     let kind: FrameRepair
-    /// In ticks of 48 kHz.
+    /// The duration in ticks of 48 kHz.
     let ticks: Int
   }
 
-  /// The most that is repaired of one hole; the rest of it stays one.
+  /// The maximum length that is repaired of one gap; the rest stays a gap.
   static let longest = Duration.seconds(5)
-  /// Packets that are kept to bring a decoder into their state.
+  /// The number of packets that are kept to prime a decoder.
   static let memory = 8
 
   private struct Packet: Sendable {
@@ -30,7 +30,7 @@ struct LossConcealment: Sendable {
     let shape: OpusPacket
   }
 
-  /// How many packets are to be made, and how long each is.
+  /// How many packets to generate, and the length of each.
   private struct Plan {
     let unit: Int
     let concealed: Int
@@ -41,9 +41,10 @@ struct LossConcealment: Sendable {
   private(set) var corrected: UInt64 = 0
   private(set) var concealed: UInt64 = 0
 
-  /// Makes what was lost between the packet before and this one, in order; nothing when nothing was.
+  /// Returns replacements, in order, for the packets lost between the previous packet and this one; empty when none
+  /// were lost.
   ///
-  /// - Parameter limit: at most so much, and never more than ``longest``.
+  /// - Parameter limit: the maximum length to generate; never more than ``longest``.
   mutating func take(_ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.longest) -> [Piece] {
     let pieces =
       plan(before: frame, shape: shape, limit: min(limit, Self.longest)).flatMap { try? make($0, before: frame) } ?? []
@@ -63,11 +64,12 @@ struct LossConcealment: Sendable {
     recent.append(packet)
   }
 
-  /// The hole's length comes from the media times, and is never more than the lost packets can have filled: a silence that
-  /// the sender skipped, or a timestamp that is not to be trusted, is not audio to be invented.
+  /// Plans the repair. The gap's length is taken from the media times, but is never more than the lost packets can have
+  /// filled: silence that the sender skipped, or an unreliable timestamp, is not audio to be generated.
   private func plan(before frame: EncodedFrame, shape: OpusPacket, limit: Duration) -> Plan? {
     guard let gap = frame.gap, gap.packetsLost > 0, ![.reconnect, .diskStalled].contains(gap.reason),
-      // What was dropped before it came here is repaired as what the network lost; what was dropped here is not.
+      // Packets dropped before they reached the recorder are repaired like network loss; frames that the recorder
+      // dropped are not.
       gap.reason != .overloaded || gap.framesDropped == 0,
       let last = recent.last, frame.time.rate == last.frame.time.rate
     else { return nil }
@@ -76,7 +78,7 @@ struct LossConcealment: Sendable {
     guard OpusEncoder.packetLengths.contains(unit) else { return nil }
     let (hole, isTooLong) = frame.time.ticks.subtractingReportingOverflow(last.frame.time.ticks &+ Int64(length))
     guard !isTooLong, hole > 0 else { return nil }
-    // A timestamp may be off by a little.
+    // A timestamp may be slightly off.
     let room = (hole &+ Int64(unit / 4)) / Int64(unit)
     let lost = Int64(min(gap.packetsLost, 1 << 20)) * Int64(length / unit)
     let missing = min(room, lost)
@@ -88,7 +90,7 @@ struct LossConcealment: Sendable {
 }
 
 extension LossConcealment {
-  /// Audio before the hole that the encoder hears first, so that it does not start in silence.
+  /// Audio before the gap that the encoder processes first, so that it does not start from silence.
   private static let leadIn = 1_920
 
   private func make(_ plan: Plan, before next: EncodedFrame) throws(CodecError) -> [Piece] {
@@ -105,7 +107,7 @@ extension LossConcealment {
     samples += try decoder.decode(next.payload).samples
 
     let encoder = try OpusEncoder(settings(channels: channels))
-    // What is decoded of a packet lags behind what was encoded; with that much of a lead it comes out in its place.
+    // Decoded audio lags behind the encoder's input by the lookahead; starting that much later compensates for it.
     var position = encoder.lookahead * channels
     var pieces: [Piece] = []
     for index in 0..<(leadUnits + units) {
@@ -123,7 +125,8 @@ extension LossConcealment {
     _ payload: ByteBuffer, number: Int, of plan: Plan, after last: Packet, before next: EncodedFrame
   ) -> Piece {
     let isCorrected = number == plan.concealed
-    // The copy is of the packet right before the next one; with silence in the same hole that is not where the hole begins.
+    // The copy is of the packet right before the next one. With silence in the same gap, that is not where the gap
+    // starts.
     let ticks =
       isCorrected
       ? next.time.ticks &- Int64(plan.unit)
@@ -132,8 +135,9 @@ extension LossConcealment {
     frame.gap = nil
     frame.time = MediaTime(ticks: ticks, rate: next.time.rate)
     frame.payload = payload
-    // As if it had taken as long on its way as the packet after it, which the sender's times may put anywhere. But it was sent
-    // after the packet before the hole, and arrived at all only if before the one after it.
+    // As if it had had the same network delay as the packet after it. The sender's times are not reliable, so the
+    // result is limited: it was sent after the packet before the gap, and is only useful if it arrived before the
+    // packet after it.
     let arrival = next.arrived - next.time.duration(since: frame.time)
     frame.arrived = min(max(arrival, last.frame.arrived), max(next.arrived, last.frame.arrived))
     return Piece(frame: frame, kind: isCorrected ? .corrected : .concealed, ticks: plan.unit)

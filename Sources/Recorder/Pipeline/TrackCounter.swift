@@ -1,12 +1,14 @@
 import Media
 
-/// Counts what is written of one track, and finds its gaps.
+/// Counts the written frames of one track, and finds its gaps.
 struct TrackCounter: Sendable {
-  /// Size changes that are listed; a sender that changes with every frame must not fill the memory.
+  /// The maximum number of listed size changes, so that a sender that changes with every frame does not fill the
+  /// memory.
   private static let maximumList = 1_000
-  /// A hole in the audio that nobody named is named when it is longer than this; a sender's timestamps may be off a little.
+  /// An audio gap without a known reason is listed when it is longer than this, since a sender's timestamps may be
+  /// slightly off.
   static let shortestSilence = Duration.milliseconds(60)
-  /// The same for frames, which come as seldom as their sender likes.
+  /// The same for video, whose frame interval is up to the sender.
   static let shortestPause = Duration.seconds(1)
 
   private var track: RecordingManifest.Track
@@ -14,9 +16,9 @@ struct TrackCounter: Sendable {
   private var first: Duration?
   private var last = Duration.zero
   private var frameDuration = Duration.milliseconds(33)
-  /// When the last frame that came ends; what the recorder made is skipped.
+  /// When the last received frame ends; generated packets do not count.
   private var cameUntil: Duration?
-  /// How much the recorder has made since then.
+  /// How much audio the recorder has generated since then.
   private var repaired = Duration.zero
   private var wasSilent = false
   /// When the last frame ends.
@@ -30,14 +32,15 @@ struct TrackCounter: Sendable {
     }
   }
 
-  /// The track's entry so far.
+  /// Returns the track's entry so far.
   ///
   /// - Parameters:
-  ///   - written: what of the track is in files; nil for all that was counted.
-  ///   - lastGaps: what is missing behind the last frame, at the end of a call.
-  ///   - leftOut: what of that was skipped because memory was full.
-  ///   - leftOutUntil: where the last frame of that would lie.
-  ///   - isHeldUp: whether what is not in files is not on its way there, but held up by the disk.
+  ///   - written: the frames of the track that are in files; nil for all counted frames.
+  ///   - lastGaps: what is missing after the last frame, at the end of a call.
+  ///   - leftOut: the part of that which was dropped because memory was full.
+  ///   - leftOutUntil: the position that the last dropped frame would have.
+  ///   - isHeldUp: whether the disk blocks the frames that are not in files, rather than these being on their way
+  ///     there.
   func entry(
     written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [], leftOut: MediaGap? = nil,
     leftOutUntil: Duration? = nil,
@@ -67,12 +70,12 @@ struct TrackCounter: Sendable {
     return entry
   }
 
-  /// Frames whose places are settled.
+  /// Frames whose positions are final.
   var frames: UInt64 { track.frames }
   /// Packets that all gaps so far report.
   var packetsInGaps: UInt64 { log.packets }
 
-  /// Counts a frame, which is taken to last as long as the one before it.
+  /// Counts a video frame. Its duration is assumed to be that of the frame before it.
   mutating func count(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
     findGap(before: timestamped)
@@ -86,11 +89,11 @@ struct TrackCounter: Sendable {
     }
   }
 
-  /// Counts an audio packet, and with it the most channels seen.
+  /// Counts an audio packet, and updates the number of channels.
   ///
   /// - Parameters:
-  ///   - length: how long it is heard.
-  ///   - isSilent: whether it only says that there is silence.
+  ///   - length: the packet's playing time.
+  ///   - isSilent: whether it only signals silence.
   mutating func count(_ timestamped: TimestampedFrame, channels: Int, length: Duration, isSilent: Bool) {
     if timestamped.repair == nil {
       findGap(before: timestamped)
@@ -115,7 +118,7 @@ struct TrackCounter: Sendable {
     let begin = min(cameUntil ?? timestamped.position, timestamped.position)
     let hole = timestamped.position - begin
     if let gap = timestamped.frame.gap {
-      // Where nothing is missing the gap is the wait, and that is not seen on the time line.
+      // If nothing is missing, the gap is the time waited, which is not visible on the timeline.
       if gap.reason == .recoveredLate {
         log.add(gap, start: timestamped.position, duration: gap.delay)
       } else {
@@ -134,16 +137,16 @@ struct TrackCounter: Sendable {
 struct WrittenFrameCounts: Sendable, Hashable {
   var frames: UInt64 = 0
   var keyframes: UInt64 = 0
-  /// Where the first of them begins and the last one ends, on the participant's time line.
+  /// The start of the first of them and the end of the last one, on the participant's timeline.
   var start = Duration.zero
   var end = Duration.zero
 
-  /// Takes in the next frame.
+  /// Adds the next frame.
   mutating func add(isKeyframe: Bool, start: Duration, end: Duration) {
     add(WrittenFrameCounts(frames: 1, keyframes: isKeyframe ? 1 : 0, start: start, end: end))
   }
 
-  /// Takes in the frames of another file of the same track.
+  /// Adds the frames of another file of the same track.
   mutating func add(_ other: WrittenFrameCounts) {
     if other.frames == 0 { return }
     start = frames > 0 ? min(start, other.start) : other.start

@@ -1,37 +1,37 @@
 import Media
 
-/// What is missing behind the last frame of each track: no frame comes any more that could report it, so it becomes a last
-/// gap, and the gaps add up to what is counted.
+/// What is missing after the last frame of each track. No later frame can report it, so it becomes a final gap, and the
+/// gaps add up to the counts.
 struct TrackEnd: Sendable {
-  /// Frames that the network cost and that gaps have told of.
+  /// Frames that the network lost and that gaps have reported.
   private var droppedInGaps: [MediaKind: UInt64] = [:]
   private var isOver = false
   private var leftOut: [MediaKind: DroppedFrameRun] = [:]
 
-  /// A frame came, whatever becomes of it.
+  /// Records a received frame, whether or not it is admitted.
   ///
-  /// - Parameter leftOut: how many of the frames that its gap reports were skipped because memory was full.
+  /// - Parameter leftOut: how many of the frames that its gap reports were dropped because memory was full.
   mutating func note(_ frame: EncodedFrame, leftOut: Int) {
     guard let gap = frame.gap else { return }
     droppedInGaps[frame.codec.kind, default: 0] &+= UInt64(max(0, gap.framesDropped - leftOut))
   }
 
-  /// Nothing more will come.
+  /// Ends the tracks: no frames follow.
   ///
-  /// - Parameter leftOut: what was skipped because memory was full, and no frame told of.
+  /// - Parameter leftOut: frames that were dropped because memory was full, and that no later frame reported.
   mutating func end(leftOut: [MediaKind: DroppedFrameRun]) {
     isOver = true
     self.leftOut = leftOut
   }
 
-  /// When the last frame came that was skipped and that no frame told of.
+  /// Returns when the last frame arrived that was dropped and that no later frame reported.
   func leftOutUntil(_ kind: MediaKind) -> MonotonicInstant? { leftOut[kind]?.lastArrival }
 
-  /// The gaps at the end of a track; none while it continues.
+  /// Returns the gaps at the end of a track; none while the track continues.
   ///
   /// - Parameters:
-  ///   - refusal: what was refused since the last frame.
-  ///   - statistics: what was counted of the track as it came in; nil when nothing was.
+  ///   - rejection: the frames rejected since the last admitted one.
+  ///   - statistics: the receiver's counts of the track; nil when there are none.
   ///   - packetsInGaps: how many packets its gaps report.
   func gaps(
     of kind: MediaKind, rejection: MediaGap?, statistics: TrackStatistics?, packetsInGaps: UInt64
@@ -47,7 +47,7 @@ struct TrackEnd: Sendable {
     var rest = rejection ?? MediaGap(.lost)
     known.packets &+= UInt64(clamping: rest.packetsLost)
     if let statistics {
-      // Packets that were given up are in gaps, whether they came after that or never.
+      // Packets that were given up are in gaps, whether they arrived later or never.
       let givenUp = statistics.packetsLost &+ statistics.packetsLate
       rest.packetsLost += Int(clamping: givenUp - min(givenUp, known.packets))
       rest.framesDropped += Int(clamping: statistics.framesDropped - min(statistics.framesDropped, known.frames))

@@ -1,20 +1,20 @@
 import NIOCore
 
-/// The file of a manifest that is written again and again. While the recording grows, it is longer than its text, by blanks:
-/// so there is room for what is to be told when the disk is full.
+/// The file of a manifest that is rewritten repeatedly. While the recording grows, the text is padded with blanks, so
+/// that a longer text fits even when the disk is full.
 struct ManifestFile {
-  /// What a file system gives at once, as a rule.
+  /// The usual allocation unit of a file system.
   private static let block = 4_096
-  /// The text may become so much longer.
+  /// The space kept for a longer text.
   private static let reserve = 3_072
 
   private let name: String
   private let folder: RecordingDirectory
-  /// Marked as being written for as long as it is kept.
+  /// Locked for as long as it is kept, to show that it is being written.
   private var file: OutputFile
   private var content: ByteBuffer
 
-  /// Makes the file, which must not be there.
+  /// Creates the file, which must not exist.
   init(_ name: String, in folder: RecordingDirectory, text: ByteBuffer) throws(RoomRecorder.StorageError) {
     self.name = name
     self.folder = folder
@@ -22,9 +22,9 @@ struct ManifestFile {
     file = try folder.create(name, containing: content)
   }
 
-  /// Replaces the text as a whole; where there is no room for a second file, it is written over the old text.
+  /// Replaces the whole text. If there is no space for a second file, the old text is overwritten.
   ///
-  /// - Parameter isLast: whether it stays as it is then, and must be on the disk before this returns.
+  /// - Parameter isLast: whether this text is final and must be on the disk before the method returns.
   mutating func replace(_ text: ByteBuffer, isLast: Bool) throws(RoomRecorder.StorageError) {
     let new = isLast ? text : Self.padded(text)
     do {
@@ -35,7 +35,7 @@ struct ManifestFile {
     }
   }
 
-  /// - Returns: whether there was room for it.
+  /// - Returns: whether the text fitted and was written.
   private mutating func overwrite(_ text: ByteBuffer, isLast: Bool) -> Bool {
     guard text.readableBytes <= content.readableBytes else { return false }
     let new = Self.padded(text, to: content.readableBytes)
@@ -45,7 +45,7 @@ struct ManifestFile {
       content = new
       return true
     } catch {
-      // A part may be there.
+      // A part may have been written; restore the old text.
       try? file.write(FileWrite(offset: 0, bytes: content))
       return false
     }

@@ -1,49 +1,50 @@
 import Media
 
-/// One file of a recording that takes frames in order of their places.
+/// One file of a recording, which accepts frames in order of position.
 ///
-/// Nothing that it does touches the disk: what is to be written goes into line in `file`.
+/// Its methods do not access the disk: they queue writes in `file`.
 protocol MediaFile: AnyObject {
   /// `webm` or `ogg`.
   static var ending: String { get }
   var file: AppendFile { get }
-  /// Which of the recording's segments it is, from 1; nil when there is only one.
+  /// The number of the segment that the file belongs to, from 1; nil when there is only one.
   var segment: Int? { get }
-  /// Where its time zero lies on the participant's time line.
+  /// The position of its time zero on the participant's timeline.
   var start: Duration { get }
   /// From its time zero to the end of its last frame.
   var duration: Duration { get }
-  /// Whose frames are counted when they are missing: those that no other file holds as well.
+  /// The kind of frames that are counted as missing with this file: those that no other file contains as well.
   var countedKind: MediaKind { get }
-  /// Those that are on the disk.
+  /// Frames of that kind that are on the disk.
   var stored: WrittenFrameCounts { get }
-  /// How long what is on the disk plays, while the file grows.
+  /// The playing time of what is on the disk, while the file grows.
   var storedDuration: Duration { get }
-  /// How many of them are not.
+  /// Frames of that kind that are not on the disk.
   var unstoredFrames: UInt64 { get }
-  /// Bytes of frames that are not even in line yet.
+  /// Bytes of frames that are not queued for writing yet.
   var unwrittenBytes: Int { get }
 
-  /// Takes the next frame.
+  /// Adds the next frame.
   func add(_ timestamped: TimestampedFrame)
-  /// Puts into line what has waited for long enough.
+  /// Queues the frames that have waited long enough.
   func flush(now: MonotonicInstant)
-  /// Puts the rest into line, and the end.
+  /// Queues the rest and the closing writes.
   func finish()
-  /// What closes the file as it is on the disk, when that takes no more frames.
+  /// Returns the writes that close the file as it is on the disk, when the disk accepts no more frames.
   ///
-  /// - Parameter isShort: whether without all that makes the file longer.
-  /// - Returns: what is to be written, the last part of it when the first lies on the disk.
+  /// - Parameter isShort: whether to leave out everything that makes the file longer.
+  /// - Returns: the writes; `last` may only be written when `first` is on the disk.
   func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite])
 }
 
 extension MediaFile {
-  /// How old a frame may get, from its arrival on, before it goes into line.
+  /// The maximum age of a frame, from its arrival, before it is queued for writing.
   ///
-  /// With two looks at the clock (`RoomRecorder.tick`) this stays below the second that a killed program may lose.
+  /// Together with two intervals of `RoomRecorder.tick` this stays below the second that may be lost when the program
+  /// is killed.
   static var maximumWait: Duration { .milliseconds(600) }
 
-  /// The same for the first frames of a file, so that anyone who looks into the folder sees that something is recorded.
+  /// The same for the first frames of a file, so that the folder soon shows that something is recorded.
   static var firstWait: Duration { .milliseconds(100) }
 
   var entry: RecordingManifest.File {

@@ -3,7 +3,7 @@ import Codecs
 import Media
 import NIOCore
 
-/// An Ogg file of a participant: all audio.
+/// An Ogg file of a participant, with all audio.
 final class OggFile: MediaFile {
   static let ending = "ogg"
 
@@ -11,22 +11,22 @@ final class OggFile: MediaFile {
   let segment: Int?
   let start: Duration
   private var writer: OggOpusWriter
-  /// The stream's heads, until the first page goes into line: a file without audio cannot be opened.
+  /// The stream's header pages, until the first page is queued: a file without audio cannot be opened.
   private var heads: [FileWrite]
   private var packets = WrittenFrameTracker()
-  /// Packets that no write holds: where each ends, in ticks, and all up to it.
+  /// Packets that no write contains: the end of each, in ticks, and the counts up to it.
   private var waiting = CircularBuffer<(end: Int64, mark: WrittenFrameCounts)>()
-  /// What all writes hold.
+  /// The counts of the packets that all writes contain.
   private var given = WrittenFrameCounts()
-  /// When the oldest packet came that no write holds, and when the newest did, which the writer keeps back.
+  /// When the oldest packet arrived that no write contains, and when the newest one did, which the writer retains.
   private var oldestArrival: MonotonicInstant?
   private var newestArrival: MonotonicInstant?
 
-  /// Begins the file.
+  /// Creates the file's state.
   ///
   /// - Parameters:
-  ///   - writer: not started.
-  ///   - start: where the first packet lies.
+  ///   - writer: a writer that has not been started.
+  ///   - start: the position of the first packet.
   init(file: AppendFile, writer: OggOpusWriter, segment: Int?, start: Duration) {
     self.file = file
     self.segment = segment
@@ -45,7 +45,7 @@ final class OggFile: MediaFile {
 
   func add(_ timestamped: TimestampedFrame) {
     guard let opus = timestamped.frame.opus else { return }
-    // A stream of which no more is known than its first page says can still turn out to have two channels.
+    // The first page may declare one channel although a later packet shows that there are two.
     let heading = (try? writer.declare(channels: opus.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }
     packets.add(at: timestamped.position, length: Duration(opusTicks: Int64(opus.duration)))
@@ -62,12 +62,13 @@ final class OggFile: MediaFile {
     let wait = heads.isEmpty ? Self.maximumWait : Self.firstWait
     guard let oldestArrival, now - oldestArrival >= wait else { return }
     let isNewestDue = newestArrival.map { now - $0 >= Self.maximumWait } ?? false
-    // The packet that is kept back is the oldest now.
+    // The retained packet is the oldest one now.
     self.oldestArrival = isNewestDue ? nil : newestArrival
     put(writer.flush(everything: isNewestDue))
   }
 
-  /// Makes the file last until a place on the participant's time line: a call can end in a pause in which nothing is sent.
+  /// Extends the file to a position on the participant's timeline, since a call can end in a pause in which nothing is
+  /// sent.
   func fill(to end: Duration) {
     put(writer.fill(to: (end - start).opusTicks))
   }
@@ -78,14 +79,14 @@ final class OggFile: MediaFile {
   }
 
   func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite]) {
-    // It has to say that it ends.
+    // The file must end with a page that marks the end of the stream.
     (writer.finish(at: file.framesEnd ?? file.size), [])
   }
 
   private func put(_ writes: [FileWrite], isClosing: Bool = false) {
     if writes.isEmpty { return }
     writer.forgetPages(before: file.size)
-    // A page that is full leaves more behind than the packet that waits for its successor.
+    // A page that became full may leave out more packets than the one that waits for its successor.
     while let first = waiting.first, first.end <= writer.writtenGranule { given = waiting.removeFirst().mark }
     let length = Duration(opusTicks: max(0, writer.writtenGranule - Int64(OpusHeader.preSkip)))
     packets.put(writes, holding: given, duration: length, size: file.size)

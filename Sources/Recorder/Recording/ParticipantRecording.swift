@@ -1,27 +1,27 @@
 import Media
 
-/// The recording of one participant, from the first frame to the end: what comes goes through the intake, which places it,
-/// into the files; the manifest says what became of it.
+/// The recording of one participant, from the first frame to the end: the pipeline assigns positions to frames, the
+/// files store them, and the manifest describes the result.
 final class ParticipantRecording {
   /// What all recordings of a recorder share.
   struct Environment {
     let folder: RecordingDirectory
     let room: String
     let hold: Duration
-    /// Where frames are decoded to verify them; nil if frames are not verified.
+    /// The pool that decodes frames to verify them; nil if frames are not verified.
     let verification: VerificationPool?
     let segment: SegmentLimit?
     let health: StorageHealth
-    /// Told each problem as it arises.
+    /// Reports a problem when it arises.
     let report: (RoomRecorder.Problem) -> Void
-    /// Told when somebody's next frame should be a keyframe.
+    /// Requests a keyframe from a participant.
     let wantKeyframe: (ParticipantID) -> Void
   }
 
-  /// How often the manifest is brought up to date while the recording grows.
+  /// How often the manifest is updated while the recording grows.
   private static let manifestInterval = Duration.seconds(10)
-  /// How long what comes may be taken in before it is seen what of it can be written: longer than the recorder takes from one
-  /// look at the clock to the next, so that this is for what comes late and all at once.
+  /// How long events are accepted before frames are written: longer than the recorder's usual interval, so that this
+  /// only applies to a burst of late events.
   private static let maximumPause = RoomRecorder.tick * 2
   /// How long an ended recording waits for the verification of its last frames.
   private static let maximumVerification = Duration.seconds(2)
@@ -37,19 +37,19 @@ final class ParticipantRecording {
   private var manifestFile: ManifestFile?
   private var manifestDue: MonotonicInstant?
   private var manifestChanges = 0
-  /// The manifest as it was stored last; nil until it is finished.
+  /// The manifest as it was last stored; nil until the recording is finished.
   private var finalManifest: RecordingManifest?
   private var claimDue: MonotonicInstant?
   private var hasGivenUp = false
   private var hasReportedOverload = false
   private var ending: RecordingEndReason?
-  /// Until when the verification of the last frames is waited for.
+  /// The time limit for the verification of the last frames.
   private var verificationEnd: MonotonicInstant?
-  /// Where the call ended; nil while it continues.
+  /// The position at which the call ended; nil while it continues.
   private var callEnd: Duration?
-  /// What is left behind; nil until the recording is closed, and for ever if there was nothing to record.
+  /// The result; nil until the recording is closed, and permanently if there was nothing to record.
   private(set) var summary: RecordingSummary?
-  /// Whether it has ended and nothing is to be done any more.
+  /// Whether the recording has ended and nothing remains to be done.
   private(set) var isClosed = false
 
   init(_ participant: ParticipantID, name: String?, clock: WallClock, environment: Environment) {
@@ -61,9 +61,9 @@ final class ParticipantRecording {
     files = RecordingFiles(of: participant, intake: intake, clock: clock, environment: environment)
   }
 
-  /// Takes what the participant's media brought.
+  /// Processes a media event of the participant.
   ///
-  /// - Parameter leftOut: frames of its track that were skipped before it, because the memory was full.
+  /// - Parameter leftOut: frames of its track that were dropped before it because the memory was full.
   func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
     if case .frame(let frame) = event, leftOut > 0 {
       files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
@@ -77,7 +77,7 @@ final class ParticipantRecording {
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
-  /// Writes what has waited for long enough, and tries again what the disk did not take.
+  /// Writes what has waited long enough, and retries what the disk did not accept.
   func advance(now: MonotonicInstant, everything: Bool = false) {
     if isClosed { return }
     lastAdvance = now
@@ -95,14 +95,14 @@ final class ParticipantRecording {
     }
   }
 
-  /// Gives the frames that wait for their places those that they have as far as is known.
+  /// Assigns positions to all waiting frames, as far as is known now.
   func placeAll(now: MonotonicInstant) {
     if ending == nil { advance(now: now, everything: true) }
   }
 
-  /// Ends the recording. It is closed as soon as the disk has taken everything; see `isClosed`.
+  /// Ends the recording. It is closed as soon as everything is on the disk; see `isClosed`.
   ///
-  /// - Parameter leftOut: what was skipped because the memory was full, and no later frame told of.
+  /// - Parameter leftOut: frames that were dropped because the memory was full, and that no later frame reported.
   func end(_ reason: RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun] = [:], now: MonotonicInstant) {
     if ending != nil { return }
     ending = reason
@@ -113,14 +113,14 @@ final class ParticipantRecording {
     advance(now: now, everything: true)
   }
 
-  /// Ends an ended recording without the verification of its last frames, if that is all that it waits for.
+  /// Stops waiting for the verification of the last frames of an ended recording.
   func finishUnverified(now: MonotonicInstant) {
     if isClosed { return }
     verificationEnd = now
     advance(now: now)
   }
 
-  /// Closes an ended recording with what of it is on the disk.
+  /// Closes an ended recording with what is on the disk.
   func giveUp(now: MonotonicInstant) {
     if isClosed { return }
     intake.endVerification()
@@ -130,13 +130,13 @@ final class ParticipantRecording {
     let unwritten = intake.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
     let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
     let sentence =
-      "The recording of “\(participant)” could not be finished: the disk did not take \(rest) of it. "
+      "The recording of “\(participant)” could not be finished: the disk did not accept \(rest) of it. "
       + (isWhole
-        ? "Its files are closed, and end before that."
+        ? "Its files are closed and end before that."
         : "Its files can be read as far as they go; a repair completes them.")
     files.note(sentence)
     environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
-    // A disk that takes not even that has been told of.
+    // A failure of this write is ignored: the problem has been reported.
     let last = manifest(isFinished: isWhole, now: now)
     if let json = try? last.json { try? manifestFile?.replace(json, isLast: true) }
     finalManifest = last
@@ -144,12 +144,12 @@ final class ParticipantRecording {
     summarise(isFinished: isWhole, now: now)
   }
 
-  /// The disk gave no answer for a while.
+  /// Records an interval in which the disk did not respond.
   func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
     files.noteHang(from: start, until: stop)
   }
 
-  /// Tells, once, that something is missing that this machine had no time to read.
+  /// Reports, once, that packets are missing because this machine had no time to read them.
   private func reportOverload(_ gap: MediaGap) {
     if hasReportedOverload { return }
     hasReportedOverload = true
@@ -160,15 +160,15 @@ final class ParticipantRecording {
     environment.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
   }
 
-  // MARK: Standing
+  // MARK: Status
 
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { intake.heldBytes + files.heldBytes }
 
-  /// Bytes of frames that wait for their places: they are held until it is known how audio and video belong together.
+  /// Bytes of frames that wait for their positions until it is known how audio and video are aligned.
   var unsortedBytes: Int { intake.heldBytes }
 
-  /// How it stands now.
+  /// The current status.
   var status: RecordingStatus {
     let entries = files.entries
     return RecordingStatus(
@@ -177,7 +177,7 @@ final class ParticipantRecording {
       decodeErrors: intake.decodeErrors, isStalled: files.isStalled, problems: files.problems)
   }
 
-  // MARK: The end
+  // MARK: Ending
 
   private func close(at end: Duration, now: MonotonicInstant) {
     files.finish(at: end, now: now)
@@ -205,7 +205,7 @@ final class ParticipantRecording {
 
   // MARK: Name and manifest
 
-  /// Takes a name that none of the three files has yet, by making the manifest under it.
+  /// Claims a base name that none of the three files uses yet, by creating the manifest with it.
   private func claimName(now: MonotonicInstant) {
     if hasGivenUp { return }
     if let claimDue, now < claimDue { return }
@@ -241,7 +241,7 @@ final class ParticipantRecording {
   private var manifestKey: String { "\(participant)/manifest" }
   private var manifestFailed = false
 
-  /// Nothing of this participant will be recorded.
+  /// Gives up recording this participant.
   private func refuse(_ sentence: String) {
     hasGivenUp = true
     files.note(sentence)
@@ -265,10 +265,10 @@ final class ParticipantRecording {
     return manifest
   }
 
-  /// Brings the manifest up to date.
+  /// Updates the manifest.
   ///
-  /// - Parameter isLast: whether the recording is finished with it.
-  /// - Returns: whether it is up to date.
+  /// - Parameter isLast: whether it is the final version.
+  /// - Returns: whether the stored manifest is up to date.
   @discardableResult
   private func storeManifest(now: MonotonicInstant, isLast: Bool = false) -> Bool {
     guard manifestFile != nil else { return false }

@@ -1,8 +1,8 @@
 import Media
 
-/// What becomes of files and frames while the disk takes none of them.
+/// The handling of files and frames while the disk accepts no writes.
 extension RecordingFiles {
-  /// Ends a file. It is closed as soon as the disk has taken the rest.
+  /// Ends a file. It is closed as soon as the rest is on the disk.
   func end(_ file: some MediaFile, now: MonotonicInstant) {
     guard !abandoned.contains(file.file.name) else { return }
     file.finish()
@@ -10,7 +10,7 @@ extension RecordingFiles {
     store(file, now: now)
   }
 
-  /// Has a file write what is in line; the other files continue whatever happens.
+  /// Lets a file carry out its queued writes; a failure does not affect the other files.
   func store(_ file: some MediaFile, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) { return }
     let existed = file.file.exists
@@ -36,7 +36,7 @@ extension RecordingFiles {
 
   private func isClosing(_ file: some MediaFile) -> Bool { closing.contains { $0 === file } }
 
-  /// A file that is not to be written any more.
+  /// Stops writing a file.
   private func abandon(_ file: some MediaFile) {
     abandoned.insert(file.file.name)
     countDropped(file.countedKind, file.unstoredFrames)
@@ -45,7 +45,7 @@ extension RecordingFiles {
     environment.health.forget(file.file.name)
   }
 
-  /// A file could not be made or written.
+  /// Handles a file that could not be created or written.
   private func stall(_ name: String, error: RoomRecorder.StorageError, now: MonotonicInstant) {
     environment.health.failed(name, of: participant, error: error, now: now)
     retryAt = now + StorageHealth.pause
@@ -56,7 +56,7 @@ extension RecordingFiles {
     note(error.description)
   }
 
-  /// Tries again what failed.
+  /// Retries what failed.
   func recover(now: MonotonicInstant) {
     retryAt = nil
     for file in open where file.file.isWaiting { store(file, now: now) }
@@ -70,14 +70,14 @@ extension RecordingFiles {
     retryAt = nil
   }
 
-  /// What the disk has cost so far, for the manifest; nil when it took everything in time.
+  /// Returns the effects of the disk so far, for the manifest; nil when it kept up.
   func cost(now: MonotonicInstant) -> RecordingManifest.FileSystem? {
     var disk = disk
     disk.duration = stallTime.total(since: stalledSince, now: now).roundedSeconds
     return disk == RecordingManifest.FileSystem() ? nil : disk
   }
 
-  /// Closes all files as they are on the disk, if it takes what that needs.
+  /// Closes all files as they are on the disk, if the disk accepts the closing writes.
   func abandon(now: MonotonicInstant) {
     isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
@@ -96,8 +96,8 @@ extension RecordingFiles {
     endStall(now: now)
   }
 
-  /// Closes a file with what of it is on the disk. If there is no room for cues it has none, and if the disk takes nothing at all
-  /// it is left as it is.
+  /// Closes a file with what is on the disk. Cues are left out if there is no space for them. If the disk accepts
+  /// nothing, the file stays as it is.
   private func closeShort(_ file: some MediaFile) {
     for isShort in [false, true] {
       let ending = file.ending(isShort: isShort)
@@ -105,7 +105,7 @@ extension RecordingFiles {
     }
   }
 
-  /// The disk gave no answer for a while.
+  /// Records an interval in which the disk did not respond.
   func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
     disk.stalls += 1
     stallTime.add(from: max(start, clock.moment), until: stop)
@@ -121,7 +121,7 @@ extension RecordingFiles {
     }
   }
 
-  /// Notes something that went wrong; the newest 100 are enough.
+  /// Adds a problem to the list, which keeps the newest 100.
   func note(_ sentence: String) {
     problems.append(sentence)
     if problems.count > 100 { problems.removeFirst() }

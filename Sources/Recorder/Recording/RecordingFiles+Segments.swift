@@ -1,8 +1,8 @@
 import Media
 
-/// Where one file ends and the next begins.
+/// The boundaries between files.
 extension RecordingFiles {
-  /// Ends the files before a frame with which the next ones can begin, when that is due.
+  /// Ends the current files before a frame that can begin the next ones, if the segment limit is reached.
   func cut(before timestamped: TimestampedFrame, now: MonotonicInstant) {
     guard var segment else { return }
     let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0

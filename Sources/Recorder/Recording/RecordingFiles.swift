@@ -3,15 +3,16 @@ import Codecs
 import Media
 import NIOCore
 
-/// The media files of one participant: which frame goes into which, and what becomes of frames while the disk takes none.
+/// The media files of one participant: it assigns frames to files, and holds frames while the disk accepts none.
 ///
-/// The `.ogg` holds all audio from the first packet on. The `.webm` begins with the recording when there was video within
-/// the hold; when video comes later, it begins with that video's first keyframe and holds the audio from there on.
+/// The `.ogg` contains all audio from the first packet on. The `.webm` starts with the recording if there was video
+/// within the hold time; if video starts later, it begins with that video's first keyframe and contains the audio from
+/// there on.
 ///
 /// ```
-///            a write fails                        every file has written what was in line
-///   writing ───────────────► stalled (frames wait in `backlog`) ────────────────────────► writing
-///                               └── tried again every second ──┘
+///            a write fails                        all queued writes are done
+///   writing ───────────────► stalled (frames wait in `backlog`) ───────────────► writing
+///                               └── retries every second ──┘
 /// ```
 final class RecordingFiles {
   let participant: ParticipantID
@@ -19,63 +20,64 @@ final class RecordingFiles {
   let intake: FramePipeline
   let clock: WallClock
 
-  /// The files' common name; nil until there is one.
+  /// The common name of the files; nil until one is claimed.
   var base: String?
   private var isBegun = false
 
-  /// The files that take frames.
+  /// The files that accept frames.
   var webM: WebMFile?
   var ogg: OggFile?
-  /// A WebM of an earlier segment that continues taking frames until a keyframe comes, because the segment was ended while
-  /// there was no video.
+  /// A WebM of an earlier segment that accepts frames until a keyframe arrives, because the segment ended while there
+  /// was no video.
   var trailing: WebMFile?
-  /// Files of segments before that continue taking audio, because some of what lies before their end has not come yet; the oldest
-  /// first.
+  /// Files of earlier segments that still accept audio, because some audio before their end has not arrived yet; the
+  /// oldest first.
   var lateAudio: [LateAudio] = []
-  /// Where the audio that came last ends; nil before the first.
+  /// The end of the audio that arrived last; nil before the first.
   private(set) var audioEnd: Duration?
-  /// Files that are at their end but not yet wholly on the disk.
+  /// Files that are ended but not yet completely on the disk.
   var closing: [any MediaFile] = []
-  /// What is left of files that are closed.
+  /// The manifest entries of closed files.
   var closed: [RecordingManifest.File] = []
   var abandoned: Set<String> = []
-  /// What of each track is on the disk in files that are not open any more.
+  /// The frames of each track that are on the disk in files that are no longer open.
   private var stored: [MediaKind: WrittenFrameCounts] = [:]
 
   var segment: SegmentBoundary?
-  /// Frames that wait until the disk takes something again.
+  /// Frames that wait until the disk accepts writes again.
   var backlog = CircularBuffer<TimestampedFrame>()
   var backlogBytes = 0
   var stalledSince: MonotonicInstant?
   var retryAt: MonotonicInstant?
 
-  /// What went wrong, one sentence each.
+  /// The problems that occurred, one sentence each.
   var problems: [String] = []
-  /// How often the disk took nothing, and what that cost.
+  /// How often the disk accepted nothing, and what was lost.
   var disk = RecordingManifest.FileSystem()
   /// What this machine had no time for.
   var overload = RecordingManifest.Overload()
-  /// For how long the disk took nothing.
+  /// How long the disk accepted nothing.
   var stallTime = StallTime()
-  /// Whether files were left without what was still to be written to them.
+  /// Whether files were closed without their queued writes.
   var isGivenUp = false
-  /// What the disk said the last time it failed.
+  /// The disk's last error.
   var lastError: RoomRecorder.StorageError?
-  /// Goes up whenever the list of files changes.
+  /// A counter that increases whenever the list of files changes.
   var changes = 0
 
-  /// Files that take audio until one frame lies behind their end.
+  /// The files of an earlier segment that accept audio until a frame lies after their end.
   struct LateAudio {
     let webM: WebMFile
-    /// Nil until audio comes for it.
+    /// Nil until audio arrives for it.
     var ogg: OggFile?
-    /// Where the next files begin.
+    /// The start of the next files.
     let end: Duration
   }
 
-  /// How long audio is waited for that lies before a cut: as long as frames wait for it, if it is requested again.
+  /// How long to wait for audio that lies before a cut: as long as the timeline waits for a retransmission.
   private static let maximumAudioDelay = RecordingTimeline.recoveryPatience
-  /// How many segments wait for audio at most: their files are open. Of small ones there can be many in that time.
+  /// The maximum number of segments that wait for audio, since their files are open. Many small segments can end in
+  /// that time.
   private static let maximumLateSegments = 4
 
   init(
@@ -102,7 +104,7 @@ final class RecordingFiles {
     return files
   }
 
-  /// All files that are on the disk, in order.
+  /// The entries of all files that are on the disk, in order.
   var entries: [RecordingManifest.File] {
     let all = closed + open.filter(\.file.exists).map(\.entry)
     return all.sorted { ($0.segment ?? 0, $1.kind) < ($1.segment ?? 0, $0.kind) }
@@ -111,16 +113,16 @@ final class RecordingFiles {
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { open.reduce(backlogBytes) { $0 + $1.heldBytes } }
   var isStalled: Bool { stalledSince != nil }
-  /// What of each track is on the disk.
+  /// The frames of each track that are on the disk.
   var written: [MediaKind: WrittenFrameCounts] {
     open.reduce(into: stored) { $0[$1.countedKind, default: .init()].add($1.stored) }
   }
-  /// Whether nothing is open any more.
+  /// Whether no file is open any more.
   var isDone: Bool { open.isEmpty && backlog.isEmpty }
 
   // MARK: Frames
 
-  /// Takes the next frame, in order of place.
+  /// Adds the next frame, in order of position.
   func write(_ timestamped: TimestampedFrame, now: MonotonicInstant) {
     if isStalled || base == nil || !backlog.isEmpty {
       backlog.append(timestamped)
@@ -130,7 +132,7 @@ final class RecordingFiles {
     }
   }
 
-  /// Writes what has waited for long enough, and tries again what failed.
+  /// Writes what has waited long enough, and retries what failed.
   func advance(now: MonotonicInstant) {
     if let retryAt, now < retryAt { return }
     if isStalled { recover(now: now) }
@@ -142,14 +144,14 @@ final class RecordingFiles {
     }
   }
 
-  /// Ends all files. They are closed as soon as the disk takes the rest; see `isDone`.
+  /// Ends all files. They are closed as soon as the rest is on the disk; see `isDone`.
   ///
-  /// - Parameter end: where the call ended. The audio lasts until then.
+  /// - Parameter end: the position at which the call ended. The audio is extended to it.
   func finish(at end: Duration, now: MonotonicInstant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
     if ogg == nil, let last = lateAudio.lastIndex(where: { $0.ogg != nil }) {
-      // No audio has come since.
+      // No audio has arrived since.
       ogg = lateAudio[last].ogg
       lateAudio[last].ogg = nil
     }
@@ -161,7 +163,7 @@ final class RecordingFiles {
     (trailing, webM, ogg) = (nil, nil, nil)
   }
 
-  /// A file is not open any more; what of it is on the disk stays there.
+  /// Removes a file from the open ones, and keeps the counts of what is on the disk.
   func keep(_ file: any MediaFile) {
     stored[file.countedKind, default: .init()].add(file.stored)
     if file.file.exists { closed.append(file.entry) }
@@ -204,12 +206,12 @@ final class RecordingFiles {
       ogg = ogg ?? newOgg(at: timestamped.position, channels: opus.channels, segment: segment?.number)
       if let ogg { add(timestamped, to: ogg, now: now) }
     }
-    // What lies before a camera's first frame is in the Ogg alone; what lies before a cut that it came too late for is
-    // in no other WebM.
+    // Audio before a camera's first frame goes into the Ogg only. Audio that arrives too late for the WebM before a cut
+    // goes into this one, since no other WebM contains it.
     if let webM, timestamped.position >= webM.start || (webM.segment ?? 1) > 1 { add(timestamped, to: webM, now: now) }
   }
 
-  /// Ends the oldest files that took late audio.
+  /// Ends the oldest files that accepted late audio.
   private func endLateAudio(now: MonotonicInstant) {
     let late = lateAudio.removeFirst()
     end(late.webM, now: now)

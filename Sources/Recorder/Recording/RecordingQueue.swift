@@ -2,18 +2,18 @@ import Media
 import NIOCore
 import Synchronization
 
-/// What a recorder is still to do, in order, and the door through which it comes: nobody who brings something ever waits.
+/// The queue of a recorder's pending work, in order. Its producers never wait.
 ///
-/// It keeps count of all memory that waiting frames take, here and further on towards the disk. When that nears the limit
-/// because the disk or this machine does not keep up, frames are refused, each participant's up to a keyframe that comes
-/// when there is room again; a quarter of the memory is left for audio, which is refused only when that is full, too.
-/// The next frame that goes through says how many are missing before it.
+/// It counts the memory of all waiting frames, here and in later stages. If that approaches the limit because the disk
+/// or this machine does not keep up, the queue rejects video frames of a participant until a keyframe arrives while
+/// there is space again. A quarter of the memory is reserved for audio, which is rejected only when that is full, too.
+/// The next admitted frame reports how many are missing before it.
 final class RecordingQueue: Sendable {
   enum Step: Sendable {
     case begin(name: String?, WallClock)
-    /// With the number of frames that were turned away before it; its gap reports them, too.
+    /// With the number of frames that were dropped before it; its gap reports them, too.
     case receive(MediaEvent, leftOut: Int)
-    /// With what was turned away and no later frame reports.
+    /// With the dropped frames that no later frame reports.
     case end(RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun])
     case finish(EndReason, leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]])
   }
@@ -24,71 +24,71 @@ final class RecordingQueue: Sendable {
     let now: MonotonicInstant
   }
 
-  /// A time in which the recorder's thread did nothing of what had come.
+  /// An interval in which the recorder's thread processed nothing of the queue.
   struct Hang: Sendable {
     let start: MonotonicInstant
     let end: MonotonicInstant
-    /// Whether the disk was why, and not this machine.
+    /// Whether the disk was the cause, rather than this machine.
     let isOfDisk: Bool
   }
 
-  /// What is to be done by who put something in.
+  /// The actions for the caller that added an entry.
   struct Outcome: Sendable {
-    /// Whether the recorder's thread has to be woken.
+    /// Whether to wake the recorder's thread.
     var wakes = false
     var wantsKeyframe = false
     var problem: RoomRecorder.Problem?
   }
 
-  /// How long the recorder's thread may take for what it is doing before the user is told.
+  /// How long the recorder's thread may be busy before the user is notified.
   static let patience = Duration.seconds(2)
   static let requestInterval = Duration.milliseconds(500)
 
   private struct State {
     var queue = BoundedFrameQueue<Entry>()
-    /// Whether the recorder's thread was woken for what is in the queue.
+    /// Whether the recorder's thread was woken for the queue's content.
     var isWoken = false
-    /// Bytes that were taken out, but are not on the disk.
+    /// Bytes that were removed from the queue but are not on the disk.
     var elsewhere = 0
-    /// When a keyframe of a participant whose video is dropped was requested last.
+    /// When the last keyframe was requested from a participant whose video is dropped.
     var lastRequests: [ParticipantID: MonotonicInstant] = [:]
-    /// Since when the thread has had something to do, by the newest thing that had come then; nil while it has nothing to do.
+    /// When the thread became busy, as the time of the newest entry at that moment; nil while it is idle.
     var busySince: MonotonicInstant?
-    /// When the newest thing came.
+    /// The time of the newest entry.
     var newest: MonotonicInstant?
-    /// Whether the user was told that the thread is stuck, and that memory is full.
+    /// Whether the user was notified that the thread is stuck.
     var isStuck = false
-    /// Whether the disk is why it is stuck.
+    /// Whether the disk is the cause.
     var isStuckByDisk = false
     var isFull = false
-    /// Whether the disk was named as the reason.
+    /// Whether the disk was reported as the cause.
     var isFullByDisk = false
     var peak = 0
   }
 
   private let limit: Int
-  /// Bytes that are left until the recorder's thread looks at the clock the next time: to be woken for each frame would cost
-  /// more than to write it. With more it is woken.
+  /// Bytes that may wait until the recorder's thread next runs on its own; beyond this it is woken. Waking it for each
+  /// frame would cost more than writing the frame.
   private let batch: Int
   private let disk: DiskMonitor
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - limit: bytes of frames that may wait for the disk, here and elsewhere.
-  ///   - disk: knows whether it is the disk that they wait for.
+  ///   - limit: bytes of frames that may wait for the disk, here and in later stages.
+  ///   - disk: determines whether the disk is the cause of the wait.
   init(limit: Int, disk: DiskMonitor) {
     self.limit = limit
     self.disk = disk
     batch = min(limit / 16, 2 << 20)
   }
 
-  /// The most bytes that ever waited.
+  /// The maximum number of bytes that ever waited.
   var peak: Int { state.withLock { $0.peak } }
 
-  /// When the newest thing came; nil before.
+  /// The time of the newest entry; nil before the first.
   var newest: MonotonicInstant? { state.withLock { $0.newest } }
 
-  /// For how long nothing has been done of what came; zero when everything has.
+  /// How long nothing has been processed; zero when the queue is empty.
   var delay: Duration {
     state.withLock { state in
       guard let since = state.busySince, let newest = state.newest else { return .zero }
@@ -132,28 +132,28 @@ final class RecordingQueue: Sendable {
     }
   }
 
-  /// Takes everything out; `settle` has to follow when it is done, and `reuse` may.
+  /// Removes all entries. Afterwards the caller must call `settle`, and may call `reuse`.
   func takeAll() -> CircularBuffer<(element: Entry, bytes: Int)> {
     state.withLock { state in
       state.elsewhere += state.queue.bytes
       let entries = state.queue.takeAll()
       state.isWoken = false
-      // After the user was told that the thread is stuck, it must still be known since when.
+      // If the user was notified that the thread is stuck, the start of that time is still needed.
       if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
       return entries
     }
   }
 
-  /// Uses the memory of what `takeAll` gave again.
+  /// Reuses the memory of the buffer that `takeAll` returned.
   func reuse(_ entries: consuming CircularBuffer<(element: Entry, bytes: Int)>) {
-    // What is in it is let go of before the lock is taken.
+    // The entries are released before the lock is taken.
     entries.removeAll(keepingCapacity: true)
     state.withLock { [entries] in $0.queue.reuse(entries) }
   }
 
-  /// Notes what now waits elsewhere, when all that was taken out has been done.
+  /// Records how much waits in later stages, after all removed entries have been processed.
   ///
-  /// - Returns: how the thread was stuck, if the user was told that it is.
+  /// - Returns: the interval in which the thread was stuck, if the user was notified of it.
   func settle(elsewhere: Int) -> Hang? {
     state.withLock { state in
       var hang: Hang?
@@ -169,7 +169,7 @@ final class RecordingQueue: Sendable {
     }
   }
 
-  // MARK: The door
+  // MARK: Admission
 
   private func receive(
     _ frame: EncodedFrame, of participant: ParticipantID, now: MonotonicInstant, state: inout State
@@ -197,7 +197,7 @@ final class RecordingQueue: Sendable {
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     case .dropped(let dropped):
       var outcome = Outcome()
-      // Later ones of the track only wait for a keyframe, or for the same memory.
+      // Later frames of the track only wait for a keyframe, or for the same memory.
       if dropped.count == 1 {
         outcome.problem = full(participant, isOfDisk: dropped.reason == .diskStalled, state: &state)
         if isVideo { state.lastRequests[participant] = nil }
@@ -230,7 +230,7 @@ final class RecordingQueue: Sendable {
     return outcome
   }
 
-  // MARK: What the user is told
+  // MARK: Messages to the user
 
   private func full(_ participant: ParticipantID, isOfDisk: Bool, state: inout State) -> RoomRecorder.Problem? {
     if state.isFull, state.isFullByDisk || !isOfDisk { return nil }
@@ -239,8 +239,8 @@ final class RecordingQueue: Sendable {
     return RoomRecorder.Problem(
       kind: isOfDisk ? .lost : .overloaded, participant: participant,
       sentence:
-        "\(isOfDisk ? "The disk" : "This machine") does not keep up, and the \(limit >> 20) MiB of memory for what waits "
-        + "are full: frames, and then audio, are skipped until there is room again.")
+        "\(isOfDisk ? "The disk" : "This machine") does not keep up, and the \(limit >> 20) MiB of memory for queued frames "
+        + "are full: video, and then audio, is dropped until there is space again.")
   }
 
   private func stuck(
@@ -253,15 +253,15 @@ final class RecordingQueue: Sendable {
     return RoomRecorder.Problem(
       kind: .stalled, participant: participant,
       sentence: (state.isStuckByDisk
-        ? "The disk has not answered for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
-        + " what is recorded meanwhile waits in memory, up to \(limit >> 20) MiB.")
+        ? "The disk has not responded for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
+        + " received media waits in memory, up to \(limit >> 20) MiB.")
   }
 }
 
-/// The end of all recordings: why, until when, and who waits for it.
+/// A request to end all recordings: the reason, the deadline, and the receiver of the result.
 struct EndReason: Sendable {
   let reason: RecordingEndReason
-  /// When what the disk has not taken by then is left as it is.
+  /// The time at which frames that are not on the disk are given up.
   let deadline: MonotonicInstant
   let result: AsyncStream<[RecordingSummary]>.Continuation
 }

@@ -1,23 +1,23 @@
 import Media
 
-/// Says where a recording's next files begin: at the first video keyframe after the limit was reached, or, while no frame
-/// comes, at an audio packet.
+/// Decides where a recording's next files begin: at the first video keyframe after the limit was reached or, while no
+/// video arrives, at an audio packet.
 struct SegmentBoundary: Sendable {
   enum Decision: Sendable, Hashable {
     case goOn
-    /// The next frames could go into the next files, and only a keyframe is missing.
+    /// The next files could begin here, but a keyframe is missing.
     case askForKeyframe
-    /// The next files begin with the frame.
+    /// The next files begin with this frame.
     case cut
   }
 
-  /// After how long without a frame video is taken to be paused.
+  /// Video is considered paused after this time without a frame.
   static let pause = Duration.seconds(2)
-  /// How often a keyframe is requested.
+  /// The interval of keyframe requests.
   static let requestInterval = Duration.milliseconds(500)
 
   private let limit: SegmentLimit
-  /// Which segment it is, from 1.
+  /// The number of the current segment, from 1.
   private(set) var number = 0
   private var start = Duration.zero
   private var lastVideoFrame: Duration?
@@ -27,15 +27,17 @@ struct SegmentBoundary: Sendable {
     self.limit = limit
   }
 
-  /// The next segment begins.
+  /// Begins the next segment.
   mutating func begin(at position: Duration) {
     number += 1
     start = position
     lastRequest = nil
   }
 
+  /// Decides whether the next files begin with a frame.
+  ///
   /// - Parameters:
-  ///   - bytes: how large the segment's larger file is.
+  ///   - bytes: the size of the segment's larger file.
   ///   - hasVideo: whether the segment has a file with video.
   ///   - isBehind: whether frames still go into a file of an earlier segment.
   mutating func decide(
@@ -59,16 +61,16 @@ struct SegmentBoundary: Sendable {
   }
 }
 
-/// After how much a recording's next files begin. With both limits, whichever is reached first counts.
+/// The size at which a recording continues in new files. If both limits are set, the first one reached applies.
 public struct SegmentLimit: Sendable, Hashable {
-  /// How long a segment gets; the next keyframe after that begins the next one.
+  /// The duration of a segment; the first keyframe after it begins the next one.
   public var duration: Duration?
-  /// How many bytes its larger file gets.
+  /// The size of its larger file in bytes.
   public var bytes: Int64?
 
   /// - Parameters:
-  ///   - duration: above zero; nil for any length.
-  ///   - bytes: above zero; nil for any size.
+  ///   - duration: above zero; nil for no limit.
+  ///   - bytes: above zero; nil for no limit.
   public init(duration: Duration? = nil, bytes: Int64? = nil) {
     self.duration = duration
     self.bytes = bytes

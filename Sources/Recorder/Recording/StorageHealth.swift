@@ -1,16 +1,16 @@
 import Media
 
-/// Tells the user once that the disk does not take what is recorded, and once that it does again, however many files and
-/// participants that concerns.
+/// Notifies the user once when the disk stops accepting the recordings, and once when it works again, independent of
+/// the number of files and participants affected.
 final class StorageHealth {
-  /// How long after a failure the same thing is tried again.
+  /// The time between a failure and the next attempt.
   static let pause = Duration.seconds(1)
 
   private let folder: String
   private let memoryLimit: Int
   private let monitor: DiskMonitor
   private let report: (RoomRecorder.Problem) -> Void
-  /// The files that could not be made or written at the last try.
+  /// The files that could not be created or written at the last attempt.
   private var failing: Set<String> = []
   private var since: MonotonicInstant?
 
@@ -23,7 +23,7 @@ final class StorageHealth {
     self.report = report
   }
 
-  /// A file could not be made or written, and will be tried again.
+  /// Records that a file could not be created or written, and will be retried.
   func failed(_ file: String, of participant: ParticipantID, error: RoomRecorder.StorageError, now: MonotonicInstant) {
     failing.insert(file)
     monitor.setFailing(true)
@@ -33,17 +33,17 @@ final class StorageHealth {
     report(
       RoomRecorder.Problem(
         kind: .stalled, participant: participant,
-        sentence: "\(error) It is tried again every second; what comes meanwhile waits in memory, up to \(room) MiB."))
+        sentence: "\(error) The recorder retries every second; received media waits in memory, up to \(room) MiB."))
   }
 
-  /// A file is abandoned.
+  /// Removes a file that will not be retried.
   func forget(_ file: String) {
     guard failing.remove(file) != nil, failing.isEmpty else { return }
     monitor.setFailing(false)
     since = nil
   }
 
-  /// A file was written to the end of its line.
+  /// Records that all queued writes of a file were carried out.
   func settled(_ file: String, of participant: ParticipantID, now: MonotonicInstant) {
     if failing.isEmpty { return }
     guard failing.remove(file) != nil, failing.isEmpty, let since else { return }
@@ -57,15 +57,15 @@ final class StorageHealth {
   }
 }
 
-/// For how long the disk took nothing while a call continued: each moment counts once, whatever failed or hung in it, and no
-/// moment after the call's end counts.
+/// How long the disk accepted nothing while a call continued: each moment counts once, however many failures it
+/// contains, and no moment after the call's end counts.
 struct StallTime: Sendable {
   /// When the call ended; nil while it continues.
   var end: MonotonicInstant?
   private var sum = Duration.zero
   private var countedUntil: MonotonicInstant?
 
-  /// The disk took nothing from one moment to another.
+  /// Adds an interval in which the disk accepted nothing.
   mutating func add(from start: MonotonicInstant, until stop: MonotonicInstant) {
     let first = max(start, countedUntil ?? start)
     let last = min(stop, end ?? stop)
@@ -74,7 +74,9 @@ struct StallTime: Sendable {
     countedUntil = last
   }
 
-  /// - Parameter start: since when the disk has taken nothing; nil while it works.
+  /// Returns the total, including the current stall.
+  ///
+  /// - Parameter start: when the disk stopped accepting writes; nil while it works.
   func total(since start: MonotonicInstant?, now: MonotonicInstant) -> Duration {
     guard let start else { return sum }
     var time = self

@@ -3,7 +3,7 @@ import Codecs
 import Media
 import NIOCore
 
-/// A WebM file of a participant: video and audio.
+/// A WebM file of a participant, with video and audio.
 final class WebMFile: MediaFile {
   static let ending = "webm"
 
@@ -11,20 +11,20 @@ final class WebMFile: MediaFile {
   let segment: Int?
   let start: Duration
   private var writer: WebMWriter
-  /// Whether the header is in line; it goes there together with the first cluster.
+  /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
   private var videoFrames = WrittenFrameTracker()
-  /// Where the last frame lies, and for how long it is shown, by the one before it.
+  /// The position of the last frame, and its assumed duration, which is that of the frame before it.
   private var lastVideoFrame: Duration?
   private var frameDuration = Duration.milliseconds(33)
-  /// When the oldest frame came that no write holds.
+  /// When the oldest frame arrived that no write contains.
   private var oldestArrival: MonotonicInstant?
 
-  /// Begins the file.
+  /// Creates the file's state.
   ///
   /// - Parameters:
-  ///   - start: where the file's time zero lies.
-  ///   - date: when that was, in nanoseconds since 2001-01-01 00:00 UTC.
+  ///   - start: the position of the file's time zero.
+  ///   - date: the wall clock at that moment, in nanoseconds since 2001-01-01 00:00 UTC.
   init(file: AppendFile, segment: Int?, start: Duration, date: Int64) {
     self.file = file
     self.segment = segment
@@ -58,7 +58,7 @@ final class WebMFile: MediaFile {
       block.isKeyframe = true
     }
     if hasBegun { file.put(heading) }
-    // What it gives holds the frames before this one.
+    // The returned writes contain the frames before this one.
     let before = duration
     let writes = writer.add(block)
     if frame.codec.kind == .video { note(timestamped) }
@@ -78,7 +78,7 @@ final class WebMFile: MediaFile {
     guard hasBegun else { return }
     let writes = writer.finish()
     file.put(Array(writes.dropLast()), isClosing: true)
-    // The last one says that the file is whole.
+    // The last write marks the file as complete.
     file.putBarrier()
     file.put(writes.suffix(1), isClosing: true)
     file.putEnd()
@@ -98,9 +98,11 @@ final class WebMFile: MediaFile {
     videoFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
   }
 
+  /// Queues writes.
+  ///
   /// - Parameters:
-  ///   - isNewestKept: whether the frame that came last is not in the writes.
-  ///   - duration: how long the file plays with them; nil for all that came.
+  ///   - isNewestKept: whether the newest frame is not in the writes.
+  ///   - duration: the playing time of the file with them; nil for that of all frames.
   private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
     if writes.isEmpty { return }
     file.closingSize = writer.closingSize

@@ -1,42 +1,42 @@
 import NIOCore
 
-/// Which frames of a file are on the disk, by how much of the file is.
+/// Tracks which frames of a file are on the disk, according to the number of bytes that are.
 struct WrittenFrameTracker: Sendable {
-  /// Up to which frame a write goes, how long the file plays with it, and where it ends in the file.
+  /// For each write: the offset of its end, and the frames and playing time of the file up to there.
   private var writes = CircularBuffer<(end: Int64, mark: WrittenFrameCounts, duration: Duration)>()
-  /// What was on the disk when somebody last looked.
+  /// The frames and playing time that were on the disk at the last check.
   private var settled = (mark: WrittenFrameCounts(), duration: Duration.zero)
-  /// All that came.
+  /// The counts of all frames so far.
   private(set) var newest = WrittenFrameCounts()
-  /// The newest but for one frame.
+  /// The counts of all frames except the newest.
   private var previous = WrittenFrameCounts()
 
-  /// A frame came.
+  /// Adds a frame.
   ///
   /// - Parameters:
-  ///   - start: where it begins on the participant's time line.
-  ///   - length: for how long it is shown or heard.
+  ///   - start: its start on the participant's timeline.
+  ///   - length: how long it is shown or heard.
   mutating func add(isKeyframe: Bool = false, at start: Duration, length: Duration) {
     previous = newest
     newest.add(isKeyframe: isKeyframe, start: start, end: start + length)
   }
 
-  /// Writes went into line that hold all frames so far.
+  /// Records queued writes that contain all frames so far.
   ///
   /// - Parameters:
-  ///   - isNewestKept: whether the frame that came last is in none of them.
-  ///   - duration: how long the file plays with them.
-  ///   - size: how much of the file is on the disk.
+  ///   - isNewestKept: whether the newest frame is not in them.
+  ///   - duration: the playing time of the file with them.
+  ///   - size: the number of bytes of the file that are on the disk.
   mutating func put(_ writes: [FileWrite], isNewestKept: Bool, duration: Duration, size: Int64) {
     put(writes, holding: isNewestKept ? previous : newest, duration: duration, size: size)
   }
 
-  /// Writes went into line.
+  /// Records queued writes.
   ///
   /// - Parameters:
   ///   - mark: the frames that are in the file with them.
-  ///   - duration: how long the file plays with them.
-  ///   - size: how much of the file is on the disk.
+  ///   - duration: the playing time of the file with them.
+  ///   - size: the number of bytes of the file that are on the disk.
   mutating func put(_ writes: [FileWrite], holding mark: WrittenFrameCounts, duration: Duration, size: Int64) {
     while let first = self.writes.first, first.end <= size {
       settled = (first.mark, first.duration)
@@ -47,12 +47,12 @@ struct WrittenFrameTracker: Sendable {
     self.writes.append((last.offset + Int64(last.bytes.readableBytes), mark, duration))
   }
 
-  /// The frames that are on the disk while so much of the file is.
+  /// Returns the frames that are on the disk when `size` bytes of the file are.
   func stored(size: Int64) -> WrittenFrameCounts { writes.last { $0.end <= size }?.mark ?? settled.mark }
 
-  /// How long so much of the file plays.
+  /// Returns the playing time of the first `size` bytes of the file.
   func duration(size: Int64) -> Duration { writes.last { $0.end <= size }?.duration ?? settled.duration }
 
-  /// How many frames are missing while so much of the file is on the disk.
+  /// Returns how many frames are missing when `size` bytes of the file are on the disk.
   func missing(size: Int64) -> UInt64 { newest.frames - stored(size: size).frames }
 }

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Finds a few bytes in a file, from a place on, one after the other.
+/// Finds the occurrences of a byte pattern in a file, one after the other.
 struct ByteSearch {
   private static let windowLength = 256 << 10
 
   private let pattern: [UInt8]
   private let source: any ByteSource
-  /// Where it is to continue.
+  /// The offset at which the search continues.
   private var position: Int64
-  /// A part of the file, and where that begins.
+  /// The part of the file in memory, and its offset.
   private var window = ByteBuffer()
   private var start: Int64 = 0
 
@@ -19,7 +19,7 @@ struct ByteSearch {
     self.position = position
   }
 
-  /// Where the pattern is found next.
+  /// Returns the offset of the next occurrence.
   mutating func next() throws(RoomRecorder.StorageError) -> Int64? {
     while position + Int64(pattern.count) <= source.size {
       let offset = position - start
@@ -46,11 +46,11 @@ struct ByteSearch {
   }
 }
 
-/// The bytes of a file that is to be looked at, without having it all in memory.
+/// The bytes of a file to be examined, without loading it completely.
 protocol ByteSource: AnyObject {
   /// The file's size when it was opened.
   var size: Int64 { get }
 
-  /// Reads at a place; fewer bytes than requested where the file ends.
+  /// Reads bytes at an offset; returns fewer than requested at the end of the file.
   func read(at offset: Int64, count: Int) throws(RoomRecorder.StorageError) -> ByteBuffer
 }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The elements inside a piece of a file that is held in memory.
+/// Iterates over the elements in a part of a file that is in memory.
 struct EBMLReader: Sequence, IteratorProtocol {
   private var bytes: ByteBuffer
 
@@ -8,7 +8,7 @@ struct EBMLReader: Sequence, IteratorProtocol {
     self.bytes = bytes
   }
 
-  /// The next element that is there as a whole, and its content.
+  /// Returns the next complete element and its content.
   mutating func next() -> (head: EBMLElementHeader, content: ByteBuffer)? {
     guard
       let head = EBMLElementHeader(parsing: bytes), let size = head.size,
@@ -20,8 +20,44 @@ struct EBMLReader: Sequence, IteratorProtocol {
 }
 
 extension ByteBuffer {
-  /// An unsigned integer of up to eight bytes (RFC 8794, 7.2); 0 for one that is longer.
+  /// An unsigned integer of up to eight bytes (RFC 8794, 7.2); 0 for a longer one.
   var ebmlUnsigned: UInt64 {
     readableBytes > 8 ? 0 : readableBytesView.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// The id and size of an element in a file (RFC 8794, 5 and 6).
+struct EBMLElementHeader: Sendable, Hashable {
+  /// The maximum length: an id of four bytes and a size of eight.
+  static let longest = 12
+
+  let identifier: UInt32
+  /// The number of content bytes; nil for “unknown”.
+  let size: Int64?
+  /// The length of the size field in bytes.
+  let sizeLength: Int
+  /// The length of id and size in bytes.
+  let length: Int
+
+  /// Parses a header; nil when no element begins with these bytes, or when there are too few of them.
+  init?(parsing bytes: ByteBuffer) {
+    var bytes = bytes
+    guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self), first >= 0x10 else { return nil }
+    let idLength = first.leadingZeroBitCount + 1
+    guard let id = Self.bigEndian(&bytes, length: idLength) else { return nil }
+    guard let second = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self), second != 0 else { return nil }
+    sizeLength = second.leadingZeroBitCount + 1
+    guard let raw = Self.bigEndian(&bytes, length: sizeLength) else { return nil }
+    let mask: UInt64 = 1 << UInt64(7 * sizeLength) - 1
+    identifier = UInt32(truncatingIfNeeded: id)
+    size = raw & mask == mask ? nil : Int64(raw & mask)
+    length = idLength + sizeLength
+  }
+
+  func `is`(_ element: WebMElement) -> Bool { identifier == element.rawValue }
+
+  private static func bigEndian(_ bytes: inout ByteBuffer, length: Int) -> UInt64? {
+    guard let part = bytes.readBytes(length: length) else { return nil }
+    return part.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

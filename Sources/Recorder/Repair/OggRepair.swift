@@ -1,22 +1,22 @@
 import NIOCore
 
-/// Finds out how an Ogg file of ours that was never closed becomes whole: behind its last whole page there has to be one that says
-/// that the stream is over.
+/// Determines how to complete an Ogg file of this program that was never closed: after its last complete page it needs
+/// one that ends the stream.
 struct OggRepair {
-  /// Looks at a file.
+  /// Examines a file.
   static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     guard
       let first = try page(of: source, at: 0), first.isFirst, first.body.starts(with: "OpusHead"),
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial,
       second.body.starts(with: OpusHeader.comments)
-    else { return .refused("is an Ogg file, but not a recording of this program's") }
+    else { return .refused("is an Ogg file, but not a recording of this program") }
     var position = Int64(first.length + second.length)
     var last: (end: Int64, page: OggPage)?
     var granule: Int64 = -1
     var searched = 0
     while last?.page.isLast != true {
       guard let page = try page(of: source, at: position), page.serial == first.serial, !page.isFirst else {
-        // What is damaged in the middle stays as it is; players find the next page, too.
+        // Damage in the middle stays as it is; players find the next page, too.
         let next = try findPage(in: source, after: position, searched: &searched) {
           $0.serial == first.serial && !$0.isFirst
         }
@@ -30,7 +30,7 @@ struct OggRepair {
       if endsWithPacket || page.isLast { last = (position, page) }
     }
     if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
-    guard let last, granule >= 0 else { return .refused("holds no audio") }
+    guard let last, granule >= 0 else { return .refused("contains no audio") }
     let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
     if last.page.isLast {
       if last.end == source.size { return .whole(duration) }
@@ -39,7 +39,7 @@ struct OggRepair {
       }
       return .mendable(RepairPlan(truncation: last.end, duration: duration))
     }
-    // Another recording may have been put behind it.
+    // Another recording may have been appended.
     let another = try findPage(in: source, after: last.end - 1, searched: &searched) {
       $0.serial != first.serial || $0.isFirst
     }
@@ -49,7 +49,8 @@ struct OggRepair {
     return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
-  /// How many audio packets a file of ours holds, those skipped that fill gaps; nil when it is none of ours.
+  /// Returns the number of audio packets in a file of this program, except those that fill gaps; nil for any other
+  /// file.
   static func packets(in source: any ByteSource) throws(RoomRecorder.StorageError) -> UInt64? {
     guard let first = try page(of: source, at: 0), first.isFirst,
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial
@@ -73,7 +74,7 @@ struct OggRepair {
     return count
   }
 
-  /// How many audio packets end on a page.
+  /// Returns the number of audio packets that end on a page.
   private static func packets(on page: OggPage) -> UInt64 {
     var body = page.body
     var count: UInt64 = 0
@@ -92,9 +93,9 @@ struct OggRepair {
     return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))
   }
 
-  /// Where the next whole page of a kind lies.
+  /// Returns the offset of the next complete page that matches.
   ///
-  /// - Parameter searched: how many places looked like a page so far.
+  /// - Parameter searched: the number of offsets so far that looked like a page.
   private static func findPage(
     in source: any ByteSource, after offset: Int64, searched: inout Int, where matches: (OggPage) -> Bool
   ) throws(RoomRecorder.StorageError) -> Int64? {

@@ -1,16 +1,16 @@
 import Glibc
 import NIOCore
 
-/// A file of a recording, opened to be repaired, and locked so that nobody else writes it meanwhile.
+/// A file of a recording, opened for repair, and locked so that no other process writes it meanwhile.
 final class OpenRecording: RepairTarget {
   enum Failure: Error {
-    /// Somebody records into it.
+    /// A recorder is writing it.
     case busy
     case notAFile
     case disk(RoomRecorder.StorageError)
   }
 
-  /// How much is read at once.
+  /// The number of bytes that are read at once.
   private static let window = 1 << 20
 
   let path: String
@@ -20,11 +20,11 @@ final class OpenRecording: RepairTarget {
   private var bytes = ByteBuffer()
 
   /// - Parameters:
-  ///   - followsLinks: false for a name that the user did not type.
-  ///   - writes: whether it is to be changed.
+  ///   - followsLinks: false for a name that the user did not enter.
+  ///   - writes: whether the file will be changed.
   init(path: String, followsLinks: Bool = true, writes: Bool = true) throws(Failure) {
     self.path = path
-    // Not to wait for the other end of a pipe.
+    // Non-blocking, so that opening a pipe does not wait for its other end.
     let flags = O_CLOEXEC | O_NONBLOCK | (writes ? O_RDWR : O_RDONLY) | (followsLinks ? 0 : O_NOFOLLOW)
     let opened = open(path, flags)
     if opened < 0 {
@@ -42,7 +42,7 @@ final class OpenRecording: RepairTarget {
   }
 
   deinit {
-    // A program that this process is starting at the moment has the file open too, and would keep the lock.
+    // A child process that is being started right now also has the file open, and would keep the lock.
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }
@@ -67,7 +67,7 @@ final class OpenRecording: RepairTarget {
         if got < 0 { failure = errno }
         return max(0, got)
       }
-      // What cannot be read must not be treated as the end of the file.
+      // A read error must not be treated as the end of the file.
       if failure != 0, failure != EINTR { throw RoomRecorder.StorageError("read", path, code: failure) }
       if got == 0, failure == 0 { break }
     }

@@ -1,11 +1,11 @@
 import Media
 
 extension RecordingManifest {
-  /// Has a track say what its files hold, whenever the manifest was written for the last time.
+  /// Updates a track's entry to what its files contain, since the manifest may have been written earlier.
   mutating func correct(_ kind: MediaKind, to written: WrittenFrameCounts) {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
-      // Anyone who was killed could still have written it.
+      // After a crash, the manifest does not count these frames as dropped yet.
       if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap].frames, of: kind) }
     } else if written.frames > 0 {
       var track = Track(codec: kind == .video ? .vp8 : .opus)
@@ -28,7 +28,7 @@ extension RecordingManifest {
 }
 
 extension RecordingManifest.Track {
-  /// What is shorter at the end is no gap: for how long a last frame is shown is a guess.
+  /// A shorter difference at the end is no gap, because the duration of a last frame is a guess.
   private static let shortestGap = 0.1
 
   fileprivate mutating func correct(to written: WrittenFrameCounts) {
@@ -39,7 +39,7 @@ extension RecordingManifest.Track {
     let writtenEnd =
       switch written.frames {
       case 0: start
-      // Where a file begins that was made after the manifest was written is not known.
+      // The start of a file that was created after the manifest was written is unknown.
       case frames...: max(end, written.end.roundedSeconds)
       default: min(end, written.end.roundedSeconds)
       }

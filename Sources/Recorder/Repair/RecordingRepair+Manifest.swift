@@ -2,12 +2,12 @@ import FoundationEssentials
 import Media
 import NIOCore
 
-/// Repairs a manifest with all its files.
+/// The repair of a manifest with all its files.
 ///
-/// A manifest stands for the files that it lists, whatever it is called itself, and for those that were begun after it was
-/// written for the last time, which bear the recording's name.
+/// The files of a manifest are those that it lists, whatever its own name is, and those that were created after it was
+/// last written, which have the recording's name.
 extension RecordingRepair {
-  /// Repairs all files of a manifest, and the manifest when that succeeded.
+  /// Repairs all files of a manifest, and then the manifest if that succeeded.
   func repairManifest() -> [RepairReport] {
     do throws(OpenRecording.Failure) {
       let file = try OpenRecording(path: path)
@@ -19,7 +19,7 @@ extension RecordingRepair {
         let listed = manifest.files.map { repairListed($0.name) }
         let begunLater = unlistedNames(of: manifest).map { repairMedia(sibling($0), followsLinks: false) }
         if listed.isEmpty, begunLater.isEmpty, !hasOwnName(manifest) {
-          return [report(.refused("lists no file, and has been renamed, so that nobody can say which are its files"))]
+          return [report(.refused("lists no files and was renamed, so its files are unknown"))]
         }
         return listed + begunLater + update(manifest, locked: file)
       } catch {
@@ -30,7 +30,7 @@ extension RecordingRepair {
     }
   }
 
-  /// Brings the manifest of a repaired file up to date, unless the recording still grows: then that is done in any case.
+  /// Updates the manifest of a repaired file, unless the recording still grows: then the recorder updates it.
   func updateManifest() -> [RepairReport] {
     guard let file = try? OpenRecording(path: path, followsLinks: false),
       let manifest = try? RecordingManifest.read(file), !manifest.finished
@@ -43,14 +43,16 @@ extension RecordingRepair {
   private func repairListed(_ listed: String) -> RepairReport {
     guard MediaName.stem(of: listed) != nil else {
       return RepairReport(
-        path: listed, outcome: .refused("is listed by “\(path)”, but is no name of a recording beside it"))
+        path: listed, outcome: .refused("is listed by “\(path)”, but is not the name of a recording in the same folder")
+      )
     }
     return repairMedia(sibling(listed), followsLinks: false)
   }
 
-  // MARK: What the files are like now
+  // MARK: Updating the entries
 
-  /// Writes down in the manifest what its files are like now. It is finished when all of them are whole or were deleted.
+  /// Updates the manifest to the current state of its files. It is finished when all of them are complete or were
+  /// deleted.
   private func update(_ manifest: RecordingManifest, locked: OpenRecording) -> [RepairReport] {
     var manifest = manifest
     let bases = bases(of: manifest)
@@ -81,7 +83,7 @@ extension RecordingRepair {
     }
   }
 
-  /// What the files hold of a track; nil where one of them has been deleted or cannot be read.
+  /// Returns the frames of a track that are in files; nil if one of the files was deleted or cannot be read.
   private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> WrittenFrameCounts? {
     var sum = WrittenFrameCounts()
     for entry in manifest.files where entry.kind == (kind == .video ? WebMFile.ending : OggFile.ending) {
@@ -104,12 +106,12 @@ extension RecordingRepair {
     return sum
   }
 
-  /// A time of a manifest; what is beyond a century is none.
+  /// Converts a time of a manifest, clamped to about a century.
   private static func duration(_ seconds: Double) -> Duration { .seconds(min(max(seconds, -3e9), 3e9)) }
 
   private func isDeleted(_ name: String) -> Bool { MediaName.stem(of: name) != nil && !exists(name) }
 
-  /// A file's entry as it is now; where it cannot be looked at, as it was.
+  /// Returns a file's updated entry, or the old one if the file cannot be examined.
   private func current(_ entry: RecordingManifest.File) -> RecordingManifest.File {
     guard MediaName.stem(of: entry.name) != nil,
       let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
@@ -123,7 +125,7 @@ extension RecordingRepair {
     return entry
   }
 
-  /// Throws away what a killed program was about to make.
+  /// Deletes drafts that a killed program left behind.
   private func removeDrafts(of bases: [String]) {
     for draft in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       guard let final = SafeFileName.final(ofDraft: draft),
@@ -134,9 +136,9 @@ extension RecordingRepair {
     }
   }
 
-  // MARK: Which files are its own
+  // MARK: Finding the files
 
-  /// The files that were begun after the manifest was written for the last time.
+  /// Returns the files that were created after the manifest was last written.
   private func unlistedNames(of manifest: RecordingManifest) -> [String] {
     let listed = Set(manifest.files.map(\.name))
     let bases = bases(of: manifest)
@@ -145,22 +147,22 @@ extension RecordingRepair {
       guard !listed.contains(name), let base = bases.first(where: { MediaName.isMedia(name, of: $0) }),
         let stem = MediaName.stem(of: name)
       else { return false }
-      // Another recording can have a name like that of a segment.
+      // Another recording can have a name that looks like a segment of this one.
       let isOwn = stem == base && base == ownBase
       return isOwn || !exists("\(stem).json")
     }.sorted()
   }
 
-  /// What the manifest is called, and what its files are called, if somebody renamed it.
+  /// Returns the manifest's own base name, and the base names of its files, which differ if it was renamed.
   private func bases(of manifest: RecordingManifest) -> [String] {
     let listed = manifest.files.compactMap { MediaName.base(of: $0.name, isSegment: $0.segment != nil) }
-    // What has a manifest of that name belongs to that one.
+    // Files that have a manifest of their own name belong to that one.
     return [ownBase] + Set(listed).subtracting([ownBase]).filter { !exists("\($0).json") }.sorted()
   }
 
   private var ownBase: String { String(name.dropLast(".json".count)) }
 
-  /// Whether the manifest is called as the recorder called it.
+  /// Whether the manifest has the name that the recorder gave it.
   private func hasOwnName(_ manifest: RecordingManifest) -> Bool {
     let wanted = SafeFileName(of: manifest.name ?? manifest.user).description
     guard ownBase.hasPrefix(wanted) else { return false }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import NIOCore
 
-/// Repairs one file, or a manifest with all its files: opens, looks, carries out, and reports.
+/// Repairs one file, or a manifest with all its files: opens, examines, applies the plan, and reports.
 struct RecordingRepair {
   let path: String
   let folder: String
@@ -56,14 +56,14 @@ struct RecordingRepair {
 
   static func outcome(of failure: OpenRecording.Failure) -> RepairReport.Outcome {
     switch failure {
-    case .busy: .refused("is being recorded at this moment")
+    case .busy: .refused("is being recorded")
     case .notAFile: .refused("is not a file")
     case .disk(let error) where error.code == ENOENT: .missing
     case .disk(let error): .failed(error)
     }
   }
 
-  /// The manifest beside a media file, by its name or by its name without the segment's number.
+  /// The manifest next to a media file: that of the same name, or of the name without the segment number.
   private var manifestBeside: String? {
     guard let stem = MediaName.stem(of: name) else { return nil }
     let shorter = stem.split(separator: ".").dropLast().joined(separator: ".")
@@ -82,16 +82,96 @@ struct RecordingRepair {
   }
 }
 
-/// What was found out about a file.
+/// The result of examining a file.
 enum RepairAnalysis: Sendable, Hashable {
-  /// It was closed in good order.
+  /// The file was closed properly.
   case whole(Duration)
   case mendable(RepairPlan)
-  /// It is left alone, for a reason that completes “FILE …”.
+  /// The file is not repaired, for a reason that completes “FILE …”.
   case refused(String)
 
-  /// How many places a search behind damage looks at, in all; each costs some reading.
+  /// The maximum number of offsets that a search after damage inspects, in total, since each costs some reading.
   static let maximumPlaces = 10_000
-  static let goesOnBehindItsEnd = RepairAnalysis.refused("holds more behind the end of its recording")
+  static let goesOnBehindItsEnd = RepairAnalysis.refused("contains data after the end of its recording")
   static let tooDamaged = RepairAnalysis.refused("is damaged in too many places")
+}
+
+/// The changes that complete a file that was never closed.
+struct RepairPlan: Sendable, Hashable {
+  /// The end of the last complete frame: the file is truncated there.
+  var truncation: Int64
+  /// The first writes, in stages: each must be on the disk before the next is written. After any part of them, the file
+  /// is still as readable as before.
+  var stages: [[FileWrite]] = []
+  /// The writes that mark the file as complete; they are written last.
+  var head: [FileWrite] = []
+  /// The playing time of the completed file.
+  var duration: Duration
+
+  /// Applies the plan. After any failure, or if the program is killed at any point, the file is still as readable as
+  /// before, and can be repaired again.
+  func carryOut(on target: any RepairTarget) throws(RoomRecorder.StorageError) {
+    if truncation < target.size { try target.truncate(to: truncation) }
+    do {
+      for stage in stages {
+        for write in stage { try target.write(write) }
+        try target.sync()
+      }
+    } catch {
+      // The data after the frames is useless without the rest.
+      try? target.truncate(to: truncation)
+      throw error
+    }
+    if head.isEmpty { return }
+    for write in head { try target.write(write) }
+    try target.sync()
+  }
+}
+
+/// The operations of a repair on a file, so that tests can provide one that fails or stops at any point.
+protocol RepairTarget: ByteSource {
+  /// Truncates the file.
+  func truncate(to size: Int64) throws(RoomRecorder.StorageError)
+  /// Writes all bytes, or throws after having written some of them.
+  func write(_ write: FileWrite) throws(RoomRecorder.StorageError)
+  /// Waits until everything written is on the disk.
+  func sync() throws(RoomRecorder.StorageError)
+}
+
+/// Parses the names of a recording's media files.
+enum MediaName {
+  /// Returns a media file's name without its extension; nil for any other name, and for names that lead out of the
+  /// folder.
+  static func stem(of name: String) -> String? {
+    if name.contains("/") || name.utf8.contains(0) || name.hasPrefix(".") { return nil }
+    for ending in [WebMFile.ending, OggFile.ending] where name.hasSuffix(".\(ending)") {
+      let stem = name.dropLast(ending.count + 1)
+      return stem.isEmpty ? nil : String(stem)
+    }
+    return nil
+  }
+
+  /// Whether `SafeFileName.file` creates this name from this base.
+  static func isMedia(_ name: String, of base: String) -> Bool {
+    guard !base.isEmpty, let stem = stem(of: name) else { return false }
+    return stem == base || segment(of: name, base: base) != nil
+  }
+
+  /// Returns the number of a segment's file; nil for any other file.
+  static func segment(of name: String, base: String) -> Int? {
+    guard let stem = stem(of: name), !base.isEmpty, stem.hasPrefix("\(base).") else { return nil }
+    let digits = stem.dropFirst(base.count + 1)
+    guard digits.utf8.count >= 4, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(digits)
+  }
+
+  /// Returns the common part of the names of a recording's files, from the name of one of them.
+  ///
+  /// - Parameter isSegment: whether the file is one of several segments.
+  static func base(of name: String, isSegment: Bool) -> String? {
+    guard let stem = stem(of: name) else { return nil }
+    guard isSegment else { return stem }
+    let shorter = stem.split(separator: ".", omittingEmptySubsequences: false).dropLast().joined(separator: ".")
+    return segment(of: name, base: shorter) == nil ? stem : shorter
+  }
 }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import NIOCore
 
 extension RoomRecorder {
-  /// The names of the manifests in a folder whose recordings were never finished, for example because the program was killed,
-  /// and that nobody is writing; in alphabetical order. Each can be given to `repair`.
+  /// Returns the names of the manifests in a folder whose recordings were never finished, for example because the
+  /// program was killed, and that no program is writing; in alphabetical order. Each can be passed to `repair`.
   public static func unfinished(in folder: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted().filter { name in
-      // Locked for a moment, to know that nobody else has it locked.
+      // Locked for a moment, to check that no other process has it locked.
       guard let file = try? OpenRecording(path: "\(folder)/\(name)", followsLinks: false, writes: false) else {
         return false
       }
@@ -15,14 +15,14 @@ extension RoomRecorder {
     }
   }
 
-  /// Makes recordings whole that were never closed: cues and durations, in place.
+  /// Completes recordings that were never closed, by adding cues and durations in place.
   ///
-  /// It can be interrupted at any moment and run again. A file that is whole, or somebody else's, or being recorded at this
-  /// moment, is left alone.
+  /// It can be interrupted at any moment and run again. It does not change files that are complete, that another
+  /// program wrote, or that are being recorded.
   ///
-  /// - Parameter path: a `.webm` or `.ogg` file, a manifest, which stands for its files, or a folder, which stands for all
-  ///   unfinished recordings in it.
-  /// - Returns: a report for each file, the manifests included.
+  /// - Parameter path: a `.webm` or `.ogg` file, a manifest to repair its files, or a folder to repair all unfinished
+  ///   recordings in it.
+  /// - Returns: a report for each file, including manifests.
   public static func repair(_ path: String) -> [RepairReport] {
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
@@ -34,7 +34,7 @@ extension RoomRecorder {
 }
 
 extension RecordingManifest {
-  /// No manifest is larger: its lists are bounded.
+  /// The maximum size of a manifest, whose lists are bounded.
   private static let largest: Int64 = 16 << 20
 
   /// Reads a manifest from its file; nil when it is not one.
@@ -42,5 +42,44 @@ extension RecordingManifest {
     guard file.size > 1, file.size <= largest else { return nil }
     let bytes = try file.read(at: 0, count: Int(file.size))
     return try? RecordingManifest(parsing: Array(bytes.readableBytesView))
+  }
+}
+
+/// The result of repairing one file.
+public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
+  public enum Outcome: Sendable, Hashable {
+    /// The file is complete now, and has this playing time.
+    case mended(Duration)
+    /// The file was complete, and was not changed.
+    case whole
+    /// The file was not changed, for a reason that completes “FILE …”.
+    case refused(String)
+    /// The file does not exist.
+    case missing
+    /// The file could not be read or written.
+    case failed(RoomRecorder.StorageError)
+  }
+
+  public let path: String
+  public let outcome: Outcome
+
+  /// Whether the file is complete now.
+  public var isWhole: Bool {
+    switch outcome {
+    case .mended, .whole: true
+    case .refused, .missing, .failed: false
+    }
+  }
+
+  /// The report as one sentence.
+  public var description: String {
+    switch outcome {
+    case .mended(let duration):
+      duration == .zero ? "“\(path)” is complete now." : "“\(path)” is complete now, \(duration.roundedSeconds) s."
+    case .whole: "“\(path)” was complete already."
+    case .refused(let reason): "“\(path)” \(reason). It was not changed."
+    case .missing: "“\(path)” does not exist."
+    case .failed(let error): error.description
+    }
   }
 }

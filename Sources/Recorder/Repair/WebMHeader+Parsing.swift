@@ -2,21 +2,21 @@ import Media
 import NIOCore
 
 extension WebMHeader {
-  /// A header as it stands in a file.
+  /// A header that was read from a file.
   struct Found: Sendable, Hashable {
     var header: WebMHeader
-    /// Where the first cluster begins, or would begin.
+    /// The offset at which the first cluster begins, or would begin.
     var length: Int64
-    /// What the segment says of its size; nil for “unknown”.
+    /// The segment's size according to its header; nil for “unknown”.
     var segmentSize: Int64?
   }
 
-  /// More than any header that this program ever wrote.
+  /// The maximum length of a header; longer than any that this program ever wrote.
   static let longest: Int64 = 4_096
 
-  /// Reads the header of a file that this program wrote; nil for any other.
+  /// Parses the header of a file that this program wrote; nil for any other file.
   ///
-  /// - Parameter bytes: the file's first bytes, ``longest`` of them if there are as many.
+  /// - Parameter bytes: the file's first bytes, ``longest`` of them if the file is long enough.
   static func find(in bytes: ByteBuffer) -> Found? {
     var all = EBMLReader(bytes)
     guard
@@ -37,7 +37,7 @@ extension WebMHeader {
       if head.is(.tracks) { found.header.read(tracks: element) }
       found.length += Int64(head.length + element.readableBytes)
     }
-    // Room of one byte cannot be filled.
+    // A single byte cannot be filled by a void element.
     let canBeReplaced = (length...longest).contains(found.length) && found.length != length + 1
     return isOurs && canBeReplaced ? found : nil
   }

@@ -2,40 +2,40 @@ import Bitstream
 import Codecs
 import NIOCore
 
-/// Finds out how a WebM file of ours that was never closed becomes whole: which frames are there, where the last of them ends,
-/// the cues and the duration. Reads the file once, from the beginning, and keeps nothing of it but the cues. What is damaged in
-/// the middle stays as it is, as long as a block or a cluster follows that can be read.
+/// Determines how to complete a WebM file of this program that was never closed: which frames it has, where the last of
+/// them ends, the cues and the duration. Reads the file once, from the beginning, and keeps only the cues. Damage in
+/// the middle stays as it is, as long as a readable block or cluster follows.
 struct WebMRepair {
-  /// In milliseconds; a cluster that lies further back says that what came before it was damaged.
+  /// In milliseconds; a cluster that lies further back indicates that the data before it was damaged.
   private static let maximumStepBack: Int64 = 60_000
 
   private let source: any ByteSource
   private var position: Int64 = 0
   private var cues = WebMCues()
   private var times: [UInt8: Int64] = [:]
-  /// When the last frame ends, by the distance to the one before it.
+  /// The assumed duration of the last frame: its distance to the frame before it.
   private var frameDuration: Int64 = 33
   private var end: Int64 = 0
   private var videoFrames = WrittenFrameCounts()
   private var lastAudio: (time: Int64, position: Int64, count: Int)?
-  /// Places that looked like a cluster behind damage, and clusters that lie further back than what came before them.
+  /// Offsets after damage that looked like a cluster, and clusters whose time lies before that of earlier ones.
   private var searched = 0
-  /// Elements that were skipped although clusters have none such.
+  /// Skipped elements that do not occur in clusters.
   private var unknown = 0
-  /// What makes the last cluster's size field say less, where that cluster is not there as a whole.
+  /// Writes that reduce the last cluster's size field, if that cluster is incomplete.
   private var correction: [FileWrite] = []
 
   private init(_ source: any ByteSource) {
     self.source = source
   }
 
-  /// Looks at a file.
+  /// Examines a file.
   static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     var repair = WebMRepair(source)
     return try repair.examine()
   }
 
-  /// What frames a file of ours holds, from its time zero on; nil when it is none of ours.
+  /// Returns the frames in a file of this program, from its time zero on; nil for any other file.
   static func videoFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
     var repair = WebMRepair(source)
@@ -45,7 +45,7 @@ struct WebMRepair {
 
   private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else {
-      return .refused("is a WebM file, but not a recording of this program's")
+      return .refused("is a WebM file, but not a recording of this program")
     }
     if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
       return .whole(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
@@ -53,7 +53,7 @@ struct WebMRepair {
     if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
     try readClusters(from: found.length)
     if searched > RepairAnalysis.maximumPlaces || unknown > Self.maximumUnknown { return .tooDamaged }
-    guard position > found.length else { return .refused("holds no frame") }
+    guard position > found.length else { return .refused("contains no frame") }
     try noteEndOfAudio()
 
     var header = found.header
@@ -63,7 +63,7 @@ struct WebMRepair {
     header.duration = Double(end)
     var plan = RepairPlan(truncation: position, duration: .milliseconds(end))
     if !correction.isEmpty { plan.stages.append(correction) }
-    // An older header is laid out otherwise: it is replaced in one go.
+    // An older header has another layout: it is replaced as a whole.
     var body: [FileWrite] = []
     if found.length == WebMHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
     if element.count > 0 { body.append(FileWrite(offset: position, bytes: element.bytes)) }
@@ -73,31 +73,31 @@ struct WebMRepair {
     return .mendable(plan)
   }
 
-  /// Reads all clusters that can be read, and moves behind the last one.
+  /// Reads all readable clusters, and moves to the end of the last one.
   private mutating func readClusters(from start: Int64) throws(RoomRecorder.StorageError) {
     position = start
     while searched <= RepairAnalysis.maximumPlaces, unknown <= Self.maximumUnknown {
       let before = position
       if try readCluster() { continue }
-      // Where a damaged size leads too far, the next cluster follows at once.
+      // If a damaged size leads too far, the search starts at the end of the last whole block.
       guard let next = try findCluster(from: position > before ? position : position + 1) else { break }
       position = next
       correction = []
     }
   }
 
-  /// Reads the cluster at `position` and moves behind it, or behind its last whole block.
+  /// Reads the cluster at `position` and moves to its end, or to the end of its last complete block.
   ///
-  /// - Returns: whether another one can follow there.
+  /// - Returns: whether another cluster can follow there.
   private mutating func readCluster() throws(RoomRecorder.StorageError) -> Bool {
     let start = position
     guard let (head, time, first) = try clusterHead(at: start) else { return false }
     if time < end - Self.maximumStepBack { forgetTimes(after: time) }
     let content = start + Int64(head.length)
-    // One that does not say how long it is lasts until the next one, which no cluster of ours leaves open.
+    // A cluster of unknown size lasts until the next one; this program never leaves the size unknown.
     var declared = head.size.map { content + $0 } ?? source.size
-    // Behind the last element that says what it is, and where reading continues: other elements are skipped as readers do it,
-    // but only what follows them shows that they are none of damage's making.
+    // `end` is the end of the last known element, `next` the offset at which reading continues. Unknown elements are
+    // skipped, as readers do, but only a known element after them shows that they are not damage.
     var (end, next) = (first, first)
     while next < declared, unknown <= Self.maximumUnknown, let element = try element(at: next, limit: declared) {
       next = element.end
@@ -109,7 +109,7 @@ struct WebMRepair {
       position = declared
       return true
     }
-    // A block is damaged, but the cluster's end is where it should be.
+    // A block is damaged, but the cluster's end is where its size says.
     let isFollowed = try clusterHead(at: declared) != nil
     if declared == source.size && head.size != nil || isFollowed {
       position = declared
@@ -117,19 +117,19 @@ struct WebMRepair {
     }
     if end > first {
       position = end
-      // One that says no size ends where the cues begin.
+      // A cluster of unknown size ends where the cues begin.
       if head.size != nil { correction = Self.sizeField(of: head, at: start, saying: end - content) }
     }
     return false
   }
 
-  /// The beginning of a cluster: its head, its time, and where what follows its time begins; nil where there is none.
+  /// Reads the start of a cluster: its header, its time, and the offset after its time; nil where there is none.
   private func clusterHead(at offset: Int64) throws(RoomRecorder.StorageError) -> (
     head: EBMLElementHeader, time: Int64, first: Int64
   )? {
     guard let head = try self.head(at: offset), head.is(.cluster) else { return nil }
     var position = offset + Int64(head.length)
-    // The time comes first, but for what says nothing of blocks.
+    // The time comes first, except for elements that say nothing about blocks.
     for _ in 0..<Self.maximumBeforeTime {
       guard let stamp = try self.head(at: position), let size = stamp.size, size <= source.size - position else {
         return nil
@@ -147,14 +147,14 @@ struct WebMRepair {
     return nil
   }
 
-  /// How many elements are skipped in search of a cluster's time.
+  /// The maximum number of elements before a cluster's time.
   private static let maximumBeforeTime = 16
 
-  /// How many elements are skipped in all that are none of a cluster's: the same ones can be skipped once more for every
-  /// place that looks like a cluster.
+  /// The maximum number of skipped elements that do not occur in clusters, in total: each can be skipped again for
+  /// every offset that looks like a cluster.
   private static let maximumUnknown = 100_000
 
-  /// Where the next cluster lies that can be one of this file's.
+  /// Returns the offset of the next possible cluster of this file.
   private mutating func findCluster(from offset: Int64) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset)
     while searched <= RepairAnalysis.maximumPlaces, let position = try search.next() {
@@ -168,20 +168,21 @@ struct WebMRepair {
     return nil
   }
 
-  /// What stands in a cluster.
+  /// An element in a cluster.
   private struct Element {
-    /// Whether it is one that clusters have.
+    /// Whether clusters can contain such an element.
     var isKnown: Bool
-    /// What it holds of this file's tracks.
+    /// The block, if it is one of this file's tracks.
     var block: Block?
     var end: Int64
   }
 
-  /// The elements that a cluster may have besides its timestamp (RFC 9559, 5.1.3), and those that may be everywhere
-  /// (RFC 8794, 11.3): `SimpleBlock`, `BlockGroup`, `EncryptedBlock`, `Position`, `PrevSize`, `SilentTracks`, `Void`, `CRC-32`.
+  /// The elements that a cluster may contain besides its timestamp (RFC 9559, 5.1.3), and those that may occur
+  /// everywhere (RFC 8794, 11.3): `SimpleBlock`, `BlockGroup`, `EncryptedBlock`, `Position`, `PrevSize`,
+  /// `SilentTracks`, `Void`, `CRC-32`.
   private static let known: Set<UInt32> = [0xA3, 0xA0, 0xAF, 0xA7, 0xAB, 0x5854, 0xEC, 0xBF]
 
-  /// The element at a place; nil when none is there as a whole.
+  /// Reads the element at an offset; nil when there is no complete one.
   private func element(at offset: Int64, limit: Int64) throws(RoomRecorder.StorageError) -> Element? {
     guard let head = try self.head(at: offset), let size = head.size, !head.is(.cluster), !head.is(.cues) else {
       return nil
@@ -193,7 +194,7 @@ struct WebMRepair {
     return element
   }
 
-  /// A block as it stands in the file.
+  /// A block in the file.
   private struct Block {
     var number: UInt8
     var relativeTime: Int16
@@ -202,7 +203,7 @@ struct WebMRepair {
     var end: Int64
   }
 
-  /// What a `SimpleBlock` holds; nil when it is of no track of ours. Whatever its flags say, readers take it.
+  /// Parses a `SimpleBlock`; nil when it is of another track. Its flags are not checked, since readers accept any.
   private func block(at content: Int64, end: Int64) throws(RoomRecorder.StorageError) -> Block? {
     var bytes = try source.read(at: content, count: 4)
     guard
@@ -249,8 +250,9 @@ struct WebMRepair {
     return EBMLElementHeader(parsing: try source.read(at: offset, count: EBMLElementHeader.longest))
   }
 
-  /// Writes for a size field as long as it was, with a smaller size: byte by byte and the last one first, so that it never
-  /// says less than the new size, wherever the program is killed. Too much, it said before.
+  /// Returns writes that put a smaller size into a size field of the same length: byte by byte, the last byte first, so
+  /// that the field never contains less than the new size, wherever the program is killed. It contained too much
+  /// before.
   private static func sizeField(of head: EBMLElementHeader, at offset: Int64, saying size: Int64) -> [FileWrite] {
     let length = head.sizeLength
     let value = UInt64(size) | 1 << UInt64(7 * length)

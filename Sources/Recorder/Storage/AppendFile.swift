@@ -1,12 +1,12 @@
 import NIOCore
 
-/// A file of a recording: what of it lies on the disk, and what is still to go there.
+/// A file of a recording: the part that is on the disk, and the queue of writes that are not.
 ///
-/// It comes into being with its first content, so that there is no moment at which it is there but cannot be opened. What
-/// cannot be written stays in line, in its order, and is tried again by the next `store()`.
+/// It is created together with its first content, so that it is never visible while it cannot be opened. Writes that
+/// fail stay in the queue, in order, and the next `store()` retries them.
 final class AppendFile {
   private enum Step {
-    /// - Parameter room: bytes behind it that there must be room for.
+    /// - Parameter room: bytes of free space that the file must still have after the write.
     case write(FileWrite, room: Int64)
     case sync
     case close
@@ -16,15 +16,15 @@ final class AppendFile {
   private let folder: RecordingDirectory
   private var output: OutputFile?
   private var steps = CircularBuffer<Step>()
-  /// Bytes in line.
+  /// Bytes in the queue.
   private(set) var waitingBytes = 0
-  /// Bytes that are written and good.
+  /// Bytes that were written successfully.
   private(set) var size: Int64 = 0
-  /// Whether it was closed in good order.
+  /// Whether it was closed properly.
   private(set) var isComplete = false
-  /// Bytes that it takes to close the file: there is room for them before anything else is written.
+  /// Bytes needed to close the file: space for them is reserved before anything else is written.
   var closingSize: Int64 = 0
-  /// Where the frames end; nil as long as all that was put into line can still be written.
+  /// The end of the frames, if the file was closed without its queued writes; nil otherwise.
   private(set) var framesEnd: Int64?
 
   init(name: String, in folder: RecordingDirectory) {
@@ -35,9 +35,9 @@ final class AppendFile {
   var exists: Bool { output != nil || size > 0 }
   var isWaiting: Bool { !steps.isEmpty }
 
-  /// Puts writes into line.
+  /// Queues writes.
   ///
-  /// - Parameter isClosing: whether they need no room behind them to close the file, because they do that.
+  /// - Parameter isClosing: whether the writes close the file themselves, so that no space must remain after them.
   func put(_ writes: [FileWrite], isClosing: Bool = false) {
     for write in writes {
       waitingBytes += write.bytes.readableBytes
@@ -45,13 +45,13 @@ final class AppendFile {
     }
   }
 
-  /// What follows in line may only be written when everything before it lies on the disk.
+  /// Queues a barrier: later writes may only start when all earlier ones are on the disk.
   func putBarrier() { steps.append(.sync) }
 
-  /// The file is to be closed when all that is in line has been written.
+  /// Queues closing the file.
   func putEnd() { steps += [.sync, .close] }
 
-  /// Does what stands in line; what fails, and all behind it, stays there.
+  /// Carries out the queued steps; a failed step and all later ones stay in the queue.
   func store() throws(RoomRecorder.StorageError) {
     if output == nil, isWaiting, size == 0 { try create() }
     while let step = steps.first, let output {
@@ -63,7 +63,7 @@ final class AppendFile {
       case .sync: try output.sync()
       case .close:
         self.output = nil
-        // Everything was synced; a close that fails loses nothing.
+        // Everything was synced; a failing close loses nothing.
         try? output.close()
         isComplete = true
       }
@@ -71,11 +71,11 @@ final class AppendFile {
     }
   }
 
-  /// Closes the file without what stands in line.
+  /// Closes the file without its queued writes.
   ///
   /// - Parameters:
-  ///   - writes: what closes the file as it is on the disk; empty if that is closed already.
-  ///   - last: what may only be written when all of that lies on the disk.
+  ///   - writes: the writes that close the file as it is on the disk; empty if it is closed already.
+  ///   - last: the writes that may only start when all of `writes` is on the disk.
   func close(with writes: [FileWrite], last: [FileWrite]) throws(RoomRecorder.StorageError) {
     guard let output else { return }
     framesEnd = framesEnd ?? size
@@ -91,7 +91,7 @@ final class AppendFile {
     isComplete = true
   }
 
-  /// Lets the file be as it is on the disk, and forgets what was still to be written.
+  /// Leaves the file as it is on the disk, and discards the queued writes.
   func abandon() {
     try? output?.close()
     output = nil
@@ -99,7 +99,7 @@ final class AppendFile {
     waitingBytes = 0
   }
 
-  /// Makes the file out of all writes that leave no hole.
+  /// Creates the file with all queued writes that are contiguous.
   private func create() throws(RoomRecorder.StorageError) {
     var content = ByteBuffer()
     var count = 0
@@ -113,18 +113,18 @@ final class AppendFile {
     }
     output = try folder.create(name, containing: content)
     size = Int64(content.readableBytes)
-    // The file exists in any case. If there is no room now, the next write requests it again.
+    // The file exists in any case. If there is no space now, the next write tries to reserve it again.
     try? output?.reserve(size + closingSize)
     waitingBytes -= bytes
     steps.removeFirst(count)
   }
 }
 
-/// Bytes that belong at one place of a file: what the writers give and `Storage` carries out.
+/// Bytes for one position in a file: the writers return these values, and `Storage` carries them out.
 ///
-/// The place is part of the value, so a write that failed halfway can be done again as it is.
+/// The offset is part of the value, so a write that failed halfway can be repeated as it is.
 struct FileWrite: Sendable, Hashable {
-  /// Bytes from the start of the file.
+  /// The offset from the start of the file, in bytes.
   let offset: Int64
   let bytes: ByteBuffer
 }

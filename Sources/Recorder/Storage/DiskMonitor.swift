@@ -2,21 +2,21 @@ import Glibc
 import Media
 import Synchronization
 
-/// Whether frames wait because of the disk: because it fails, because a call into it takes long or took long lately, or because
-/// most of the time is spent in such calls. If not, it is this machine that has no time.
+/// Determines whether the disk is the reason that frames wait: because it fails, because a call takes long or recently
+/// took long, or because most of the time is spent in calls. Otherwise this machine has no time.
 ///
-/// Times are those that come with frames.
+/// All times are those of the frames.
 final class DiskMonitor: Sendable {
-  /// How long a call takes at least that is called slow.
+  /// The minimum duration of a slow call.
   static let slowCall = Duration.milliseconds(200)
-  /// For how long a slow call is remembered.
+  /// How long a slow call is remembered.
   static let memory = Duration.seconds(5)
-  /// The share of the time in calls from which on the disk is slow though each of them is short. On a machine without time the
-  /// thread waits between calls as well as within them.
+  /// The share of time spent in calls above which the disk counts as slow although each call is short. On an overloaded
+  /// machine, the thread waits between calls as well as within them.
   static let slowShare = 0.75
-  /// How long calls take on average for that: shorter ones are this machine's own work.
+  /// The minimum average duration of calls for that rule: shorter calls are this machine's own work.
   static let slowAverage = Duration.milliseconds(2)
-  /// Over which time the share is averaged, with exponentially falling weight.
+  /// The time constant of the exponentially weighted average of the share.
   static let averagingTime = Duration.seconds(2)
 
   private struct State {
@@ -26,10 +26,10 @@ final class DiskMonitor: Sendable {
     /// The share of the time that was spent in calls, 0 to 1, as of the end of the last call.
     var share = 0.0
     var shareTime: MonotonicInstant?
-    /// How long a call takes, of the last ones.
+    /// The average duration of the last calls.
     var average = Duration.zero
 
-    /// The share at a time, with what has passed since counted as spent in a call or outside.
+    /// Returns the share at a time, where the time since the last update counts as spent in a call or outside.
     func share(at now: MonotonicInstant, isInCall: Bool) -> Double {
       guard let shareTime, now > shareTime else { return share }
       let weight = exp(-((now - shareTime) / DiskMonitor.averagingTime))
@@ -61,10 +61,10 @@ final class DiskMonitor: Sendable {
     }
   }
 
-  /// Some file could not be written, or all of them can be again.
+  /// Records whether some file could not be written.
   func setFailing(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
 
-  /// Whether it is the disk that frames wait for.
+  /// Whether frames wait because of the disk.
   func isCause(at now: MonotonicInstant) -> Bool {
     state.withLock { state in
       if state.isFailing { return true }
@@ -73,5 +73,59 @@ final class DiskMonitor: Sendable {
       if share >= Self.slowShare, state.average >= Self.slowAverage { return true }
       return state.slowUntil.map { now < $0 } ?? false
     }
+  }
+}
+
+/// A file system that reports the start and end of each call to a monitor.
+struct MonitoredFileSystem: FileSystem {
+  let disk: any FileSystem
+  let monitor: DiskMonitor
+  /// The time of the newest frame or event.
+  let now: @Sendable () -> MonotonicInstant
+
+  func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle { try disk.openFolder(path) }
+
+  func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
+    try monitored { () throws(SystemError) in try disk.create(name, in: folder) }
+  }
+
+  func link(_ name: String, as other: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.link(name, as: other, in: folder) }
+  }
+
+  func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.rename(name, to: other, in: folder) }
+  }
+
+  func remove(_ name: String, in folder: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.remove(name, in: folder) }
+  }
+
+  func contains(_ name: String, in folder: Handle) -> Bool { disk.contains(name, in: folder) }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int {
+    try monitored { () throws(SystemError) in try disk.write(bytes, at: offset, of: file) }
+  }
+
+  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.reserve(part, of: file) }
+  }
+
+  func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.truncate(file, to: size) }
+  }
+
+  func sync(_ handle: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.sync(handle) }
+  }
+
+  func close(_ handle: Handle) throws(SystemError) {
+    try monitored { () throws(SystemError) in try disk.close(handle) }
+  }
+
+  private func monitored<Result>(_ call: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+    monitor.callBegan(at: now())
+    defer { monitor.callEnded(at: now()) }
+    return try call()
   }
 }

@@ -1,35 +1,37 @@
-/// The calls that a recorder makes into a file system, each as thin as the system's own, so that tests can have one that
-/// fails, hangs or writes half of what it was given.
+import Glibc
+
+/// The calls that a recorder makes to a file system, each as thin as the system call, so that tests can provide one
+/// that fails, hangs or writes only a part.
 ///
-/// Every call may block. Handles are file descriptors where the file system is the real one.
+/// Every call may block. Handles of the real file system are file descriptors.
 protocol FileSystem: Sendable {
   typealias Handle = CInt
 
-  /// Opens a folder; where there is none, it is made, readable by its owner alone.
+  /// Opens a folder; creates it if missing, accessible only to its owner.
   func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle
-  /// Makes a file that was not there, readable by its owner alone, opens it for writing, and marks it as being written.
-  /// Links are not followed.
+  /// Creates a file that does not exist, accessible only to its owner, opens it for writing, and locks it to show that
+  /// it is being written. Does not follow links.
   func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle
-  /// Gives a file a second name that was not taken.
+  /// Adds a second name to a file; the name must be free.
   func link(_ name: String, as other: String, in folder: Handle) throws(SystemError)
-  /// Gives a file another name, in place of whatever had it.
+  /// Renames a file, replacing any file of the new name.
   func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError)
   func remove(_ name: String, in folder: Handle) throws(SystemError)
-  /// Whether the name is taken, be it by a link to nowhere.
+  /// Whether the name is in use, even if by a dangling link.
   func contains(_ name: String, in folder: Handle) -> Bool
 
-  /// Writes at a place.
+  /// Writes at an offset.
   ///
-  /// - Returns: how many bytes were written; at least one, but maybe not all.
+  /// - Returns: the number of bytes written; at least one, but possibly not all.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int
-  /// Keeps room on the disk for a part of a file, which stays as long as it is. Nothing happens where the file system cannot do
-  /// that; it fails where there is no room.
+  /// Reserves disk space for a part of a file, without changing the file's size. Does nothing if the file system does
+  /// not support it; fails if there is no space.
   ///
-  /// - Parameter part: nothing that is there already: some file systems request all of it again.
+  /// - Parameter part: a range after the existing data, since some file systems allocate existing parts again.
   func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError)
-  /// Makes a file that long, and gives up the room that was reserved beyond.
+  /// Sets a file's size, and releases the space that was reserved after it.
   func truncate(_ file: Handle, to size: Int64) throws(SystemError)
-  /// Waits until all that was written lies on the disk.
+  /// Waits until everything written is on the disk.
   func sync(_ handle: Handle) throws(SystemError)
   func close(_ handle: Handle) throws(SystemError)
 }
@@ -37,4 +39,32 @@ protocol FileSystem: Sendable {
 /// A system call's error number, for example 28 for a full disk.
 struct SystemError: Error, Sendable, Hashable {
   let code: Int32
+}
+
+extension RoomRecorder {
+  /// The reason why a folder or a file could not be used.
+  public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The failed action, for example `write to`.
+    public let action: String
+    /// The folder or the file.
+    public let path: String
+    /// The system's error number, for example 28 for a full disk.
+    public let code: Int32
+
+    init(_ action: String, _ path: String, code: Int32 = errno) {
+      self.action = action
+      self.path = path
+      self.code = code
+    }
+
+    public var description: String {
+      let reason = strerror(code).map { String(cString: $0) } ?? "unknown error"
+      return "Cannot \(action) “\(path)”: \(reason) (error \(code))."
+    }
+  }
+}
+
+extension RoomRecorder.StorageError {
+  /// Whether a file of that name exists already.
+  var isNameTaken: Bool { code == EEXIST }
 }

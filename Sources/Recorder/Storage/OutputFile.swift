@@ -4,14 +4,14 @@ import NIOCore
 final class OutputFile {
   let name: String
   let path: String
-  /// Bytes that are written and good.
+  /// Bytes that were written successfully.
   private(set) var size: Int64 = 0
-  /// Bytes that there is room for, written or not.
+  /// The size up to which space is reserved, whether written or not.
   private var reserved: Int64 = 0
   private let disk: any FileSystem
   private var descriptor: FileSystem.Handle
 
-  /// - Parameter descriptor: open for writing; owned from here on.
+  /// - Parameter descriptor: open for writing; this object closes it.
   init(descriptor: FileSystem.Handle, name: String, path: String, disk: any FileSystem = POSIXFileSystem()) {
     self.descriptor = descriptor
     self.name = name
@@ -23,7 +23,7 @@ final class OutputFile {
     if descriptor >= 0 { try? disk.close(descriptor) }
   }
 
-  /// The same open file under the name that it has got; this object gives it away.
+  /// Returns the same open file under its new name; this object loses ownership of the descriptor.
   func named(_ name: String, path: String) -> OutputFile {
     let file = OutputFile(descriptor: descriptor, name: name, path: path, disk: disk)
     file.size = size
@@ -32,9 +32,9 @@ final class OutputFile {
     return file
   }
 
-  /// Writes all bytes or throws; then the file is as long as it was before.
+  /// Writes all bytes, or throws and restores the file's size.
   ///
-  /// - Parameter room: bytes behind them that there must be room for as well; nil to write without requesting room.
+  /// - Parameter room: bytes of space to reserve after them; nil to reserve nothing.
   func write(_ write: FileWrite, leaving room: Int64? = nil) throws(RoomRecorder.StorageError) {
     if let room { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0
@@ -55,7 +55,7 @@ final class OutputFile {
     size = max(size, write.offset + Int64(total))
   }
 
-  /// Makes sure that the file can grow to a length.
+  /// Ensures that there is space for the file to grow to a size.
   func reserve(_ length: Int64) throws(RoomRecorder.StorageError) {
     let known = max(size, reserved)
     if length <= known { return }
@@ -63,19 +63,19 @@ final class OutputFile {
       try disk.reserve(known..<length, of: descriptor)
       reserved = length
     } catch {
-      // Some file systems keep what they could get, which others need.
+      // Some file systems keep the part that they could reserve, which other files need.
       giveBackRoom()
       throw RoomRecorder.StorageError("write to", path, code: error.code)
     }
   }
 
-  /// Makes the file as long as what is good of it, and keeps the room that it had.
+  /// Truncates the file to its successfully written part, and keeps the space that was reserved before.
   private func giveBackRoom() {
     try? disk.truncate(descriptor, to: size)
     if reserved > size, (try? disk.reserve(size..<reserved, of: descriptor)) == nil { reserved = size }
   }
 
-  /// Waits until all that was written lies on the disk.
+  /// Waits until everything written is on the disk.
   func sync() throws(RoomRecorder.StorageError) {
     do {
       try disk.sync(descriptor)
@@ -89,7 +89,7 @@ final class OutputFile {
     guard descriptor >= 0 else { return }
     if reserved > size { try? disk.truncate(descriptor, to: size) }
     let closing = descriptor
-    // After an error, too, nothing is left to be closed (close(2)).
+    // Even after an error the descriptor is closed (close(2)).
     descriptor = -1
     do {
       try disk.close(closing)

@@ -18,7 +18,7 @@ struct POSIXFileSystem: FileSystem {
   func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
     let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if file < 0 { throw .last }
-    // Anyone who repairs files must leave this one alone. Where nothing can be locked, nothing is lost by it.
+    // The lock tells a repair to leave this file alone. If the file system has no locks, nothing is lost.
     _ = flock(file, LOCK_EX | LOCK_NB)
     return file
   }
@@ -54,7 +54,7 @@ struct POSIXFileSystem: FileSystem {
       switch errno {
       case EINTR: continue
       case ENOSPC, EDQUOT, EFBIG, EIO: throw .last
-      // It cannot be reserved here, or may not be; it can be written all the same.
+      // This file system cannot or may not reserve space; writing works without it.
       default: return
       }
     }
@@ -65,12 +65,12 @@ struct POSIXFileSystem: FileSystem {
   }
 
   func sync(_ handle: Handle) throws(SystemError) {
-    // Some file systems, pipes among them, cannot be synced; that is no loss.
+    // Some file systems, and pipes, do not support syncing, which is acceptable.
     if fsync(handle) != 0, errno != EINVAL, errno != ENOTSUP { throw .last }
   }
 
   func close(_ handle: Handle) throws(SystemError) {
-    // A program that this process is starting at the moment has the file open too, and would keep the lock.
+    // A child process that is being started right now also has the file open, and would keep the lock.
     _ = flock(handle, LOCK_UN)
     if Glibc.close(handle) != 0 { throw .last }
   }

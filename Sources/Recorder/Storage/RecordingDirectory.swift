@@ -1,13 +1,13 @@
 import Glibc
 import NIOCore
 
-/// The folder that recordings go to, held open: files are made inside it whatever happens to its path meanwhile.
+/// The folder of the recordings. It is held open, so files are created inside it even if its path changes.
 final class RecordingDirectory {
   let path: String
   private let disk: any FileSystem
   private let handle: FileSystem.Handle
 
-  /// Opens the folder; where there is none, it is made, readable by its owner alone.
+  /// Opens the folder; creates it if missing, accessible only to its owner.
   init(path: String, disk: any FileSystem = POSIXFileSystem()) throws(RoomRecorder.StorageError) {
     self.path = path
     self.disk = disk
@@ -18,8 +18,8 @@ final class RecordingDirectory {
     try? disk.close(handle)
   }
 
-  /// Makes a file that was not there, readable by its owner alone, and that nobody sees before it holds its first content.
-  /// Links are not followed.
+  /// Creates a file that does not exist, accessible only to its owner. It becomes visible only with its first content.
+  /// Does not follow links.
   func create(_ name: String, containing content: ByteBuffer) throws(RoomRecorder.StorageError) -> OutputFile {
     let draft = try draft(of: name, containing: content)
     do {
@@ -31,15 +31,15 @@ final class RecordingDirectory {
     return draft.file.named(name, path: path(of: name))
   }
 
-  /// Whether the name is taken, be it by a link to nowhere.
+  /// Whether the name is in use, even if by a dangling link.
   func contains(_ name: String) -> Bool {
     disk.contains(name, in: handle)
   }
 
-  /// Puts other content into a file of ours so that a reader sees the old one or the new one, never a part.
+  /// Replaces the content of a file atomically: a reader sees the old or the new content, never a part.
   ///
   /// - Parameter durably: whether it must be on the disk before this returns.
-  /// - Returns: the new file, which is marked as being written for as long as it is kept.
+  /// - Returns: the new file, which is locked as being written for as long as it is kept.
   @discardableResult
   func replace(_ name: String, with content: ByteBuffer, durably: Bool) throws(RoomRecorder.StorageError) -> OutputFile
   {
@@ -61,7 +61,7 @@ final class RecordingDirectory {
 
   private func path(of name: String) -> String { "\(path)/\(name)" }
 
-  /// A hidden file that is to become another one. Nobody else's draft has its name, even of a file with the same one.
+  /// Creates a hidden file that will be renamed. Its name is unique, even among drafts of the same file.
   private func draft(
     of name: String, containing content: ByteBuffer
   ) throws(RoomRecorder.StorageError) -> (name: String, file: OutputFile) {
@@ -81,13 +81,13 @@ final class RecordingDirectory {
     return (draft, file)
   }
 
-  /// Gives a draft its name, unless that is taken.
+  /// Renames a draft to its final name, unless that is in use.
   private func publish(_ draft: String, as name: String) throws(SystemError) {
     do {
       try disk.link(draft, as: name, in: handle)
       try? disk.remove(draft, in: handle)
     } catch  where Self.meansNoLinks(error.code) {
-      // A file system without hard links: take the name first, and then put the draft in its place.
+      // On a file system without hard links: claim the name first, then replace the placeholder with the draft.
       let placeholder = try disk.create(name, in: handle)
       try? disk.close(placeholder)
       try disk.rename(draft, to: name, in: handle)

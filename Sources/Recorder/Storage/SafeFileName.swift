@@ -1,14 +1,14 @@
-/// A file's name without its ending, made of any text that came from outside.
+/// A file name without extension, made from untrusted text.
 ///
-/// Letters and digits of all scripts stay, and so do `-`, `_` and inner dots; all else becomes `_`. The result is never empty,
-/// never hidden, never looks like an option, never a name that other systems reserve, and at most 100 bytes long, so that an
-/// ending and a number fit into what file systems allow.
+/// Letters and digits of all scripts are kept, as are `-`, `_` and inner dots; everything else becomes `_`. The result
+/// is never empty, hidden, similar to an option or reserved by other systems, and is at most 100 bytes long, so that it
+/// fits into the limits of file systems with an extension and a number.
 struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
   static let longest = 100
 
   let description: String
 
-  /// - Parameter text: anything.
+  /// - Parameter text: any text.
   init(of text: String) {
     var name = ""
     var bytes = 0
@@ -34,7 +34,7 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Devices of DOS, with or without an ending.
+  /// Whether the name is a DOS device, with or without an extension.
   private static func isReserved(_ name: String) -> Bool {
     let stem = name.prefix { $0 != "." }.uppercased()
     if ["CON", "PRN", "AUX", "NUL"].contains(stem) { return true }
@@ -43,26 +43,26 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SafeFileName {
-  /// The name of a recording's media file.
+  /// Returns the name of a recording's media file.
   ///
   /// - Parameters:
   ///   - base: the recording's name.
-  ///   - segment: from 1; names with it sort up to 9,999. Nil when there is only one.
+  ///   - segment: from 1; names sort correctly up to 9,999. Nil when there is only one.
   static func file(_ base: String, segment: Int?, ending: String) -> String {
     guard let segment else { return "\(base).\(ending)" }
     let digits = "\(segment)"
     return "\(base).\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits).\(ending)"
   }
 
-  /// The name of a file that is to become `name` when it has its first content.
+  /// Returns the name of a draft that will be renamed to `name` when it has its first content.
   ///
-  /// - Parameter token: tells it from others that are to become the same.
+  /// - Parameter token: distinguishes it from other drafts of the same file.
   static func draft(of name: String, token: UInt32) -> String {
     let digits = String(token, radix: 16)
     return ".\(name).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
   }
 
-  /// The name that a draft is to get; nil for what is no draft.
+  /// Returns the final name of a draft; nil for a name that is not a draft.
   static func final(ofDraft draft: String) -> String? {
     let parts = draft.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 4, parts[0].isEmpty, parts.last == "part", parts[parts.count - 2].utf8.count == 8,

@@ -1,23 +1,24 @@
 import Media
 
-/// Finds out whether a track's media clock stopped in a pause.
+/// Detects that a track's media clock stopped during a pause.
 ///
-/// A microphone that is switched off and on counts on where it stopped, so that all that follows seems late by the length
-/// of the pause. So do packets that a bad network held up; but those catch up, within moments when they come in one burst.
+/// The clock of a microphone that is switched off and on continues where it stopped, so all later packets seem late by
+/// the length of the pause. So do packets that a bad network delayed; but those catch up, and within moments when they
+/// arrive in one burst.
 struct ClockStopDetector: Sendable {
-  /// How far a pause must leave the clock behind the arrivals before this is asked at all.
+  /// The minimum lag of the clock behind the arrivals, after a pause, for this check.
   static let shortest = Duration.milliseconds(600)
-  /// How long audio that continues without a step after a pause may show which of the two it is.
+  /// How long to observe audio that continues without a step after a pause, to distinguish the two cases.
   static let reflection = Duration.milliseconds(200)
-  /// The same for frames, which can be late for longer: more than a missing packet is waited for.
+  /// The same for video, which can be late for longer: more than the time waited for a missing packet.
   static let patience = Duration.seconds(4)
 
-  /// A clock that stopped.
+  /// A detected stop.
   struct Found: Sendable, Hashable {
-    /// When the first frame after the pause came, and how many have come since, that one included.
+    /// When the first frame after the pause arrived, and the number of frames since then, including that one.
     var since: MonotonicInstant
     var frames: Int
-    /// For how long.
+    /// The length of the stop.
     var length: Duration
   }
 
@@ -33,15 +34,15 @@ struct ClockStopDetector: Sendable {
 
   private var lag: Lag?
 
-  /// Whether the last frames may still turn out to belong later.
+  /// Whether the positions of the last frames may still have to move later.
   func isUndecided(now: MonotonicInstant) -> Bool {
     guard let lag, lag.isContinued else { return false }
     return now - lag.since < Self.reflection * 2
   }
 
-  /// Takes the next frame.
+  /// Adds the next frame.
   ///
-  /// - Parameter late: how far its media time is behind the fastest frames.
+  /// - Parameter late: how far its media time lags behind the fastest frames.
   /// - Returns: the stop, once it is certain.
   mutating func take(_ entry: TrackTimeline.Entry, after last: TrackTimeline.Entry, late: Duration) -> Found? {
     guard late > Self.shortest else {
@@ -62,7 +63,7 @@ struct ClockStopDetector: Sendable {
     let isCertain = !catchesUp && elapsed >= (lag.isContinued ? Self.reflection : Self.patience)
     self.lag = catchesUp || isCertain ? nil : lag
     if !isCertain { return nil }
-    // Frames that were given away long ago stay where they are.
+    // Frames that were released long ago keep their positions.
     return Found(since: lag.since, frames: lag.isContinued ? lag.frames : 1, length: lag.least)
   }
 

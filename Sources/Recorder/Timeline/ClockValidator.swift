@@ -1,40 +1,40 @@
-/// Judges whether a track's media clock counts what it says it counts, from the steps between its frames.
+/// Decides whether a track's media clock is usable, from the steps between its frames.
 ///
-/// A clock is wrong when most of its steps cannot be (audio that would overlap itself, frames less than 4 ms apart, time
+/// A clock is wrong when most of its steps are impossible (audio that would overlap, frames less than 4 ms apart, time
 /// that stops or goes back), or when it runs steadily at another speed than the arrivals. Delay alone never makes a
-/// clock wrong: neither jitter nor frames that come seconds late in a burst, nor a path that is filled up slowly, have that
-/// pattern. Steps are judged in windows of at least 10 frames and half a second.
+/// clock wrong: neither jitter, nor frames that arrive seconds late in a burst, nor a network queue that fills up
+/// slowly have that pattern. Steps are judged in windows of at least 10 frames and half a second.
 struct ClockValidator: Sendable {
-  /// What lies between a frame and the one before it.
+  /// The differences between a frame and the previous one.
   struct Step: Sendable {
-    /// By the media clock.
+    /// The difference according to the media clock.
     var media: Duration
-    /// By the arrivals.
+    /// The difference of the arrival times.
     var arrival: Duration
-    /// How long the frame before is heard; nil for frames.
+    /// The playing time of the previous audio packet; nil for video.
     var length: Duration?
     /// Whether no packet between the two was lost.
     var follows: Bool
-    /// Whether the media time did not fit what came before.
+    /// Whether the media time did not fit the earlier ones.
     var isOdd: Bool
   }
 
   enum Verdict: Sendable, Hashable {
     case undecided
     case wrong
-    /// For 5 s the clock has run as the arrivals do.
+    /// For 5 s the clock has run at the speed of the arrivals.
     case right
   }
 
   static let fewestFrames = 10
   static let shortestWindow = Duration.milliseconds(500)
-  /// Frames that are closer than this, one after the other, were not taken by a camera: more than 250 a second.
+  /// A sequence of frames closer than this was not captured by a camera: more than 250 frames a second.
   static let shortestVideoFrame = Duration.milliseconds(4)
-  /// How far behind the arrivals a clock must be, or ahead of them, before its speed alone speaks against it. A line can
-  /// fill up and so slow the arrivals down, but hardly ever do they come faster than they were sent.
+  /// How far the clock must be behind or ahead of the arrivals before its speed alone is evidence against it. A network
+  /// queue that fills up can slow the arrivals down, but packets hardly ever arrive faster than they were sent.
   static let lateEnough = Duration.seconds(2)
   static let earlyEnough = Duration.seconds(1)
-  /// How long a clock must do well to be trusted again, and how far it may be off meanwhile.
+  /// How long a clock must be right to be trusted again, and its maximum error meanwhile.
   static let probation = Duration.seconds(5)
   static let probationError = Duration.milliseconds(150)
 
@@ -51,17 +51,17 @@ struct ClockValidator: Sendable {
   }
 
   private var window = Window()
-  /// The speeds of the last windows that were regular.
+  /// The speeds of the last regular windows.
   private var speeds: [Double] = []
   private var goodMedia = Duration.zero
   private var goodArrival = Duration.zero
 
-  /// Whether the few frames so far look as those of a wrong clock do, so that it is better to wait for more.
+  /// Whether the few frames so far look like those of a wrong clock, so that it is better to wait for more.
   var isSuspicious: Bool { window.frames >= 3 && looksWrong }
 
-  /// Takes the next step.
+  /// Adds the next step.
   ///
-  /// - Parameter surprise: how far the media clock is ahead of the arrivals; below zero when it is behind.
+  /// - Parameter surprise: how far the media clock is ahead of the arrivals; negative when it is behind.
   mutating func take(_ step: Step, surprise: Duration) -> Verdict {
     window.frames += 1
     window.media += step.media
@@ -81,7 +81,7 @@ struct ClockValidator: Sendable {
     return judge(surprise: surprise)
   }
 
-  /// Forgets what was held against the clock before.
+  /// Resets all evidence against the clock.
   mutating func reset() { self = ClockValidator() }
 
   private mutating func compare(_ step: Step, with length: Duration) {
@@ -99,7 +99,8 @@ struct ClockValidator: Sendable {
     window.odd * 3 >= window.frames || window.impossible * 5 >= window.frames * 4 || isFastAudio
   }
 
-  /// Packets that follow each other by number and by arrival without a pause, and by the clock with one each, always alike.
+  /// Whether packets have consecutive numbers and arrive without a pause, but the clock always shows the same pause
+  /// between them.
   private var isFastAudio: Bool {
     guard let ratio = window.ratio, ratio > 1.05, window.alike * 5 >= window.frames * 4 else { return false }
     let excess = window.length - window.arrival
@@ -128,7 +129,7 @@ struct ClockValidator: Sendable {
     return .wrong
   }
 
-  /// Whether the clock ran at one speed, and not at the right one.
+  /// Whether the clock ran at a constant but wrong speed.
   private func isSteady(_ speeds: ArraySlice<Double>) -> Bool {
     let mean = speeds.reduce(0, +) / Double(max(1, speeds.count))
     return abs(mean - 1) > 0.15 && speeds.allSatisfy { abs($0 - mean) < 0.1 * mean }

@@ -1,8 +1,8 @@
 import Media
 import NIOCore
 
-/// The one line of time on which all files of a participant lie: frames of both tracks go in as they come, and come out in
-/// order with their places.
+/// The common timeline of all files of a participant: it accepts frames of both tracks as they arrive, and returns them
+/// in order, with their positions.
 ///
 /// ```
 ///            first frame                    reports of both tracks, or `hold` is over
@@ -12,43 +12,45 @@ import NIOCore
 ///                                                                                     late track held
 /// ```
 ///
-/// The first frames of a call wait in memory for at most `hold` (3 s), and so does a second track that begins meanwhile. A
-/// track that begins later waits for at most `lateHold`; frames of the other one that belong behind its first are kept
-/// back as long, so that both reach the files in order. Later a frame waits for the other track for at most `patience`, and
-/// for at most `recoveryPatience` while that one waits for a packet that was requested again.
+/// The first frames of a call wait in memory for at most `hold` (3 s), and so does a second track that begins
+/// meanwhile. A track that begins later waits for at most `lateHold`; frames of the other track that belong after its
+/// first one are buffered for the same time, so that both reach the files in order. Later, a frame waits for the other
+/// track for at most `patience`, and for at most `recoveryPatience` while that track waits for a retransmission.
 ///
-/// Audio is the master: its frames keep the distances that the sender's media clock gave them, so that audio is never
-/// stretched. Video is laid beside it by sender reports, or while there are none by the arrivals, and moved when they say
-/// that the two are apart: see `RecordingTimeline+Steering`. Position zero is the first frame of either track.
+/// Audio is the master: its frames keep the intervals of the sender's media clock, so that audio is never stretched.
+/// Video is aligned with it by sender reports, or by arrivals while there are none, and is moved when these show an
+/// error: see `RecordingTimeline+Steering`. Position zero is the first frame of either track.
 struct RecordingTimeline: Sendable {
   /// How long a frame that is ready waits for an earlier one of the other track.
   static let patience = Duration.milliseconds(200)
-  /// How long it waits while the other track waits for a missing packet that was requested: as long as that is, and a little.
+  /// How long it waits while the other track waits for a retransmission: slightly longer than that wait.
   static let recoveryPatience = Duration.milliseconds(3_200)
-  /// How long the first frames of a track that begins late wait for sender reports. With `MediaFile.maximumWait` counted
-  /// from a frame's arrival, less than the second that a killed program may lose.
+  /// How long the first frames of a track that begins late wait for sender reports. Together with
+  /// `MediaFile.maximumWait`, counted from a frame's arrival, this is less than the second that may be lost when the
+  /// program is killed.
   static let lateHold = Duration.milliseconds(400)
-  /// How long `origin` is made more exact by frames that came faster than the first ones.
+  /// How long faster frames than the first ones can still improve `origin`.
   static let originWindow = Duration.seconds(10)
-  /// Bytes that may be held; with more, the hold is over.
+  /// The maximum number of bytes held; with more, the hold ends.
   static let maximumHold = 16 << 20
 
   private let hold: Duration
-  /// Audio, then video. In an array, because a track is large and requested many times for each frame: it is used in place.
+  /// Audio, then video. In an array, because a track is large and accessed many times for each frame, so it must not be
+  /// copied.
   private var tracks = [Track(), Track()]
-  /// When the hold that is on now began, and when it is over.
+  /// The start and end of the current hold.
   private var holding: (since: MonotonicInstant, until: MonotonicInstant)?
-  /// The memory that the frames that wait take.
+  /// The memory of the waiting frames.
   private(set) var heldBytes = 0
   var steering = Steering()
 
-  /// How the tracks were aligned.
+  /// How the tracks were synchronised.
   var alignment = Alignment()
-  /// When position zero would have arrived with the least delay seen; nil until the first frames are placed. It can become
-  /// a little earlier within the first 10 s, as faster frames come.
+  /// When position zero would have arrived with the least delay seen; nil until the first frames have positions. It can
+  /// become slightly earlier within the first 10 s, as faster frames arrive.
   private(set) var origin: MonotonicInstant?
   private var originIsSettledAt: MonotonicInstant?
-  /// The tracks that were there when the first frames were placed.
+  /// The tracks that existed when the first frames got their positions.
   private(set) var firstTracks: Set<MediaKind> = []
 
   /// - Parameter hold: how long the first frames of the call wait for sender reports.
@@ -56,14 +58,14 @@ struct RecordingTimeline: Sendable {
     self.hold = hold
   }
 
-  /// How often a track's timestamps were not to be trusted.
+  /// Returns how often a track's timestamps were rejected.
   func breaks(of kind: MediaKind) -> Int { self[kind].line.breaks }
 
-  /// Takes the next frame of a track.
+  /// Adds the next frame of a track.
   ///
   /// - Parameters:
-  ///   - length: how long it is heard; nil for a frame, or where that is not known.
-  ///   - repair: how the recorder made it; nil for one that came.
+  ///   - length: its playing time; nil for video, or if unknown.
+  ///   - repair: how the recorder generated it; nil for a received frame.
   mutating func add(
     _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: MonotonicInstant
   ) {
@@ -84,14 +86,14 @@ struct RecordingTimeline: Sendable {
     if kind == .video { steerByArrivals() }
   }
 
-  /// A packet of a track is missing and has been requested: its next frame comes late.
+  /// Records that a retransmission was requested for a track: its next frame will be late.
   mutating func recovering(_ kind: MediaKind, now: MonotonicInstant) {
     self[kind].recoveringSince = self[kind].recoveringSince ?? now
   }
 
-  /// Gives the frames whose places are settled, in order of position and within a track in decoding order.
+  /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
   ///
-  /// - Parameter everything: whether nothing may stay behind, as at the end.
+  /// - Parameter everything: whether to return all frames, as at the end.
   mutating func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
     if let holding {
       let isOver = everything || now >= holding.until || heldBytes > Self.maximumHold
@@ -113,7 +115,7 @@ struct RecordingTimeline: Sendable {
     var frame: EncodedFrame
     var entry: TrackTimeline.Entry
     var repair: FrameRepair?
-    /// On the track's own line.
+    /// The position on the track's own timeline.
     var position: Duration
     var received: MonotonicInstant
   }
@@ -121,30 +123,30 @@ struct RecordingTimeline: Sendable {
   struct Track: Sendable {
     var line = TrackTimeline()
     var report: ClockReport?
-    /// What turns a position of the line into one of the recording; nil until that is settled.
+    /// The difference between positions in the recording and on this timeline; nil until it is determined.
     var shift: Duration?
     var queue = CircularBuffer<Held>()
     var lastTimestamped = Duration.zero
-    /// The line's position of the last placed frame.
+    /// The position of the last released frame on this timeline.
     var lastLine = Duration.zero
-    /// Since when a missing packet has been waited for.
+    /// When the wait for a missing packet began.
     var recoveringSince: MonotonicInstant?
-    /// When the first frame came after such a wait; those that waited behind it come right after it, one by one.
+    /// When the first frame after such a wait arrived; those queued behind it follow immediately, one by one.
     var recoveredAt: MonotonicInstant?
 
-    /// Places all frames again by their arrivals, if none has been given away.
+    /// Recalculates the positions of all frames by their arrivals, if none has been released.
     mutating func replaceHeld() {
       guard shift == nil, let first = queue.first else { return }
       line = .byArrivals(from: first.entry.arrival)
       for index in queue.indices { queue[index].position = line.offset(queue[index].entry) }
     }
 
-    /// Places the last frames later, as far as they have not been given away.
+    /// Moves the last frames later, except those that have been released.
     mutating func moveHeld(_ frames: Int, by distance: Duration) {
       for index in queue.indices.suffix(frames) { queue[index].position += distance }
     }
 
-    /// How long the other track's frames wait for this one's.
+    /// Returns how long the other track's frames wait for this track's.
     func patience(now: MonotonicInstant) -> Duration {
       if let recoveringSince, now - recoveringSince < RecordingTimeline.recoveryPatience {
         return RecordingTimeline.recoveryPatience
@@ -153,7 +155,7 @@ struct RecordingTimeline: Sendable {
       return RecordingTimeline.patience
     }
 
-    /// Where its next frame lies, if its place is settled.
+    /// Returns the position of the next frame, if it is final.
     func next(now: MonotonicInstant, everything: Bool) -> Duration? {
       guard let shift, let first = queue.first, everything || !line.isUndecided(now: now) else { return nil }
       return first.position + shift
@@ -161,7 +163,7 @@ struct RecordingTimeline: Sendable {
   }
 
   subscript(kind: MediaKind) -> Track {
-    // One `yield` each: of two in branches Swift 6.3 has taken the wrong one, once the layout of a track was fixed.
+    // One `yield` each: with two in branches, Swift 6.3 selected the wrong one once the layout of a track was fixed.
     _read { yield tracks[kind == .audio ? 0 : 1] }
     _modify { yield &tracks[kind == .audio ? 0 : 1] }
   }
@@ -176,7 +178,7 @@ struct RecordingTimeline: Sendable {
     _modify { yield &tracks[1] }
   }
 
-  /// A track has its first frame.
+  /// Starts a hold when a track has its first frame.
   private mutating func begin(now: MonotonicInstant) {
     if holding != nil { return }
     let isFirst = !audio.line.hasStarted && !video.line.hasStarted
@@ -188,7 +190,7 @@ struct RecordingTimeline: Sendable {
       && !video.line.isSuspicious
   }
 
-  /// Ends a hold: gives every track that has frames its shift.
+  /// Ends a hold: determines the shift of every track that has frames.
   private mutating func settle(now: MonotonicInstant) {
     holding = nil
     switch (audio.line.hasStarted, video.line.hasStarted) {
@@ -221,9 +223,9 @@ struct RecordingTimeline: Sendable {
     origin = origin.map { min($0, measured) } ?? measured
   }
 
-  // MARK: Giving
+  // MARK: Releasing
 
-  /// The track whose next frame may come out.
+  /// Returns the track whose next frame may be released.
   private func nextKind(now: MonotonicInstant, everything: Bool) -> MediaKind? {
     let firstAudio = audio.next(now: now, everything: everything)
     let firstVideo = video.next(now: now, everything: everything)

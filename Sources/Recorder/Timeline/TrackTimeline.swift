@@ -1,42 +1,44 @@
 import Media
 
-/// One track's own line of time: seconds since its first frame, by the sender's media clock.
+/// The timeline of one track: seconds since its first frame, by the sender's media clock.
 ///
 /// ```
-///              10 frames, ½ s: the clock is wrong; or it crept `tolerance` away
+///              10 frames, ½ s: the clock is wrong; or it drifted by `tolerance`
 ///   by clock ────────────────────────────────────────────────────────────────► by arrivals
 ///       ▲                                                                           │
 ///       └───────────────────── 5 s of steps that agree with the arrivals ───────────┘
 /// ```
 ///
-/// The media clock is trusted as long as it goes roughly as the arrivals do. A single timestamp that does not fit is
-/// skipped; two that fit each other are a jump, and the line continues from them where the arrivals say. A clock that is
-/// wrong altogether (`ClockValidator`) is left aside for evenly paced arrivals (`ArrivalPacer`). So no timestamp can make a
-/// recording longer, shorter, faster or slower than the call was. A slow drift, as between two quartz clocks, is followed
-/// and never counts as a jump; nor do frames that come up to 3 s late.
+/// The media clock is trusted as long as it roughly agrees with the arrivals. A single timestamp that does not fit is
+/// ignored; two that fit each other are a jump, and the timeline continues with them at the position given by their
+/// arrival. If the clock is wrong altogether (`ClockValidator`), evenly paced arrivals are used instead
+/// (`ArrivalPacer`). So no timestamp can make a recording longer, shorter, faster or slower than the call was. The
+/// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive up to 3 s late
+/// count as a jump.
 ///
-/// Some senders stop their clock while they send nothing: a microphone that is switched off and on counts on where it
-/// stopped. That looks at first like a burst recently packets; a fifth of a second later it does not (`isUndecided`).
+/// Some senders stop their clock while they send nothing: the clock of a microphone that is switched off and on
+/// continues where it stopped. At first this looks like a burst of late packets; a fifth of a second later it does not
+/// (`isUndecided`).
 struct TrackTimeline: Sendable {
-  /// How far media time and arrivals may part: more than any delay that a recovered packet can have.
+  /// The maximum difference between media time and arrivals: more than any delay of a retransmitted packet.
   static let tolerance = Duration.seconds(5)
-  /// How much faster or slower than ours a sender's clock may run for ever: 1,000 ppm.
+  /// How much faster or slower than ours a sender's clock may run permanently: 1,000 ppm.
   static let maximumDrift = 0.001
-  /// How far the clock may be ahead of the fastest frames of the last half minute, once they have told for 10 s: a frame can
-  /// come late, but not before it was sent.
+  /// How far the clock may be ahead of the fastest frames of the last half minute, after 10 s of frames: a frame can
+  /// arrive late, but not before it was sent.
   static let maximumLead = Duration.milliseconds(600)
-  /// By how much more than the arrivals a step of the clock is sudden.
+  /// A step of the clock that differs from the step of the arrivals by more than this is a jump.
   static let maximumJump = Duration.seconds(1)
-  /// How far a report may be behind the fastest frames. One that is further behind took long on its way, or reports a clock
-  /// that stops.
+  /// The maximum lag of a report behind the fastest frames. A larger lag means a long network delay, or a clock that
+  /// stops.
   static let maximumReportDelay = Duration.milliseconds(300)
-  /// A frame as the line needs it.
+  /// The properties of a frame that determine its position.
   struct Entry: Sendable {
     var time: MediaTime
     var arrival: MonotonicInstant
-    /// How long it is heard; nil for a frame.
+    /// The playing time of an audio packet; nil for video.
     var length: Duration?
-    /// Whether no packet between it and the one before was lost.
+    /// Whether no packet between it and the previous frame was lost.
     var follows = true
   }
 
@@ -48,39 +50,40 @@ struct TrackTimeline: Sendable {
   private var start: MonotonicInstant?
   private var last: Entry?
   private var anchor: Anchor?
-  /// Where the next frame would continue from if the last odd one was the first of a new count.
+  /// The base of a new clock sequence, if the last odd timestamp was its first.
   private var doubt: Anchor?
-  /// The position of the last frame that the clock placed.
+  /// The position of the last frame that the clock determined.
   private var clockPosition = Duration.zero
-  /// How far the line has run ahead of the arrivals since the start, slowly followed.
+  /// How far the timeline has run ahead of the arrivals since the start, followed slowly.
   private var drift = Duration.zero
   private var judge = ClockValidator()
   private var pace = ArrivalPacer()
   private var stop = ClockStopDetector()
-  /// When the clock was set again; what was reported before does not belong to it.
+  /// When the clock's base was changed; earlier reports do not apply to it.
   private var anchoredAt: MonotonicInstant?
-  /// How many of the last frames belong later than they were placed, and by how much; to be taken after each frame.
+  /// How many of the last frames must be moved later, and by how much; the caller fetches it after each frame.
   private var move: (frames: Int, by: Duration)?
-  /// When position zero would have arrived; set while arrivals tell the time.
+  /// When position zero would have arrived; set while arrivals determine the positions.
   private var beginning: MonotonicInstant?
 
-  /// When the line would have begun, by the frames' delays.
+  /// The start of the timeline according to the frames' delays.
   private(set) var delays = DelayRange()
   /// The position of the last frame.
   private(set) var position = Duration.zero
-  /// How often the line had to continue from the arrivals.
+  /// How often the timeline had to continue from the arrivals.
   private(set) var breaks = 0
 
-  /// Whether a frame has come.
+  /// Whether a frame has been added.
   var hasStarted: Bool { start != nil }
-  /// Whether the sender's clock tells the time, and not the arrivals.
+  /// Whether the sender's clock determines the positions, and not the arrivals.
   var isTrusted: Bool { beginning == nil }
-  /// Whether the first frames look as if their clock were wrong, so that more should come before they are placed for good.
+  /// Whether the clock of the first frames looks wrong, so that it is better to wait for more before their positions
+  /// become final.
   var isSuspicious: Bool { isTrusted && judge.isSuspicious }
 
   init() {}
 
-  /// A path that is given by arrivals from its first frame on, until its clock has proved right.
+  /// Creates a timeline that uses arrivals from its first frame on, until its clock has proved right.
   static func byArrivals(from beginning: MonotonicInstant) -> TrackTimeline {
     var line = TrackTimeline()
     line.start = beginning
@@ -89,7 +92,7 @@ struct TrackTimeline: Sendable {
     return line
   }
 
-  /// The line's position of the next frame in decoding order; never before that of the frame before it.
+  /// Returns the position of the next frame in decoding order; never before that of the previous frame.
   mutating func offset(_ entry: Entry) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start
@@ -103,17 +106,17 @@ struct TrackTimeline: Sendable {
     return position
   }
 
-  /// Whether the last frames may still turn out to belong later, so that they should not be given away yet.
+  /// Whether the last frames may have to move later, so that they should not be released yet.
   func isUndecided(now: MonotonicInstant) -> Bool { stop.isUndecided(now: now) }
 
-  /// How many of the frames before the last one belong later than they were placed, and by how much; told once.
+  /// Returns, once, how many of the frames before the last one must move later, and by how much.
   mutating func takeMove() -> (frames: Int, by: Duration)? {
     defer { move = nil }
     return move
   }
 
-  /// The line's position of a sender report's media time; nil before the first frame and for a report that does not
-  /// belong to the line as it runs now.
+  /// Returns the position of a sender report's media time; nil before the first frame, and for a report that does not
+  /// apply to the timeline as it runs now.
   func position(of report: ClockReport) -> Duration? {
     guard let start, let anchor, isTrusted else { return nil }
     if let anchoredAt, report.arrived < anchoredAt { return nil }
@@ -165,7 +168,7 @@ struct TrackTimeline: Sendable {
     drift += min(max(surprise, .zero - most), most)
   }
 
-  /// Whether a position is ahead of what the fastest frames of the last half minute allow, once they have told for 10 s.
+  /// Whether a position is ahead of what the fastest frames of the last half minute allow, after 10 s of frames.
   private func isAhead(_ position: Duration, at arrival: MonotonicInstant) -> Bool {
     delays.steps > 2 && position - arrivalPosition(arrival) > Self.maximumLead
   }
@@ -191,7 +194,7 @@ struct TrackTimeline: Sendable {
     doubt = Anchor(time: entry.time, position: position)
   }
 
-  /// Where a frame lies by its arrival alone, had it come as fast as the fastest.
+  /// Returns a frame's position according to its arrival alone, assuming the delay of the fastest frames.
   private func arrivalPosition(_ arrival: MonotonicInstant) -> Duration {
     delays.typical.map { arrival - $0 } ?? position
   }

@@ -3,22 +3,22 @@ import Media
 import NIOCore
 import Synchronization
 
-/// Decodes one participant's frames, to know whether they can be: all of them in order, as long as the participant's frames keep to
-/// a budget and the pool has time.
+/// Decodes one participant's frames to verify them: all of them in order, as long as they stay within a budget and the
+/// pool has time.
 ///
 /// ```
-///               the budget or the room is exceeded            a keyframe that there is budget and room for
-///   decoding ──────────────────────────────────────► leaving out ─────────────────────────────────────────► decoding
+///               the budget or the memory is exceeded          a keyframe within the budget and the memory
+///   decoding ──────────────────────────────────────► skipping ─────────────────────────────────────────► decoding
 /// ```
 ///
-/// Audio is skipped packet by packet. Nothing waits here: who brings a frame continues at once.
+/// Audio is skipped packet by packet. The caller never waits.
 final class FrameVerifier: Sendable {
-  /// What is known so far.
+  /// The results so far.
   struct Counts: Sendable {
     /// Frames that could not be decoded.
     var errors: [MediaKind: UInt64] = [:]
-    /// Frames that were not decoded: because they cost too much, because there was no time, or because they build on one that was
-    /// not.
+    /// Frames that were not decoded: because they cost too much, because there was no time, or because they depend on
+    /// one that was not decoded.
     var unverified: [MediaKind: UInt64] = [:]
     /// When the first frame of each track had been decoded.
     var firstDecoded: [MediaKind: MonotonicInstant] = [:]
@@ -28,9 +28,9 @@ final class FrameVerifier: Sendable {
 
   private struct State {
     var queue = BoundedFrameQueue<EncodedFrame>()
-    /// What is being decoded; nil while nothing is, and once nobody waits for it any more.
+    /// The kind of the frame that is being decoded; nil while there is none, and after `giveUp`.
     var decoding: MediaKind?
-    /// Whether this waits for a thread of the pool, or has one.
+    /// Whether this verifier waits for a thread of the pool, or has one.
     var isScheduled = false
     var budget = VerificationBudget()
     /// The size of the last keyframe.
@@ -42,7 +42,7 @@ final class FrameVerifier: Sendable {
     var videoFrame: VP8Decoder?
     var audio: OpusDecoder?
 
-    /// - Returns: the frame's size; nil for audio, and for a frame that is not to be shown.
+    /// - Returns: the frame's size; nil for audio, and for a frame that is not shown.
     mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
       switch frame.codec {
       case .vp8:
@@ -72,7 +72,7 @@ final class FrameVerifier: Sendable {
 
   // MARK: Frames
 
-  /// Takes the next frame of a track in decoding order.
+  /// Submits the next frame of a track, in decoding order.
   func examine(_ frame: EncodedFrame, now: MonotonicInstant) {
     let isToBeScheduled = state.withLock { state in
       guard take(frame, state: &state) else {
@@ -85,7 +85,7 @@ final class FrameVerifier: Sendable {
     if isToBeScheduled { pool.schedule(self, now: now) }
   }
 
-  /// Puts a frame into the queue, if it can be decoded and there is budget and room for it.
+  /// Queues a frame, if it can be decoded and fits the budget and the memory.
   private func take(_ frame: EncodedFrame, state: inout State) -> Bool {
     if frame.isKeyframe { state.size = frame.size ?? state.size }
     var budget = state.budget
@@ -100,10 +100,10 @@ final class FrameVerifier: Sendable {
     return true
   }
 
-  /// Decodes what waits. Called by the pool.
+  /// Decodes queued frames. Called by the pool.
   ///
-  /// - Parameter turn: for how long at least; nil for all of it.
-  /// - Returns: whether more waits.
+  /// - Parameter turn: the minimum time to continue; nil to decode all of them.
+  /// - Returns: whether frames remain.
   func decode(for turn: Duration?, now: () -> MonotonicInstant) -> Bool {
     let end = turn.map { MonotonicInstant.now + $0 }
     return decoders.withLock { decoders in
@@ -139,14 +139,14 @@ final class FrameVerifier: Sendable {
     }
   }
 
-  // MARK: What is known
+  // MARK: Results
 
   var counts: Counts { state.withLock { $0.counts } }
 
-  /// Whether all that was taken has been decoded.
+  /// Whether all submitted frames have been decoded.
   var isIdle: Bool { state.withLock { !$0.isScheduled } }
 
-  /// What still waits will not be decoded, and the result of what is being decoded is not waited for.
+  /// Discards the queued frames, and the result of the one that is being decoded.
   func giveUp() {
     state.withLock { state in
       if let kind = state.decoding.take() { state.counts.unverified[kind, default: 0] += 1 }
@@ -156,5 +156,40 @@ final class FrameVerifier: Sendable {
         state.queue.dropper.drop(frame, of: .init(of: frame))
       }
     }
+  }
+}
+
+/// A limit on the cost of decoding one participant's frames, so that they do not delay those of others.
+///
+/// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
+/// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
+/// same call is always verified in the same way.
+struct VerificationBudget: Sendable {
+  /// The sustained rate: slightly more than 1920x1080 at 30 frames a second.
+  static let pixelsPerSecond = 70_000_000
+  /// The maximum after a pause.
+  static let burst = 2 * pixelsPerSecond
+
+  /// The fixed cost of a frame of any size.
+  static let pixelsPerVideoFrame = 20_000.0
+
+  private var left = Double(burst)
+  private var last: MonotonicInstant?
+  private var size: VideoSize?
+
+  /// Deducts a frame's cost, if the budget suffices.
+  ///
+  /// - Returns: whether it did.
+  mutating func spend(on size: VideoSize, now: MonotonicInstant) -> Bool {
+    if let last, now > last {
+      left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
+    }
+    last = max(last ?? now, now)
+    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerVideoFrame
+    let cost = self.size == size ? pixels : 2 * pixels
+    guard cost <= left else { return false }
+    left -= cost
+    self.size = size
+    return true
   }
 }

@@ -2,16 +2,18 @@ import Media
 import NIOPosix
 import Synchronization
 
-/// Threads on which frames are decoded to know whether they can be: each participant's in order, and the participants in turns.
+/// Threads that decode frames to verify them: each participant's frames in order, and the participants in turn.
 ///
-/// Their priority is lower than that of the threads that receive and write: when this machine has not the time for everything,
-/// verification is what waits. How much may wait is bounded, for all and for each; what exceeds that is counted and not decoded.
+/// Their priority is lower than that of the threads that receive and write: if this machine does not have time for
+/// everything, verification waits. The amount of waiting frames is limited, in total and for each participant; frames
+/// beyond the limits are counted and not decoded.
 final class VerificationPool: Sendable {
-  /// Bytes of frames that may wait.
+  /// The maximum bytes of waiting frames.
   struct Bounds: Sendable {
-    /// Of all participants together.
+    /// The limit of all participants together.
     var all: Int
-    /// Of one, while less than half of that waits. Then each has an equal part of the half, and this at least.
+    /// The minimum share of one participant. While less than half of `all` waits, a participant may use half of that;
+    /// otherwise all participants have equal parts of the half, but at least this.
     var leastShare: Int
 
     init(all: Int = 16 << 20, leastShare: Int = 64 << 10) {
@@ -19,23 +21,23 @@ final class VerificationPool: Sendable {
       self.leastShare = leastShare
     }
 
-    /// - Parameter share: how many pools there are.
+    /// - Parameter share: the number of pools.
     init(share: Int) {
       self.init(all: max(2 << 20, (16 << 20) / max(1, share)))
     }
   }
 
-  /// How long a participant's frames are decoded before it is another's turn.
+  /// How long a participant's frames are decoded before the next participant's.
   private static let turn = Duration.milliseconds(10)
   private static let niceness: Int32 = 5
 
   private let bounds: Bounds
-  /// Nil where frames are decoded on the thread that brings them.
+  /// Nil if frames are decoded on the caller's thread.
   private let threads: NIOThreadPool?
   private let waiting = Atomic(0)
   private let participants = Atomic(0)
 
-  /// - Parameter count: of threads. With 0 frames are decoded at once, on the thread that brings them.
+  /// - Parameter count: the number of threads. With 0, frames are decoded immediately on the caller's thread.
   init(threads count: Int, bounds: Bounds = Bounds()) {
     self.bounds = bounds
     threads = count > 0 ? NIOThreadPool(numberOfThreads: count) : nil
@@ -46,15 +48,15 @@ final class VerificationPool: Sendable {
     threads?.shutdownGracefully { _ in }
   }
 
-  // MARK: What waits
+  // MARK: Waiting frames
 
   func participantBegan() { participants.wrappingAdd(1, ordering: .relaxed) }
 
   func participantEnded() { participants.wrappingSubtract(1, ordering: .relaxed) }
 
-  /// Takes room for so many bytes of a participant of whom `held` wait.
+  /// Reserves memory for frames of a participant of whom `held` bytes wait.
   ///
-  /// - Returns: false if there is none.
+  /// - Returns: false if there is none left.
   func reserve(_ bytes: Int, of held: Int) -> Bool {
     let all = waiting.wrappingAdd(bytes, ordering: .relaxed).newValue
     let half = bounds.all / 2
@@ -66,14 +68,14 @@ final class VerificationPool: Sendable {
 
   func release(_ bytes: Int) { waiting.wrappingSubtract(bytes, ordering: .relaxed) }
 
-  /// Bytes that wait.
+  /// Bytes of waiting frames.
   var waitingBytes: Int { waiting.load(ordering: .relaxed) }
 
-  // MARK: Turns
+  // MARK: Scheduling
 
-  /// Requests a thread that decodes a participant's frames.
+  /// Schedules the decoding of a participant's frames.
   ///
-  /// - Parameter now: what counts as the time of decoding where it is done at once.
+  /// - Parameter now: the time of decoding, if it is done immediately.
   func schedule(_ check: FrameVerifier, now: MonotonicInstant) {
     guard let threads else {
       _ = check.decode(for: nil) { now }

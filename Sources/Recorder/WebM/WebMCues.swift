@@ -1,19 +1,19 @@
-/// The table by which a player finds the keyframes (RFC 9559, 5.1.5).
+/// The table with which a player finds the keyframes (RFC 9559, 5.1.5).
 ///
-/// Of more than ``limit`` keyframes every second one is skipped, again and again: a sender decides how many there are, and the
-/// whole table is kept in memory until the file ends.
+/// If there are more than ``limit`` keyframes, every second one is removed, repeatedly: a sender determines how many
+/// there are, and the whole table is kept in memory until the file ends.
 struct WebMCues: Sendable {
   struct Point: Sendable, Hashable {
     /// In milliseconds.
     let time: Int64
-    /// Where the keyframe's cluster begins, in bytes from the segment's start.
+    /// The start of the keyframe's cluster, in bytes from the segment's start.
     let cluster: Int64
   }
 
   static let limit = 50_000
 
   private(set) var points: [Point] = []
-  /// The least time between two points, in milliseconds.
+  /// The minimum time between two points, in milliseconds.
   private var interval: Int64 = 0
 
   mutating func add(_ point: Point) {
@@ -25,18 +25,18 @@ struct WebMCues: Sendable {
     interval = max(interval, span / Int64(points.count))
   }
 
-  /// Forgets those behind a time.
+  /// Removes the points after a time.
   mutating func remove(after time: Int64) {
     points.removeAll { $0.time > time }
   }
 
-  /// The most bytes that the element can have, with one more point.
+  /// The maximum size of the element in bytes, with one more point.
   var longestElement: Int64 { Int64(points.count + 1) * Self.maximumPoint + 12 }
 
-  /// The longest cue point in bytes: ids, sizes, and values of at most 8 bytes.
+  /// The maximum size of a cue point in bytes: ids, sizes, and values of at most 8 bytes.
   private static let maximumPoint: Int64 = 32
 
-  /// Forgets those of clusters behind a place, in bytes from the segment's start.
+  /// Removes the points of clusters from an offset on, in bytes from the segment's start.
   mutating func remove(from offset: Int64) {
     points.removeAll { $0.cluster >= offset }
   }

@@ -3,20 +3,20 @@ import NIOCore
 
 /// Everything in a WebM file before its first cluster.
 ///
-/// It is written again whenever something about the file becomes known: a second track, a larger frame, and on close the
-/// duration, the cues and the segment's size. A program can be killed in the middle of that, so
-/// - it always takes the same number of bytes, less than a sector of any disk;
-/// - what is not known yet stands there all the same, inside a void element that differs from the real one in its first
-///   byte alone. New values are written while they are hidden (`bytes(showing:)`), and then shown. Any front part of such
-///   a write, followed by the old bytes, is a header that can be read.
+/// It is written again whenever something about the file becomes known: a second track, a larger frame, and on close
+/// the duration, the cues and the segment's size. The program can be killed in the middle of that, so
+/// - it always has the same length, less than a sector of any disk;
+/// - unknown values are present as well, inside a void element that differs from the real one only in its first byte.
+///   New values are written while they are hidden (`bytes(showing:)`), and then shown. Any prefix of such a write,
+///   followed by the old bytes, is a readable header.
 struct WebMHeader: Sendable, Hashable {
-  /// What a file says of its audio.
+  /// The audio track's description.
   struct Audio: Sendable, Hashable {
     /// 1 or 2.
     var channels: Int
   }
 
-  /// What is not hidden.
+  /// The parts that are not hidden.
   struct Parts: OptionSet, Sendable, Hashable {
     let rawValue: Int
 
@@ -33,18 +33,18 @@ struct WebMHeader: Sendable, Hashable {
   var video: VideoSize?
   /// Nil while there is no audio.
   var audio: Audio?
-  /// When the file's time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
+  /// The wall clock at the file's time zero, in nanoseconds since 2001-01-01 00:00 UTC.
   var date: Int64
   /// In milliseconds; nil while the file grows.
   var duration: Double?
-  /// The place of the cues from the start of the file; nil while there are none.
+  /// The offset of the cues from the start of the file; nil while there are none.
   var cues: Int64?
   /// The whole file's size; nil while it grows.
   var fileSize: Int64?
 
-  /// Where the segment's content begins, in bytes from the start of the file: what positions inside it count from.
+  /// The offset of the segment's content from the start of the file; positions in the segment count from it.
   static let segmentStart: Int64 = 48
-  /// Where the first cluster begins.
+  /// The offset of the first cluster.
   static let length = Int64(segmentStart) + Int64(seekLength + infoLength + tracksLength)
 
   private static let seekLength = 108
@@ -53,7 +53,7 @@ struct WebMHeader: Sendable, Hashable {
   private static let audioLength = 96
   private static let tracksLength = 292
 
-  /// What is known.
+  /// The parts whose values are known.
   var known: Parts {
     var parts: Parts = []
     if video != nil { parts.insert(.video) }
@@ -66,9 +66,9 @@ struct WebMHeader: Sendable, Hashable {
   /// The header's bytes; `length` of them.
   var bytes: ByteBuffer { bytes(showing: known) }
 
-  /// The header with what is not among `parts` hidden.
+  /// Returns the header, with all parts except `parts` hidden.
   ///
-  /// - Parameter length: more than ``length`` where a file has a longer header.
+  /// - Parameter length: more than ``length`` if the file has a longer header.
   func bytes(showing parts: Parts, length: Int64 = Self.length) -> ByteBuffer {
     var all = EBMLBuilder()
     all.master(.ebml) { ebml in
@@ -80,7 +80,7 @@ struct WebMHeader: Sendable, Hashable {
       ebml.unsigned(.docTypeVersion, 4)
       ebml.unsigned(.docTypeReadVersion, 2)
     }
-    // The segment's own head is its id of 4 bytes and a size of 8.
+    // The segment's id has 4 bytes, and its size 8.
     all.fill(to: Int(Self.segmentStart) - 12)
     all.open(.segment, wideSize: fileSize.map { UInt64(max(0, $0 - Self.segmentStart)) })
     all.append(seekHead(showingCues: parts.contains(.cues)))
@@ -97,7 +97,8 @@ struct WebMHeader: Sendable, Hashable {
       Self.write(position: Int64(Self.seekLength + Self.infoLength), of: .tracks, into: &head)
       var last = EBMLBuilder()
       Self.write(position: (cues ?? 0) - Self.segmentStart, of: .cues, into: &last)
-      // The second byte of a seek entry's id, 0xBB, is the size of 59 bytes when the first one says “void”.
+      // The second byte of a seek entry's id, 0xBB, is the size of 59 bytes when the first one is that of a void
+      // element.
       last.fill(to: 2 + 59)
       head.append(last, hidden: !showingCues)
     }
@@ -117,7 +118,8 @@ struct WebMHeader: Sendable, Hashable {
     area.master(.info) { info in
       info.unsigned(.timestampScale, 1_000_000)
       var length = EBMLBuilder()
-      // The second byte of its id, 0x89, is the size of the 9 bytes after it when the first one says “void”.
+      // The second byte of its id, 0x89, is the size of the 9 bytes after it when the first one is that of a void
+      // element.
       length.float(.duration, duration ?? 0)
       info.append(length, hidden: !showingDuration)
       info.date(.dateUTC, nanosecondsSince2001: date)
@@ -131,7 +133,7 @@ struct WebMHeader: Sendable, Hashable {
   private func tracks(showing parts: Parts) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.tracks) { tracks in
-      // A track entry's id and size have a byte each, like a void's.
+      // The id and the size of a track entry have one byte each, like those of a void element.
       var first = EBMLBuilder()
       Self.write(video ?? VideoSize(width: 1, height: 1), into: &first)
       first.fill(to: Self.videoLength)
@@ -160,7 +162,7 @@ struct WebMHeader: Sendable, Hashable {
       begin(&entry, number: audioNumber, type: 2, codec: "A_OPUS")
       entry.binary(.codecPrivate, OpusHeader.identification(channels: audio.channels))
       entry.unsigned(.codecDelay, UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000)
-      // 80 ms: what a decoder needs to find its way after a seek (RFC 7845, 4.6).
+      // 80 ms: the time that a decoder needs to converge after a seek (RFC 7845, 4.6).
       entry.unsigned(.seekPreRoll, 80_000_000)
       entry.master(.audio) { element in
         element.float(.samplingFrequency, 48_000)

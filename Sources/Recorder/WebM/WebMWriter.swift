@@ -1,19 +1,20 @@
 import Media
 import NIOCore
 
-/// Makes a WebM file of VP8 and Opus frames, touching none: every call gives the bytes that are to be written and where.
+/// Builds a WebM file from VP8 and Opus frames without touching any file: every call returns writes, each with its
+/// offset.
 ///
-/// A cluster is written in one piece when it ends: before each video keyframe, after at most a second, or when the caller
-/// says so. The file is readable after every write; `finish` adds the cues and the duration, and closes sizes.
+/// A cluster is written as a whole when it ends: before each video keyframe, after at most a second, or when the caller
+/// ends it. The file is readable after every write; `finish` adds the cues and the duration, and sets the sizes.
 struct WebMWriter: Sendable {
-  /// The longest cluster in milliseconds.
+  /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
-  /// Bytes after which a cluster ends, whatever its length.
+  /// The number of bytes after which a cluster ends, regardless of its length.
   private static let maximumClusterBytes = 4 << 20
 
   private struct Cluster: Sendable {
     let time: Int64
-    /// All but its size, which is known when it ends.
+    /// The whole cluster except its size, which is known when it ends.
     var element: EBMLBuilder
     /// The time of its video keyframe, which is its first block.
     var keyframe: Int64?
@@ -27,46 +28,46 @@ struct WebMWriter: Sendable {
   }
 
   private var header: WebMHeader
-  /// What of the header is not hidden in the file.
+  /// The parts of the header that are not hidden in the file.
   private var shown: WebMHeader.Parts
   private var cluster: Cluster?
-  /// Bytes of the last cluster, which the next one is likely to have as well.
+  /// The size of the last cluster, which predicts that of the next one.
   private var lastClusterSize = 0
-  /// The last cluster's time. The next one's is never earlier, even when its first frame is.
+  /// The last cluster's time. The next one's is never earlier, even if its first frame is.
   private var lastClusterTime: Int64 = 0
   private var cues = WebMCues()
-  /// What is known of the tracks by the frames up to the end of each cluster that may not be on the disk, and of the one before.
+  /// The tracks' properties at the end of each cluster that may not be on the disk, and of the cluster before those.
   private var clusters = CircularBuffer<(end: Int64, video: VideoSize?, audio: WebMHeader.Audio?)>()
-  /// The same, of the frames so far.
+  /// The tracks' properties according to the frames so far.
   private var described: (video: VideoSize?, audio: WebMHeader.Audio?)
-  /// Where the next cluster goes.
+  /// The offset of the next cluster.
   private var end = WebMHeader.length
   private var lastTime = PerMediaKind<Int64>()
   private var lastVideoFrameLength: Int64 = 33
-  /// Bytes of frames that no write holds yet.
+  /// Bytes of frames that no write contains yet.
   var unwrittenBytes: Int { cluster?.element.count ?? 0 }
-  /// Bytes that ``finish()`` adds to the file at most, besides the last cluster.
+  /// The maximum number of bytes that ``finish()`` adds to the file, besides the last cluster.
   var closingSize: Int64 { cues.longestElement }
-  /// When the last frame ends, in milliseconds.
+  /// The end of the last frame, in milliseconds.
   private(set) var duration: Int64 = 0
 
   /// - Parameters:
   ///   - video: the first frame's size; nil while there is none.
-  ///   - audio: what is known of the audio; nil while there is none.
-  ///   - date: when time zero was, in nanoseconds since 2001-01-01 00:00 UTC.
+  ///   - audio: the audio track's properties; nil while there is none.
+  ///   - date: the wall clock at time zero, in nanoseconds since 2001-01-01 00:00 UTC.
   init(video: VideoSize?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
   }
 
-  /// The header as it is to stand while the file grows.
+  /// Returns the header for the growing file.
   mutating func start() -> [FileWrite] {
     shown = header.known
     return [FileWrite(offset: 0, bytes: header.bytes)]
   }
 
-  /// Notes a larger frame; the header states the largest.
+  /// Declares a frame size; the header states the largest.
   mutating func declare(video size: VideoSize) -> [FileWrite] {
     let known = header.video
     header.video = VideoSize(
@@ -74,15 +75,15 @@ struct WebMWriter: Sendable {
     return header.video == known ? [] : headerWrites()
   }
 
-  /// Notes audio, or of more channels.
+  /// Declares audio, or more channels.
   mutating func declare(channels: Int) -> [FileWrite] {
     let known = header.audio
     header.audio = WebMHeader.Audio(channels: max(channels, known?.channels ?? 0))
     return header.audio == known ? [] : headerWrites()
   }
 
-  /// Takes the next frame. Within a track, times go up by at least a millisecond, whatever the frame says; and no frame is
-  /// put so far before what is written that a block could not say it (RFC 9559, 10.2: 32 s).
+  /// Adds the next frame. Within a track, times increase by at least a millisecond, whatever the frame's time is. A
+  /// frame is never placed so far before the written ones that a block could not express it (RFC 9559, 10.2: 32 s).
   mutating func add(_ block: WebMBlock) -> [FileWrite] {
     let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
     let time = max(block.time.milliseconds, earliest)
@@ -94,7 +95,7 @@ struct WebMWriter: Sendable {
     }
     if isAtEnd == true { writes = endCluster() }
     noteLength(of: block, at: time)
-    // Taken out while it grows, or every block would copy all before it.
+    // Moved out while it grows; otherwise every block would copy all earlier ones.
     var cluster =
       self.cluster.take()
       ?? Cluster(
@@ -110,7 +111,7 @@ struct WebMWriter: Sendable {
     return writes
   }
 
-  /// Ends the cluster that is being filled.
+  /// Ends the current cluster.
   mutating func endCluster() -> [FileWrite] {
     guard var cluster = self.cluster.take() else { return [] }
     cluster.element.closeFirst()
@@ -121,14 +122,14 @@ struct WebMWriter: Sendable {
     return [write]
   }
 
-  /// Ends the file: the last cluster, the cues, and at last the header with duration and sizes, which may only be written
-  /// when all else is on the disk.
+  /// Ends the file: the last cluster, the cues, and finally the header with duration and sizes, which may only be
+  /// written when everything else is on the disk.
   mutating func finish() -> [FileWrite] {
     var writes = endCluster()
     let cues = self.cues.element
     if cues.count > 0 { header.cues = end }
     header.duration = Double(duration)
-    // While the file is not whole, its size stays unknown.
+    // While the file is incomplete, its size stays unknown.
     let headers = headerWrites()
     writes += headers.dropLast()
     if cues.count > 0 { writes.append(append(cues)) }
@@ -137,15 +138,15 @@ struct WebMWriter: Sendable {
     return writes
   }
 
-  /// Ends the file where the disk has taken no more of it.
+  /// Ends the file after what is on the disk.
   ///
   /// - Parameters:
-  ///   - size: what of the file is on the disk: nothing behind it is.
-  ///   - duration: how long that plays, in milliseconds.
-  ///   - withCues: whether there is room for cues.
-  /// - Returns: what is to be written in place of everything else; the last write only when the others are on the disk.
+  ///   - size: the number of bytes of the file that are on the disk.
+  ///   - duration: their playing time in milliseconds.
+  ///   - withCues: whether there is space for cues.
+  /// - Returns: the writes that replace all earlier ones; the last may only be written when the others are on the disk.
   mutating func finish(at size: Int64, duration: Int64, withCues: Bool) -> [FileWrite] {
-    // Cues that are on the disk already are written again, as they were.
+    // Cues that are on the disk already are written again, unchanged.
     let end = min(size, header.cues ?? size)
     cluster = nil
     self.end = end
@@ -157,14 +158,14 @@ struct WebMWriter: Sendable {
     return finish()
   }
 
-  /// Takes note that so much of the file is on the disk.
+  /// Discards clusters that are no longer needed because `size` bytes of the file are on the disk.
   mutating func forgetClusters(before size: Int64) {
     while clusters.count > 1, clusters[clusters.index(after: clusters.startIndex)].end <= size {
       clusters.removeFirst()
     }
   }
 
-  /// The header twice: with what is new still hidden, and then shown.
+  /// Returns the header twice: first with new parts still hidden, and then with them shown.
   private mutating func headerWrites() -> [FileWrite] {
     let before = shown
     shown = header.known
@@ -177,7 +178,8 @@ struct WebMWriter: Sendable {
     return FileWrite(offset: end, bytes: element.bytes)
   }
 
-  /// A frame lasts as long as the one before it, since nobody knows better when it is the last.
+  /// Updates the end of the file. A video frame is assumed to last as long as the one before it, since the duration of
+  /// the last one is unknown.
   private mutating func noteLength(of block: WebMBlock, at time: Int64) {
     let length: Int64
     if let known = block.duration {
@@ -191,15 +193,15 @@ struct WebMWriter: Sendable {
   }
 }
 
-/// One frame on its way into a WebM file.
+/// One frame to be written into a WebM file.
 struct WebMBlock: Sendable, Hashable {
   var kind: MediaKind
-  /// From the file's time zero.
+  /// The time from the file's time zero.
   var time: Duration
-  /// How long it is heard; nil for a frame, which is shown until the next.
+  /// The playing time of audio; nil for video, which is shown until the next frame.
   var duration: Duration?
   var isKeyframe: Bool
-  /// Whether it is meant to be shown; some VP8 frames only help later ones (RFC 6386, 9.1).
+  /// Whether it is shown; some VP8 frames are only references for later ones (RFC 6386, 9.1).
   var isShown: Bool
   var payload: ByteBuffer
 }

@@ -1,30 +1,31 @@
 extension SkyRTCClient {
-  /// How to reach the server, and what it may cost us.
+  /// How to reach the server, and the limits for what it sends.
   public struct Options: Sendable {
-    /// Whose certificates are trusted with `wss`.
+    /// The certificates to trust with `wss`.
     public var trust = WebSocketTrust.system
-    /// For TCP, TLS and the upgrade together.
+    /// The timeout for TCP, TLS and the upgrade together.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long the server may take to answer the join.
+    /// The timeout for the server's answer to the join.
     public var joinTimeout: Duration = .seconds(10)
-    /// Silence of the server after which it is pinged.
+    /// The silence of the server after which the client sends a ping.
     public var pingInterval: Duration = .seconds(10)
-    /// Further silence after which it is lost.
+    /// The further silence after which the connection counts as lost.
     public var pingTimeout: Duration = .seconds(10)
-    /// The shortest and the longest wait before another attempt to connect.
+    /// The minimum and the maximum wait before the next attempt to connect.
     public var shortestRetryDelay: Duration = .milliseconds(500)
     public var longestRetryDelay: Duration = .seconds(30)
-    /// A connection that lasted so long makes the next wait short again.
+    /// The age of a connection from which on its loss resets the wait to the minimum.
     public var steadyAfter: Duration = .seconds(5)
-    /// How long the closing handshake may take.
+    /// The timeout of the closing handshake.
     public var closeTimeout: Duration = .seconds(1)
-    /// Bytes of a message.
+    /// The maximum size of a message in bytes.
     public var maximumMessageBytes = 256 * 1024
-    /// Others of the room that are noted; who is there beyond them does not exist for us.
+    /// The maximum number of other participants in the room. Further ones are ignored.
     public var maximumParticipants = 256
-    /// Events that may wait in `events`. When as many wait, 8,192 more messages of 16 MiB in all wait unread: more than others
-    /// can send through our server while a busy machine gives the reader no time. Then the connection is closed and opened
-    /// again, so that memory stays bounded and no event is ever missing in the middle.
+    /// The maximum number of events that wait in `events`. When it is reached, 8,192 more messages of 16 MiB in total
+    /// wait undecoded, which is more than others can send through our server while a busy machine does not schedule the
+    /// reader. Beyond that the connection is closed and opened again, so that memory stays bounded and no event is ever
+    /// missing in the middle.
     public var maximumWaitingEvents = 4096
 
     public init() {}

@@ -5,7 +5,7 @@ public import NIOPosix
 public import Signalling
 import Synchronization
 
-/// A participant's line to a SkyRTC server: it joins one room, stays in it, and comes back when the server is lost.
+/// A participant's connection to a SkyRTC server. It joins one room and reconnects whenever the connection is lost.
 ///
 /// ```
 ///            connect()                 `_peers`
@@ -14,9 +14,9 @@ import Synchronization
 ///                             └──── waiting ◄────────┘
 ///                              0.5 to 30 s, jittered
 /// ```
-/// `close()` ends it from everywhere. Events come in `events`, for one reader.
+/// `close()` ends it in every state. One reader receives `events`.
 public final class SkyRTCClient: Sendable {
-  /// What happens, in order; ends with `close()`. At most `Options.maximumWaitingEvents` wait for the reader.
+  /// The events, in order, until `close()`. At most `Options.maximumWaitingEvents` wait for the reader.
   public var events: some AsyncSequence<SignallingEvent, Never> & Sendable { eventStream }
   public let url: WebSocketURL
   public let room: String
@@ -26,9 +26,9 @@ public final class SkyRTCClient: Sendable {
   private let group: any EventLoopGroup
   private let eventStream: AsyncStream<SignallingEvent>
   private let inbox: AsyncStream<SignallingEvent>.Continuation
-  /// Guarded because `send` is called from any thread and must keep the order of its calls.
+  /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let line = Mutex(Line())
-  /// About the server's messages: one that sends nothing else must not fill a log.
+  /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
   private let warnings = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
 
   private struct Line {
@@ -38,11 +38,11 @@ public final class SkyRTCClient: Sendable {
     var task: Task<Void, Never>?
   }
 
-  /// Makes a client that is not connected yet.
+  /// Creates a client that is not connected yet.
   ///
   /// - Parameters:
-  ///   - url: for example `ws://localhost:3000`.
-  ///   - room: an empty name is the server's default room.
+  ///   - url: the server's address, for example `ws://localhost:3000`.
+  ///   - room: the room's name; an empty name selects the server's default room.
   public init(
     url: String, room: String, options: Options = Options(), logger: Logger = Logger(label: "skyrtc.client"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
@@ -60,12 +60,12 @@ public final class SkyRTCClient: Sendable {
     inbox.finish()
   }
 
-  // MARK: What the owner requests
+  // MARK: Calls of the owner
 
-  /// Connects for the first time and asks to join; the first event is then `joined`. From here on a lost connection is
-  /// made again without being asked.
+  /// Connects for the first time and joins the room; the first event is `joined`. From then on the client reconnects by
+  /// itself when the connection is lost.
   ///
-  /// - Throws: when the server is not reached. Nothing continues by itself then, and `connect` may be called again.
+  /// - Throws: if the server cannot be reached. The client does not retry then, and `connect` may be called again.
   public func connect() async throws(WebSocketConnectError) {
     let socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
     let isWanted = line.withLock { line in
@@ -76,8 +76,8 @@ public final class SkyRTCClient: Sendable {
     if !isWanted { socket.close() }
   }
 
-  /// Sends a message to another participant. Not joined, or to somebody who has left, it goes nowhere, which is what the
-  /// protocol makes of it too.
+  /// Sends a message to another participant. It is discarded if we are not joined or the participant has left, as the
+  /// protocol discards it too.
   public func send(_ message: SignallingMessage, to participant: ParticipantID) {
     let id = participant.text
     let signal: RelayedMessage =
@@ -88,15 +88,15 @@ public final class SkyRTCClient: Sendable {
       }
     line.withLock { line in
       guard line.isJoined, let socket = line.socket else {
-        logger.debug("A signal is dropped, because no server is there.", metadata: ["participant": "\(id)"])
+        logger.debug("A signal is discarded, because no server is connected.", metadata: ["participant": "\(id)"])
         return
       }
       socket.send(.text(ClientMessage.signal(signal, to: id).text))
     }
   }
 
-  /// Leaves the room, ends `events` and returns when the connection is closed, at the latest after
-  /// `Options.closeTimeout`.
+  /// Leaves the room, ends `events` and returns when the connection is closed, after `Options.closeTimeout` at the
+  /// latest.
   public func close() async {
     let (socket, task) = line.withLock { line in
       line.isClosed = true
@@ -109,7 +109,7 @@ public final class SkyRTCClient: Sendable {
     task?.cancel()
   }
 
-  // MARK: The life of the line
+  // MARK: Staying joined
 
   private var isClosed: Bool { line.withLock { $0.isClosed } }
 
@@ -142,9 +142,10 @@ public final class SkyRTCClient: Sendable {
     inbox.finish()
   }
 
-  /// Joins on a fresh connection and hands on what comes, until its end.
+  /// Joins the room on a new connection and delivers the events until the connection ends.
   ///
-  /// - Parameter former: the id of the last connection, which is requested again; then the id of this one.
+  /// - Parameter former: the identity of the last connection, which the join requests again; replaced by that of this
+  ///   one.
   private func stayJoined(
     on socket: WebSocketClient, former: inout ClientMessage.FormerIdentity?
   ) async -> WebSocketCloseReason {
@@ -178,7 +179,7 @@ public final class SkyRTCClient: Sendable {
         line.withLock { $0.isJoined = !$0.isClosed }
         if membership.leftOut > 0 {
           logger.warning(
-            "The room holds \(others.count + membership.leftOut) others, of whom \(others.count) are noted.")
+            "The room holds \(others.count + membership.leftOut) others, of whom only \(others.count) are used.")
         }
       }
       await deliver(event)
@@ -206,10 +207,39 @@ public final class SkyRTCClient: Sendable {
     return nil
   }
 
-  /// Hands an event on; waits while the reader is too far behind.
+  /// Delivers an event; waits while the event buffer is full.
   private func deliver(_ event: SignallingEvent) async {
     while case .dropped = inbox.yield(event) {
       do { try await group.any().sleep(for: .milliseconds(20)) } catch { return }
     }
+  }
+}
+
+/// The wait before the next attempt to connect. It grows from attempt to attempt, and random jitter keeps the clients
+/// of a restarted server from connecting all at once. Pure.
+package struct ReconnectBackoff: Sendable {
+  private let shortest: Duration
+  private let longest: Duration
+  private var ceiling: Duration
+
+  /// - Parameters:
+  ///   - shortest: the minimum wait.
+  ///   - longest: the maximum wait; raised to `shortest` if it is below that.
+  package init(shortest: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
+    self.shortest = shortest
+    self.longest = max(shortest, longest)
+    ceiling = min(shortest * 2, self.longest)
+  }
+
+  /// Returns the next wait, uniformly distributed between the minimum and a ceiling that doubles up to the maximum.
+  package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
+    let wait = shortest + (ceiling - shortest) * Double.random(in: 0...1, using: &generator)
+    ceiling = min(ceiling * 2, longest)
+    return wait
+  }
+
+  /// Returns to the first ceiling, after a connection that lasted.
+  package mutating func reset() {
+    ceiling = min(shortest * 2, longest)
   }
 }

@@ -1,12 +1,13 @@
 internal import Media
 package import Signalling
 
-/// Who we are and who else is in the room, by what the server said; turns its notices into events. Pure.
+/// Our id and the other participants of the room, as the server reports them. Turns the server's messages into events.
+/// Pure.
 ///
-/// The server's word is not treated as everything: the original one speaks across rooms, leaves ghosts, and passes on
-/// whatever old clients send.
+/// Checks every message, because the original server sends messages across rooms, lists participants who are gone, and
+/// relays whatever old clients send.
 package struct SkyRTCMembership: Sendable {
-  /// Why a notice brings no event.
+  /// Why a message of the server yields no event.
   package enum Anomaly: Sendable, Hashable, CustomStringConvertible {
     case stranger(String)
     case secondWelcome
@@ -18,26 +19,26 @@ package struct SkyRTCMembership: Sendable {
     package var description: String {
       switch self {
       case .stranger(let id): "The participant \(id.printable()) is not in the room."
-      case .secondWelcome: "The server welcomed us a second time on one connection."
-      case .knownAlready(let id): "The participant \(id.printable()) is in the room already."
-      case .offerAsAnswer(let id): "The participant \(id.printable()) answers with an offer."
-      case .beforeWelcome: "The server sent something before it welcomed us."
+      case .secondWelcome: "The server sent a second _peers on one connection."
+      case .knownAlready(let id): "The participant \(id.printable()) is already in the room."
+      case .offerAsAnswer(let id): "The participant \(id.printable()) answered with an offer."
+      case .beforeWelcome: "The server sent a message before _peers."
       case .tooMany(let limit): "More than \(limit) others are in the room."
       }
     }
   }
 
-  /// What a notice amounts to.
+  /// The result of a message of the server.
   package enum Outcome: Sendable, Hashable {
     case event(SignallingEvent)
     case ignored(Anomaly)
   }
 
-  /// Our id, once welcomed.
+  /// Our id, or nil before the server's `_peers`.
   package private(set) var you: String?
-  /// What shows at the next join that the id is ours; nil if the server gave nothing.
+  /// The secret that proves at the next join that the id is ours; nil if the server sent none.
   package private(set) var secret: String?
-  /// How many of those who were there first are not noted.
+  /// The number of participants listed at the join that are ignored because of the limit.
   package private(set) var leftOut = 0
   private var others: Set<String> = []
   private let maximumOthers: Int
@@ -72,7 +73,7 @@ package struct SkyRTCMembership: Sendable {
       return .event(.participantJoined(ParticipantID(id)))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.stranger(id)) }
-      // Only a server that gave us a secret gives an id again to nobody else.
+      // Only a server that sent a secret never assigns an id to another participant.
       return .event(.participantLeft(ParticipantID(id), isReturnVerified: secret != nil))
     case .signal(let signal, let id):
       guard others.contains(id) else { return .ignored(.stranger(id)) }

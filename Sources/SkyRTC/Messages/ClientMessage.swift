@@ -1,17 +1,21 @@
+package import Signalling
+
 /// A message to the server: `__join`, `__offer`, `__answer` or `__ice_candidate`.
 package enum ClientMessage: Sendable, Hashable {
-  /// Enter a room.
+  /// Join a room.
   ///
-  /// `former` is an addition of ours, sent as `you` and `secret`: after a lost connection a client requests the id it had, so
-  /// that calls in progress continue under it, and shows the secret that came with it. Servers that do not know it give a new one.
+  /// `former` is an addition of this project, sent as `you` and `secret`. After a lost connection a client requests its
+  /// former id, so that calls in progress continue under it, and proves it with the secret. Servers that do not know
+  /// this assign a new id.
   case join(room: String, former: FormerIdentity?)
-  /// Tell the participant with this id something.
+  /// A signal to the participant with this id.
   case signal(RelayedMessage, to: String)
 
-  /// The id that a server gave before, and what shows that it was given to us: see ``ServerMessage/peers(you:others:secret:)``.
+  /// The id that a server assigned before, with the secret that proves it: see
+  /// ``ServerMessage/peers(you:others:secret:)``.
   package struct FormerIdentity: Sendable, Hashable {
     package var id: String
-    /// Nil if the server gave none.
+    /// Nil if the server sent none.
     package var secret: String?
 
     package init(id: String, secret: String?) {
@@ -20,13 +24,13 @@ package enum ClientMessage: Sendable, Hashable {
     }
   }
 
-  /// The room of those who name none.
+  /// The room of a client that names none.
   package static let defaultRoom = "__default"
 
-  /// The largest message, a page's own candidate, has some twenty.
+  /// The largest message, a candidate of the call page, has about twenty.
   private static let maximumValues = 256
 
-  /// Reads a message in JSON.
+  /// Parses a message in JSON.
   package init(parsing text: String) throws(SignallingError) {
     let wire = try WireMessage(parsing: text, maximumValues: Self.maximumValues)
     let data = wire.data
@@ -61,5 +65,25 @@ package enum ClientMessage: Sendable, Hashable {
     case .signal(let signal, let id):
       return WireMessage(prefix: "__", signal: signal, socketID: id).text
     }
+  }
+}
+
+/// A signal from one participant to another, which the server only relays.
+package enum RelayedMessage: Sendable, Hashable {
+  case offer(SignalledDescription)
+  case answer(SignalledDescription)
+  case candidate(TrickledCandidate)
+}
+
+/// A relayed session description, as a browser's `RTCSessionDescription` in JSON.
+package struct SignalledDescription: Sendable, Hashable {
+  /// The type that the sender states, `offer` or `answer`. Some old clients send their own offer back as an `_answer`.
+  package var type: String
+  /// The SDP text.
+  package var sdp: String
+
+  package init(type: String, sdp: String) {
+    self.type = type
+    self.sdp = sdp
   }
 }

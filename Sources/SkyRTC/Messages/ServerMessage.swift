@@ -1,20 +1,21 @@
 /// A message from the server: `_peers`, `_new_peer`, `_remove_peer`, `_offer`, `_answer` or `_ice_candidate`.
 package enum ServerMessage: Sendable, Hashable {
-  /// You are in: your id, and the ids of those who were there before. You offer to each of them.
+  /// The join succeeded: your id, and the ids of the participants who joined before. You send each of them an offer.
   ///
-  /// `secret` is an addition of ours: who names it together with the id in a later join gets the id again. It is for nobody else.
+  /// `secret` is an addition of this project. A client that sends it with the id in a later join is assigned the id
+  /// again. Only this client may know it.
   case peers(you: String, others: [String], secret: String? = nil)
-  /// Somebody came; wait for their offer.
+  /// A participant joined; wait for their offer.
   case joined(String)
-  /// Somebody's connection to the server ended.
+  /// A participant's connection to the server ended.
   case left(String)
-  /// The participant with this id says something.
+  /// A signal from the participant with this id.
   case signal(RelayedMessage, from: String)
 
-  /// `_peers` has one for each participant of the room.
+  /// `_peers` has one value for each participant of the room.
   private static let maximumValues = 12_000
 
-  /// Reads a message in JSON.
+  /// Parses a message in JSON.
   package init(parsing text: String) throws(SignallingError) {
     let wire = try WireMessage(parsing: text, maximumValues: Self.maximumValues)
     switch wire.eventName {

@@ -5,7 +5,7 @@ extension WireMessage {
     data = try? fields.decodeIfPresent(Payload.self, forKey: .data)
   }
 
-  /// A room's name: a text, or a number taken as its text, or nothing.
+  /// A room's name: a string, or a number, which is converted to a string.
   enum Room: Codable {
     case name(String)
     case unusable
@@ -30,7 +30,7 @@ extension WireMessage {
     }
   }
 
-  /// A session description as an object, or as a bare SDP text.
+  /// A session description as an object or as a string with the SDP.
   struct Description: Codable {
     var type: String?
     var sdp: String
@@ -60,7 +60,7 @@ extension WireMessage.Payload {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(String.self, forKey: key) }
-    /// An m-line index, as a number or as its text; others than 0 to 65535 count as missing.
+    /// Reads an m-line index, as a number or as a string; values outside 0 to 65535 count as missing.
     func index(_ key: CodingKeys) -> Int? {
       let number = (try? fields.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
       return number.flatMap { (0...65535).contains($0) ? $0 : nil }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 internal import Signalling
 
-/// The JSON of every message, both ways: `{"eventName": …, "data": {…}}`.
+/// The JSON of every message in both directions: `{"eventName": …, "data": {…}}`.
 ///
-/// Only the parts that the protocol has are read and written again, so nothing else can pass through the server. A part
-/// of an unexpected kind counts as missing.
+/// Only the fields of the protocol are read and written, so that no other data passes through the server. A field of an
+/// unexpected type counts as missing.
 struct WireMessage: Codable {
   var eventName: String
   var data: Payload?
@@ -13,7 +13,7 @@ struct WireMessage: Codable {
     case eventName, data
   }
 
-  /// Every part that any message has.
+  /// All fields of all messages.
   struct Payload: Codable {
     var room: Room?
     var connections: [String]?
@@ -43,8 +43,8 @@ struct WireMessage: Codable {
     self.init(eventName: eventName, data: data)
   }
 
-  /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` throws in a
-  ///   page of 2013 that runs in a browser of today.
+  /// - Parameter forOldPages: adds `sdpMid` and `sdpMLineIndex`, without which `new RTCIceCandidate(data)` of a page
+  ///   from 2013 throws in a current browser.
   init(prefix: String, signal: RelayedMessage, socketID: String, forOldPages: Bool = false) {
     var data = Payload()
     data.socketId = socketID
@@ -69,25 +69,28 @@ struct WireMessage: Codable {
     self.init(eventName: prefix + name, data: data)
   }
 
-  /// The protocol's messages have three levels.
+  /// The messages of the protocol have three levels.
   private static let maximumDepth = 8
-  /// Bytes of a name or an id.
+  /// The maximum size of a name or an id in bytes.
   private static let maximumName = 256
 
-  /// - Parameter maximumValues: how many values the text may have, lest a short text take long to decode.
+  /// Parses a message.
+  ///
+  /// - Parameter maximumValues: the number of values allowed in the text, so that a short text cannot take long to
+  ///   decode.
   init(parsing text: String, maximumValues: Int) throws(SignallingError) {
     let shape = JSONShape(text)
     guard shape.values <= maximumValues, shape.depth <= Self.maximumDepth else {
       throw .tooMuch(values: shape.values, depth: shape.depth)
     }
-    // The decoder hashes names, and hashing takes long for some: see `hasRunOutsideASCII(over:)`.
+    // The decoder hashes names, and some names take long to hash: see `hasRunOutsideASCII(over:)`.
     guard shape.longestName <= Self.maximumName, !shape.hasZero else { throw .notAMessage(bytes: text.utf8.count) }
     do {
       self = try JSONDecoder().decode(WireMessage.self, from: Data(text.utf8))
     } catch {
       throw .notAMessage(bytes: text.utf8.count)
     }
-    // These are compared and hashed, too.
+    // These strings are compared and hashed too.
     guard eventName.utf8.count <= Self.maximumName else { throw .unknownEvent(eventName) }
     for (part, value) in [
       ("you", data?.you), ("secret", data?.secret), ("socketId", data?.socketId), ("sdp", data?.sdp?.type),
@@ -100,19 +103,19 @@ struct WireMessage: Codable {
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings, whole numbers and lists of strings: there is nothing here that JSON cannot hold.
+    // The fields are strings, integers and arrays of strings, which JSON can always express.
     guard let data = try? encoder.encode(self) else { return "{}" }
     return String(decoding: data, as: UTF8.self)
   }
 
-  // MARK: Parts that must be there
+  // MARK: Required fields
 
   func socketID() throws(SignallingError) -> String {
     guard let id = data?.socketId else { throw .unusable(event: eventName, part: "socketId") }
     return id
   }
 
-  /// - Parameter type: what a bare SDP text is treated as.
+  /// - Parameter type: the type of a description that is a bare SDP string.
   func description(otherwise type: String) throws(SignallingError) -> SignalledDescription {
     guard let sdp = data?.sdp else { throw .unusable(event: eventName, part: "sdp") }
     return SignalledDescription(type: sdp.type ?? type, sdp: sdp.sdp)
@@ -129,11 +132,11 @@ struct WireMessage: Codable {
 package enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Not JSON, or not an object with an `eventName`.
   case notAMessage(bytes: Int)
-  /// More than any message of the protocol has.
+  /// More values or levels than any message of the protocol has.
   case tooMuch(values: Int, depth: Int)
-  /// An event that the protocol does not have, at least not in this direction.
+  /// An event that the protocol does not have in this direction.
   case unknownEvent(String)
-  /// A part of an event is missing or of the wrong kind.
+  /// A field of an event is missing or has the wrong type.
   case unusable(event: String, part: String)
 
   package var description: String {
@@ -146,6 +149,59 @@ package enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible
       "There is no event \"\(name.printable(utf8Bytes: 40))\" in this direction."
     case .unusable(let event, let part):
       "The \(part) of an \(event) is missing or of the wrong kind."
+    }
+  }
+}
+
+/// The size and depth of a JSON text, found without decoding it, which takes a hundred times as long. Pure.
+///
+/// A text that is not JSON has a shape too; the decoder rejects it later.
+struct JSONShape: Sendable, Hashable {
+  /// The number of values in objects and arrays, counted by the commas and brackets outside strings.
+  private(set) var values = 0
+  /// The nesting depth of objects and arrays.
+  private(set) var depth = 0
+  /// The length of the longest name of a value, in bytes as written.
+  private(set) var longestName = 0
+  /// Whether there is a zero byte. JSON never has one, but texts in UTF-16 do, and their quotes and brackets are not
+  /// found here.
+  private(set) var hasZero = false
+
+  init(_ text: String) {
+    var isInString = false
+    var isEscaped = false
+    var open = 0
+    var length = 0
+    for byte in text.utf8 {
+      if byte == 0 { hasZero = true }
+      if isInString {
+        length += 1
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""):
+        isInString = true
+        length = 0
+      case UInt8(ascii: ":"):
+        longestName = max(longestName, length)
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        values += 1
+        open += 1
+        depth = max(depth, open)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        open -= 1
+      case UInt8(ascii: ","):
+        values += 1
+      default:
+        break
+      }
     }
   }
 }

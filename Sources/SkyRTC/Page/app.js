@@ -1,11 +1,11 @@
-// A call in a SkyRTC room. This file joins the parts:
+// A call in a SkyRTC room. This file connects the modules:
 //
-//   signalling.js  the WebSocket to the server  peer.js   one RTCPeerConnection, negotiation
-//   media.js  our microphone and camera       tiles.js  the video tiles
+//   signalling.js  the WebSocket to the server       peer.js   one RTCPeerConnection and its negotiation
+//   media.js       our microphone and camera         tiles.js  the video tiles
 //
-// Addresses: `/#ROOM` joins that room at once; without a fragment there is a lobby first.
+// `/#ROOM` joins that room at once. Without a fragment the page shows the lobby first.
 //
-// For tests and curious people, these stay as they are:
+// Stable interface for tests and scripts:
 //
 //   window.call            .peers        Map of id to RTCPeerConnection
 //                          .localStream  what we send, a MediaStream
@@ -13,9 +13,9 @@
 //                          .state        'lobby', 'preparing', 'connecting', 'joined' or 'reconnecting'
 //                          .join(room)   a promise                .leave()
 //   body                   data-view     'lobby' or 'call'
-//   #room #join            the lobby's field and button           #lobby-problem  why it did not work
+//   #room #join            the lobby's field and button           #lobby-problem  why joining failed
 //   #status                data-state    the same words as call.state
-//   #banner                what is wrong in the call              #hear           shown when audio needs a click
+//   #banner                problems in the call                   #hear           shown when audio needs a click
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
@@ -32,7 +32,7 @@ const $ = (id) => document.getElementById(id);
 const media = new Media();
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
-/** Timers of those whom the server does not name any more although our call with them continues. */
+/** The timers of participants whom the server no longer lists although our call with them continues. */
 const farewells = new Map();
 
 let signalling = null;
@@ -103,7 +103,7 @@ const handlers = {
     setState('joined');
     banner(media.problem);
     for (const [old] of peers) if (!others.includes(old)) awaitReturn(old);
-    // The newcomer offers to everybody. This negotiates a call that outlived the server again.
+    // The newcomer sends the offers. This also renegotiates a call that continued without the server.
     for (const other of others) meet(other).offer();
     count();
   },
@@ -124,13 +124,13 @@ const handlers = {
   lost(seconds) {
     setState('reconnecting');
     banner(you === null
-      ? `The server cannot be reached. Trying again in ${Math.ceil(seconds)} s …`
-      : `The server is lost. Calls continue; trying again in ${Math.ceil(seconds)} s …`);
+      ? `The server cannot be reached. Reconnecting in ${Math.ceil(seconds)} s …`
+      : `The connection to the server is lost. Calls continue; reconnecting in ${Math.ceil(seconds)} s …`);
   },
   refused(reason) { leave(reason || 'The server refused the connection.'); },
 };
 
-/** Takes somebody into the call, or finds them there. */
+/** Returns the peer with this id, creating it if necessary. */
 function meet(id) {
   clearTimeout(farewells.get(id));
   farewells.delete(id);
@@ -157,7 +157,7 @@ function forget(id) {
   tiles.remove(id);
 }
 
-/** Keeps a call with somebody who has lost the server too, for as long as it works. */
+/** Keeps a call with a participant who has lost the server too, as long as it works. */
 function awaitReturn(id) {
   clearTimeout(farewells.get(id));
   farewells.set(id, setTimeout(() => {
@@ -214,7 +214,7 @@ async function toggle(device) {
   if (problem) toast(problem);
 }
 
-/** Shows in the lobby that the microphone hears something. */
+/** Shows the microphone's level in the lobby. */
 function startMeter() {
   if (!media.hasMicrophone || !window.AudioContext) return;
   const context = new AudioContext();
@@ -230,7 +230,7 @@ function startMeter() {
   }, 150);
 }
 
-// What the page shows.
+// Display.
 
 function show(view) {
   document.body.dataset.view = view;
@@ -263,10 +263,10 @@ function toast(text) {
 }
 
 function count() {
-  $('count').textContent = peers.size === 0 ? 'nobody else is here yet' : `${peers.size + 1} participants`;
+  $('count').textContent = peers.size === 0 ? 'no other participants yet' : `${peers.size + 1} participants`;
 }
 
-/** Once a second: who speaks, and the figures if they are wanted. */
+/** Updates every half second who speaks, and the statistics if they are shown. */
 async function watch() {
   const isShown = document.body.classList.contains('with-figures');
   for (const [id, peer] of peers) {
@@ -298,7 +298,7 @@ async function figures(peer) {
   return parts.join(' · ');
 }
 
-// What people do.
+// User input.
 
 function roomFromHash() {
   const text = location.hash.slice(1);
@@ -314,7 +314,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     toast('Invitation link copied');
   } catch {
-    // No clipboard on insecure pages.
+    // Insecure pages have no clipboard.
     window.prompt('Copy this link:', location.href);
   }
 }

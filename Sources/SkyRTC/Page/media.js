@@ -6,9 +6,9 @@ const wanted = {
 };
 
 export class Media extends EventTarget {
-  /** What we send: at most one audio and one video track. */
+  /** The stream that we send: at most one audio and one video track. */
   stream = new MediaStream();
-  /** Why something is missing, as a sentence; empty when all is there. */
+  /** Why a device is missing, as a sentence; empty if none is. */
   problem = '';
 
   #card = null;
@@ -19,12 +19,12 @@ export class Media extends EventTarget {
   get isMicrophoneOn() { return this.stream.getAudioTracks().some((track) => track.enabled); }
   get isCameraOn() { return this.#isCameraOn; }
 
-  /** Asks for both devices, then for each alone; what cannot be had is named in `problem`. */
+  /** Requests both devices, then each alone; explains missing ones in `problem`. */
   async open() {
     if (!navigator.mediaDevices?.getUserMedia) {
       this.problem = window.isSecureContext
         ? 'This browser has no access to cameras and microphones. You can watch and listen.'
-        : 'Browsers give camera and microphone only to pages from https or localhost. You can watch and listen.';
+        : 'Browsers allow camera and microphone only on pages from https or localhost. You can watch and listen.';
       return;
     }
     let error = null;
@@ -50,7 +50,7 @@ export class Media extends EventTarget {
     this.#isCameraOn = false;
   }
 
-  /** Turns the microphone on or off. Off, it sends silence. Returns a problem, or nothing. */
+  /** Turns the microphone on or off. While it is off, silence is sent. Returns a problem, or nothing. */
   async toggleMicrophone() {
     const [track] = this.stream.getAudioTracks();
     if (!track) return this.#add({ audio: wanted.audio });
@@ -58,7 +58,7 @@ export class Media extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** Turns the camera on or off. Off, the device is released and a still card is sent. Returns a problem, or nothing. */
+  /** Turns the camera on or off. While off, the device is released and a still image is sent. Returns a problem, or nothing. */
   async toggleCamera() {
     if (!this.#isCameraOn) return this.#add({ video: wanted.video });
     const [track] = this.stream.getVideoTracks();
@@ -84,7 +84,7 @@ export class Media extends EventTarget {
       this.#card = null;
     }
     track.onended = () => {
-      // The device was unplugged, or the permission taken back.
+      // The device was unplugged, or the permission revoked.
       if (track.kind === 'video' && this.#isCameraOn) this.toggleCamera();
       else this.dispatchEvent(new Event('change'));
     };
@@ -104,7 +104,7 @@ export class Media extends EventTarget {
   }
 }
 
-/** A frame that says "camera off", drawn twice a second so that newcomers get it too. */
+/** A video track with the text "Camera off", drawn twice a second so that newcomers receive it too. */
 class Card {
   constructor({ width = 640, height = 480 }) {
     const canvas = Object.assign(document.createElement('canvas'), { width, height });
@@ -134,7 +134,7 @@ function explain(error, media) {
   const what = missing.join(' and ') || 'device';
   switch (error.name) {
     case 'NotAllowedError':
-      return `The browser does not give the ${what} to this page. You can watch and listen, or allow it in the address bar.`;
+      return `The browser blocks the ${what} on this page. You can watch and listen, or allow it in the address bar.`;
     case 'NotFoundError':
     case 'OverconstrainedError':
       return `No ${missing.join(' or ') || 'device'} was found. You can still take part.`;

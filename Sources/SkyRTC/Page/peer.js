@@ -1,13 +1,13 @@
-// One other participant and the RTCPeerConnection to them.
+// Another participant and the RTCPeerConnection to them.
 //
-// Negotiation is "perfect": both sides may offer at any time, and of two crossing offers that of the impolite side
-// wins. The side with the lower id is polite. All steps of one peer run one after another.
+// This is "perfect negotiation": both sides may offer at any time, and of two crossing offers that of the impolite side
+// wins. The side with the lower id is polite. The steps of one peer run one after another.
 
 const mostEarlyCandidates = 200;
 const mostWaitingSteps = 400;
 const mostRestarts = 3;
 
-/** Lets ten descriptions through at once, then one in half a second; of those that come faster the newest. */
+/** Passes a burst of ten descriptions, then one every half second, of which only the newest is kept. */
 class DescriptionGate {
   #tokens = 10;
   #refilledAt = performance.now();
@@ -70,12 +70,12 @@ export class Peer {
     }
   }
 
-  // What happens here.
+  // Local changes.
 
-  /** Offers: to begin, or to renegotiate what a connection in progress carries. */
+  /** Sends an offer: the first one, or one that renegotiates a connection in progress. */
   offer() { this.#then(() => this.#offer()); }
 
-  /** Sends a track in place of the last one of its kind; without one so far, this needs a new offer. */
+  /** Sends a track instead of the last one of its kind; if there was none, this needs a new offer. */
   setTrack(kind, track) {
     this.#then(async () => {
       if (!this.pc) return;
@@ -91,7 +91,7 @@ export class Peer {
     this.#closeConnection();
   }
 
-  // What the other side does.
+  // Messages of the other side.
 
   receivedOffer(description) { this.#offers.pass(() => this.#takeOffer(description)); }
 
@@ -128,15 +128,15 @@ export class Peer {
       // Some old clients send our own offer back.
       if (!this.pc || fingerprint(description.sdp) === fingerprint(this.pc.localDescription?.sdp)) return;
       if (this.pc.signalingState !== 'have-local-offer') {
-        // Two offers crossed and both sides gave way, as old clients do: each has now answered, and both are DTLS
-        // clients or both servers. Begin again.
+        // Two offers crossed and both sides yielded, as old clients do: both have answered, and both are DTLS
+        // clients or both are servers. Start again.
         if (!this.#hasYielded) return;
         this.#hasYielded = false;
         this.#closeConnection();
         return this.#offer();
       }
       if (this.#isSomebodyNew(description)) {
-        // They lost the call while we kept it: begin again.
+        // They lost the call while we kept it. Start again.
         this.#closeConnection();
         return this.#offer();
       }
@@ -172,7 +172,7 @@ export class Peer {
     this.pc = pc;
     let isNegotiated = false;
     pc.onsignalingstatechange = () => { isNegotiated ||= pc.signalingState === 'stable'; };
-    // The first offer is the newcomer's; later ones are anybody's.
+    // The newcomer sends the first offer; either side sends later ones.
     pc.onnegotiationneeded = () => { if (isNegotiated) this.offer(); };
     pc.onicecandidate = ({ candidate }) => {
       if (!candidate) return;
@@ -189,7 +189,7 @@ export class Peer {
       this.#options.changed(this);
     };
     pc.ontrack = ({ track, streams }) => {
-      // Peers that name no stream get one here.
+      // Peers that signal no stream are assigned one here.
       const stream = streams[0] ?? this.stream ?? new MediaStream();
       if (!stream.getTracks().includes(track)) stream.addTrack(track);
       this.stream = stream;
@@ -214,8 +214,8 @@ export class Peer {
     try {
       await this.pc.addIceCandidate(candidate);
     } catch (error) {
-      // A candidate of an offer that lost against ours, or one that this browser does not understand.
-      if (!this.#isIgnoringOffer) console.info(`Peer ${this.#id}: a candidate is ignored: ${error.message}`);
+      // A candidate of an offer that lost against ours, or one that this browser does not support.
+      if (!this.#isIgnoringOffer) console.info(`Peer ${this.#id}: ignored a candidate: ${error.message}`);
     }
   }
 

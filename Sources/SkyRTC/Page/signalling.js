@@ -1,7 +1,7 @@
 // The connection to the SkyRTC server: joins a room over a WebSocket and reconnects when the server is lost.
 //
 // Calls `welcome(you, others)`, `joined(id)`, `left(id)`, `offer(id, description)`, `answer(id, description)`,
-// `candidate(id, candidate)`, `lost(seconds)` and `refused(reason)` of the handlers it is given.
+// `candidate(id, candidate)`, `lost(seconds)` and `refused(reason)` of the given handlers.
 
 const shortestWait = 500;
 const longestWait = 30_000;
@@ -13,7 +13,7 @@ export class Signalling {
   #room;
   #url;
   #socket = null;
-  // Our id and what shows that it is ours, by the names that the messages give them.
+  // Our id and the secret that proves it, under the names of the message fields.
   #identity = {};
   #isClosed = false;
   #ceiling = 2 * shortestWait;
@@ -47,7 +47,7 @@ export class Signalling {
     };
   }
 
-  /** Sends a message; without a server it goes nowhere. */
+  /** Sends a message; discards it without a connection. */
   send(eventName, data) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     this.#socket.send(JSON.stringify({ eventName, data }));

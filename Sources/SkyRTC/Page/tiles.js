@@ -1,7 +1,7 @@
-// The video of a call: one tile for each participant, laid out so that they are as large as the window allows.
+// The video tiles of a call, one for each participant, laid out so that they are as large as the window allows.
 
 const labels = {
-  waiting: 'waiting for their call', connecting: 'connecting', connected: '', reconnecting: 'reconnecting',
+  waiting: 'waiting to connect', connecting: 'connecting', connected: '', reconnecting: 'reconnecting',
   failed: 'no connection',
 };
 const gap = 10;
@@ -13,7 +13,7 @@ export class Tiles {
   #tiles = new Map();
   #blocked;
 
-  /** `blocked()` is called when the browser does not let a stream be heard before a click. */
+  /** `blocked()` is called when the browser does not play a stream with audio before a click. */
   constructor(box, blocked) {
     this.#box = box;
     this.#blocked = blocked;
@@ -82,7 +82,7 @@ export class Tiles {
 
   setCamera(id, isOn) { this.#tiles.get(id)?.classList.toggle('camera-off', !isOn); }
 
-  /** Tries again to play everything with audio; to be called from a click. */
+  /** Tries again to play all streams with audio; must be called from a click. */
   hear() {
     for (const tile of this.#tiles.values()) {
       const video = tile.querySelector('video');
@@ -119,7 +119,7 @@ export class Tiles {
   }
 }
 
-/** A colour of their own for everybody. */
+/** Returns a hue for each participant. */
 function hue(id) {
   let sum = 7;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) % 360;

@@ -1,26 +1,27 @@
 import COpenSSL
 import FoundationEssentials
 
-/// A participant's id, and the secret by which they take it up again after a lost connection. Pure but for the random numbers.
+/// A participant's id, and the secret with which they reclaim it after a lost connection. Pure except for the random
+/// numbers.
 ///
-/// The id is made from the secret by SHA-256. So a server needs no memory of who has gone, one that takes its place knows
-/// everybody again, and nobody learns a secret from an id.
+/// The id is derived from the secret by SHA-256. The server therefore needs no memory of participants who left, a
+/// server that replaces it recognises them too, and the id does not reveal the secret.
 package struct ParticipantIdentity: Sendable, Hashable {
   /// A UUID in lower case (RFC 9562, version 8).
   package let id: String
-  /// 32 hexadecimal digits in lower case: 128 random bits. For the participant and the server alone.
+  /// 32 lower-case hexadecimal digits: 128 random bits. Only the participant and the server know it.
   package let secret: String
 
-  /// A new participant's.
+  /// Creates a new identity.
   package init() {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<Self.secretLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     self.init(bytes: bytes)
   }
 
-  /// That of somebody who comes back.
+  /// Verifies the identity of a participant who returns.
   ///
-  /// - Returns: nil if this is no secret, or not that of this id.
+  /// - Returns: nil if the secret is malformed or does not belong to the id.
   package init?(id: String, secret: String) {
     var bytes: [UInt8] = []
     var digits = Array(secret.utf8)[...]
@@ -30,7 +31,7 @@ package struct ParticipantIdentity: Sendable, Hashable {
       bytes.append(high << 4 | low)
     }
     self.init(bytes: bytes)
-    // In constant time, although an id that has been guessed in part says nothing about its secret.
+    // Compared in constant time, although a partly guessed id reveals nothing about its secret.
     let (claimed, known) = (Array(id.utf8), Array(self.id.utf8))
     guard claimed.count == known.count else { return nil }
     let difference = zip(claimed, known).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) }

@@ -1,7 +1,7 @@
-/// Who is in which room, and what everybody is to be told. Pure: a call in, deliveries out.
+/// The members of all rooms, and the messages that joining, leaving and relaying cause. Pure: calls in, deliveries out.
 ///
 /// One connection is in at most one room. Joining the same room again changes nothing for the others; joining another
-/// one moves. Nothing is ever delivered across rooms.
+/// room leaves the first. Nothing is delivered across rooms.
 package struct Rooms: Sendable {
   /// A message for one connection.
   package struct Delivery: Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct Rooms: Sendable {
     }
   }
 
-  /// Why somebody was not let in.
+  /// Why a join is rejected.
   package enum JoinError: Error, Sendable, Hashable, CustomStringConvertible {
     case nameTooLong(characters: Int, limit: Int)
     case roomFull(limit: Int)
@@ -35,7 +35,7 @@ package struct Rooms: Sendable {
   private let maximumNameCharacters: Int
   private let maximumUsers: Int
   private let maximumRooms: Int
-  /// Members in the order in which they came. A room that nobody is in does not exist.
+  /// The members in the order in which they joined. A room without members does not exist.
   private var members: [String: [String]] = [:]
   private var roomOf: [String: String] = [:]
 
@@ -45,18 +45,18 @@ package struct Rooms: Sendable {
     self.maximumRooms = maximumRooms
   }
 
-  /// How many rooms there are.
+  /// The number of rooms.
   package var count: Int { members.count }
 
-  /// The ids in a room, oldest first.
+  /// The ids in a room, in the order of joining.
   package func members(of room: String) -> [String] { members[room] ?? [] }
 
-  /// The room that somebody is in.
+  /// The room of a participant.
   package func room(of id: String) -> String? { roomOf[id] }
 
-  /// Lets somebody in and tells the others, then the newcomer.
+  /// Adds a participant to a room and returns the messages for the others, then for the newcomer.
   package mutating func join(_ id: String, room: String) throws(JoinError) -> [Delivery] {
-    // Scalars, because one visible character can be made of thousands.
+    // Counts scalars, because one visible character can consist of thousands.
     let characters = room.unicodeScalars.count
     guard characters <= maximumNameCharacters else {
       throw .nameTooLong(characters: characters, limit: maximumNameCharacters)
@@ -73,7 +73,7 @@ package struct Rooms: Sendable {
     return deliveries
   }
 
-  /// Takes somebody out of their room and tells those who stay.
+  /// Removes a participant from their room and returns the messages for the remaining members.
   package mutating func leave(_ id: String) -> [Delivery] {
     guard let room = roomOf.removeValue(forKey: id) else { return [] }
     let staying = members(of: room).filter { $0 != id }
@@ -81,7 +81,7 @@ package struct Rooms: Sendable {
     return staying.map { Delivery(to: $0, notice: .left(id)) }
   }
 
-  /// Passes a signal on, with the sender's id in place of the target's; nil unless both are in the same room.
+  /// Relays a signal, with the sender's id instead of the target's; nil unless both are in the same room.
   package func relay(_ signal: RelayedMessage, from sender: String, to target: String) -> Delivery? {
     guard sender != target, let room = roomOf[sender], roomOf[target] == room else { return nil }
     return Delivery(to: target, notice: .signal(signal, from: sender))

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Allows so many events a second, and a burst after a pause. Pure.
+/// Limits events to a rate, with a burst after a pause. Pure.
 package struct TokenBucket: Sendable {
   private let perSecond: Double
   private let burst: Double
@@ -14,7 +14,7 @@ package struct TokenBucket: Sendable {
     last = now
   }
 
-  /// Takes so many tokens, if they are there.
+  /// Consumes `count` tokens and returns true, or returns false if fewer are left.
   package mutating func consume(_ count: Int = 1, now: NIODeadline) -> Bool {
     let passed = Double(max(0, (now - last).nanoseconds)) / 1e9
     last = now
@@ -22,5 +22,27 @@ package struct TokenBucket: Sendable {
     guard tokens >= Double(count) else { return false }
     tokens -= Double(count)
     return true
+  }
+}
+
+/// Limits the log lines of one kind to a rate, with a burst after a pause, and counts the skipped ones. Pure.
+package struct LogRateLimiter: Sendable {
+  private var lines: TokenBucket
+  private var leftOut = 0
+
+  package init(perSecond: Int, burst: Int, now: NIODeadline) {
+    lines = TokenBucket(perSecond: perSecond, burst: burst, now: now)
+  }
+
+  /// Consumes one line.
+  ///
+  /// - Returns: the number of lines skipped before this one, or nil if this one must be skipped too.
+  package mutating func consume(now: NIODeadline) -> Int? {
+    guard lines.consume(now: now) else {
+      leftOut += 1
+      return nil
+    }
+    defer { leftOut = 0 }
+    return leftOut
   }
 }

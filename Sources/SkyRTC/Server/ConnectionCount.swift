@@ -1,9 +1,9 @@
 import NIOCore
 
-/// How many connections are open, in all and from each address.
+/// The number of open connections, in total and for each address.
 ///
-/// An IPv6 network of 64 bits counts as one address, because one client has all of it (RFC 6177). Loopback addresses do not
-/// count: there everybody behind a reverse proxy comes from, and who is on this machine can do worse.
+/// An IPv6 network of 64 bits counts as one address, because one client has all of it (RFC 6177). Loopback addresses are
+/// not counted: all clients behind a reverse proxy have one, and a program on this machine can do worse.
 struct ConnectionCount: Sendable {
   private(set) var total = 0
   private var byNetwork: [[UInt8]: Int] = [:]
@@ -28,7 +28,7 @@ struct ConnectionCount: Sendable {
     self.maximumPerAddress = maximumPerAddress
   }
 
-  /// Counts a connection that has just been opened, unless there are too many; nil when it is admitted.
+  /// Counts a new connection. Returns nil if it is admitted, or the limit that it exceeds.
   mutating func open(_ address: SocketAddress?) -> Rejection? {
     guard total < maximum else { return .all(total) }
     if let network = Self.network(of: address) {
@@ -40,14 +40,14 @@ struct ConnectionCount: Sendable {
     return nil
   }
 
-  /// Takes note that one of those that were admitted has been closed.
+  /// Removes a connection that was admitted and has been closed.
   mutating func close(_ address: SocketAddress?) {
     total -= 1
     guard let network = Self.network(of: address), let count = byNetwork[network] else { return }
     byNetwork[network] = count > 1 ? count - 1 : nil
   }
 
-  /// What an address is counted by; nil for one that is not counted.
+  /// Returns the key that an address is counted by, or nil if the address is not counted.
   private static func network(of address: SocketAddress?) -> [UInt8]? {
     switch address {
     case .v4:
@@ -66,7 +66,7 @@ struct ConnectionCount: Sendable {
     }
   }
 
-  /// Some bytes of the system's structure: `sin_addr` begins at its fourth, `sin6_addr` at its eighth (ip(7), ipv6(7)).
+  /// Returns bytes of the system's structure: `sin_addr` begins at byte 4, `sin6_addr` at byte 8 (ip(7), ipv6(7)).
   private static func bytes(of address: SocketAddress?, at position: Int, count: Int) -> [UInt8] {
     address?.withSockAddr { pointer, size in
       Array(UnsafeRawBufferPointer(start: pointer, count: size).dropFirst(position).prefix(count))

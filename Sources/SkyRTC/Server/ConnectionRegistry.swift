@@ -2,20 +2,20 @@ import FoundationEssentials
 import Logging
 import NIOCore
 
-/// All clients of a server and their rooms, on one event loop: every method must be called there.
+/// All clients of a server and their rooms. Every method must be called on the server's event loop.
 ///
-/// It gives each WebSocket an id, checks what comes in against the limits, lets `Rooms` decide, and delivers.
-/// A message that is not of the protocol is ignored, because old clients send odd things; only a client that sends
-/// more of them than the limit is closed with a reason. So is one that cannot be let into its room.
+/// It assigns an id to each WebSocket, checks messages against the limits, lets `Rooms` decide, and delivers. A message
+/// that is not of the protocol is ignored, because old clients send odd ones. A client that sends more of them than the
+/// limit is closed with a reason, and so is a client that cannot join its room.
 final class ConnectionRegistry {
   private struct Client {
     var handler: WebSocketHandler
     var name: Name
     var messages: TokenBucket
     var bytes: TokenBucket
-    /// Each tells everybody in two rooms something.
+    /// A join causes messages to all members of two rooms.
     var joins: TokenBucket
-    /// Of others, on their way to this client.
+    /// Signals of other participants that wait to be sent to this client.
     var waitingSignals: RelayQueueLimiter
     var unusableMessages = 0
     var joinTimer: Scheduled<Void>?
@@ -28,7 +28,7 @@ final class ConnectionRegistry {
   private var clients: [String: Client] = [:]
   private var channels: [ObjectIdentifier: any Channel] = [:]
   private var connections: ConnectionCount
-  /// About connections and clients that go beyond a limit, and about signals that are skipped.
+  /// Warnings about connections and clients that exceed a limit, and warnings about skipped signals.
   private var warnings: LogRateLimiter
   private var signalWarnings: LogRateLimiter
   private var isStopping = false
@@ -46,12 +46,12 @@ final class ConnectionRegistry {
       maximumRooms: limits.maximumRooms)
   }
 
-  /// The ids in a room, oldest first.
+  /// The ids in a room, in the order of joining.
   func members(of room: String) -> [String] { rooms.members(of: room) }
 
   // MARK: Connections
 
-  /// Notes a new TCP connection, if there is room for it.
+  /// Registers a new TCP connection, unless that exceeds a limit.
   func admit(_ channel: any Channel) -> Bool {
     if isStopping { return false }
     let address = channel.remoteAddress
@@ -68,9 +68,9 @@ final class ConnectionRegistry {
     return true
   }
 
-  /// Takes over a connection that has just become a WebSocket.
+  /// Registers a connection that has just become a WebSocket.
   func open(_ channel: any Channel) throws {
-    // A client can be renamed when it requests its former id, so the handler's closures share this box.
+    // A client takes another id when it reclaims its former one, so the handler's closures share this box.
     let name = Name(ParticipantIdentity())
     let handler = WebSocketHandler(
       side: .server, limits: limits.webSocket,
@@ -111,7 +111,7 @@ final class ConnectionRegistry {
       metadata: ["participant": "\(id)", "room": "\((room ?? "").printable())"])
   }
 
-  /// Tells a client why, takes it out of its room at once, and closes it.
+  /// Closes a client with a reason, and removes it from its room at once.
   private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
     guard let client = clients[id] else { return }
     warn(within: &warnings, "A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
@@ -124,10 +124,10 @@ final class ConnectionRegistry {
 
   private func received(_ message: WebSocketMessage, from name: Name) {
     guard clients[name.id]?.messages.consume(now: loop.now) == true else {
-      return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second came.")
+      return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second arrived.")
     }
     guard clients[name.id]?.bytes.consume(message.size, now: loop.now) == true else {
-      return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second came.")
+      return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second arrived.")
     }
     do throws(SignallingError) {
       switch try ClientMessage(parsing: try Self.text(of: message)) {
@@ -143,7 +143,7 @@ final class ConnectionRegistry {
     }
   }
 
-  /// The iOS client sends binary frames, so both kinds count as text.
+  /// Both kinds count as text, because the iOS client sends binary frames.
   private static func text(of message: WebSocketMessage) throws(SignallingError) -> String {
     switch message {
     case .text(let text):
@@ -181,12 +181,12 @@ final class ConnectionRegistry {
     }
   }
 
-  /// Gives a client that comes back the id it had before, if it shows the secret of that id and has not been in a room under the
-  /// new one. A connection of before that the server still trusts in is abandoned.
+  /// Assigns its former id to a client that returns, if it sends the secret of that id and has not joined a room with
+  /// the new one. A former connection with that id that the server has not yet seen end is closed.
   private func takeBack(_ former: ClientMessage.FormerIdentity, name: Name) {
     guard let secret = former.secret, let identity = ParticipantIdentity(id: former.id, secret: secret) else {
       logger.debug(
-        "A client requests an id without its secret, and gets a new one.", metadata: ["participant": "\(name.id)"])
+        "A client requests an id without its secret and gets a new one.", metadata: ["participant": "\(name.id)"])
       return
     }
     guard identity.id != name.id, rooms.room(of: name.id) == nil else { return }
@@ -201,11 +201,11 @@ final class ConnectionRegistry {
 
   private func relay(_ signal: RelayedMessage, from sender: String, to target: String) {
     guard let delivery = rooms.relay(signal, from: sender, to: target) else {
-      // Ordinary after somebody left: their id is stale.
+      // Common after a participant left: their id is stale.
       logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
       return
     }
-    // A relayed candidate has its section twice, for old pages, so it can exceed the receiver's limit where the request did not.
+    // A relayed candidate names its media section twice, for old pages, so it can exceed the limit where the request did not.
     let text = delivery.notice.text
     guard text.utf8.count <= limits.maximumMessageBytes else {
       return drop(
@@ -216,8 +216,8 @@ final class ConnectionRegistry {
     pass(text, from: sender, to: delivery.to)
   }
 
-  /// Sends a signal, unless too many of them wait for its receiver already: what participants send gets nobody dropped but
-  /// themselves.
+  /// Sends a signal, unless too many already wait for its receiver. A participant's signals must not get another
+  /// participant dropped.
   private func pass(_ text: String, from sender: String, to receiver: String) {
     let size = text.utf8.count + WebSocketHandler.frameOverhead
     guard clients[receiver]?.waitingSignals.add(size, from: sender) == true, let client = clients[receiver] else {
@@ -226,7 +226,7 @@ final class ConnectionRegistry {
         metadata: ["participant": "\(sender)", "receiver": "\(receiver)"])
     }
     let sent = loop.makePromise(of: Void.self)
-    // The receiver may have taken up a former id by then, or be gone and somebody else have this one.
+    // By then the receiver may have reclaimed a former id, or may be gone and another client may have this id.
     let name = client.name
     sent.futureResult.assumeIsolated().whenComplete { [self] _ in
       guard clients[name.id]?.name === name else { return }
@@ -236,7 +236,7 @@ final class ConnectionRegistry {
   }
 
   private func deliver(_ deliveries: [Rooms.Delivery]) {
-    // Everybody in a room is told the same.
+    // Consecutive deliveries often carry the same message, which is encoded once.
     var last: (notice: ServerMessage, text: String)?
     for delivery in deliveries {
       let text = if let last, last.notice == delivery.notice { last.text } else { delivery.notice.text }
@@ -252,10 +252,10 @@ final class ConnectionRegistry {
     logger.warning("\(sentence)", metadata: metadata)
   }
 
-  // MARK: The end
+  // MARK: Shutdown
 
-  /// Says goodbye to everybody and returns when all connections are closed. Nobody is told that somebody else left:
-  /// calls continue, and all may meet again on the next server.
+  /// Closes all connections and returns when they are closed. Sends no `_remove_peer`: calls continue, and all
+  /// participants may meet again on the next server.
   func stop() -> EventLoopFuture<Void> {
     isStopping = true
     let open = Array(channels.values)

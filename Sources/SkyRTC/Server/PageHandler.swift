@@ -4,23 +4,23 @@ import NIOHTTP1
 
 /// Answers one HTTP request with a file of the web page, then closes the connection.
 ///
-/// One request a connection keeps it simple to bound: whatever a client sends or does not read, the connection is gone
-/// after twice the request timeout. A connection that becomes a WebSocket loses this handler on the way.
+/// One request for each connection bounds its lifetime: whatever a client sends or does not read, the connection is
+/// closed after twice the request timeout. The handler is removed from a connection that becomes a WebSocket.
 final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private let timeout: TimeAmount
   private let settings: ByteBuffer
-  /// Why the request is not to be answered; set before it comes here.
+  /// Why the request is rejected; set before the request reaches this handler.
   var rejection: RequestRules.Rejection?
   private var head: HTTPRequestHead?
   private var isAnswered = false
   private var timer: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - timeout: for the request, and again for the answer to be taken.
-  ///   - iceServers: given to the page by `/settings.json`.
+  ///   - timeout: the timeout of the request, and again of the response.
+  ///   - iceServers: the ICE servers that `/settings.json` lists for the page.
   init(timeout: Duration, iceServers: [String]) {
     self.timeout = TimeAmount(timeout)
     let list = (try? JSONEncoder().encode(["iceServers": iceServers])) ?? Data("{}".utf8)
@@ -41,7 +41,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A declined upgrade comes by here too, and is answered when its request is complete.
+    // The error of a declined upgrade arrives here too; that request is answered when it is complete.
     if error is HTTPParserError { context.close(promise: nil) }
     if let error = error as? ChannelError, case .inputClosed = error { context.close(promise: nil) }
     if error is IOError { context.close(promise: nil) }
@@ -66,7 +66,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     } else if let file = PageFiles.all.file(at: path) {
       send(.ok, type: file.type, file.content, context: context)
     } else {
-      let text = "There is nothing here. The page is at /, and a WebSocket may be opened at any path.\n"
+      let text = "There is no such file. The page is at /, and a WebSocket may be opened at any path.\n"
       send(.notFound, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
     }
   }
@@ -88,7 +88,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.close(promise: nil) }
   }
 
-  /// The page needs nothing but its own files, a WebSocket to where it came from, and the camera.
+  /// The page needs only its own files, a WebSocket to its own server, and the camera and microphone.
   private static let safety = [
     ("Connection", "close"),
     ("Cache-Control", "no-cache"),
@@ -102,4 +102,40 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
         + "connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     ),
   ]
+}
+
+/// The web page's files, compiled into the program by `resources: [.embedInCode("Page")]` in `Package.swift`.
+struct PageFiles: Sendable {
+  struct File: Sendable {
+    var type: String
+    var content: ByteBuffer
+  }
+
+  private let files: [String: File]
+
+  init() {
+    func file(_ type: String, _ bytes: [UInt8]) -> File { File(type: type, content: ByteBuffer(bytes: bytes)) }
+    let script = "text/javascript; charset=utf-8"
+    let index = file("text/html; charset=utf-8", PackageResources.index_html)
+    let icon = file("image/svg+xml", PackageResources.icon_svg)
+    files = [
+      "/": index,
+      "/index.html": index,
+      "/app.js": file(script, PackageResources.app_js),
+      "/signalling.js": file(script, PackageResources.signalling_js),
+      "/media.js": file(script, PackageResources.media_js),
+      "/peer.js": file(script, PackageResources.peer_js),
+      "/tiles.js": file(script, PackageResources.tiles_js),
+      "/style.css": file("text/css; charset=utf-8", PackageResources.style_css),
+      "/icons.svg": file("image/svg+xml", PackageResources.icons_svg),
+      "/icon.svg": icon,
+      "/favicon.ico": icon,
+    ]
+  }
+
+  /// Returns the file at a path; the page itself is at the root.
+  func file(at path: String) -> File? { files[path] }
+
+  /// Built once; the buffers share their bytes with all responses.
+  static let all = PageFiles()
 }

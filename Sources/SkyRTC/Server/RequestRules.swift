@@ -1,26 +1,27 @@
 import FoundationEssentials
 import Media
+import NIOCore
 import NIOHTTP1
 
-/// Which requests a server answers. Pure.
+/// Decides which requests the server answers. Pure.
 ///
-/// A web page may open a WebSocket to any server that its visitor reaches, a server on the visitor's own machine included. What
-/// it cannot do is hide where it comes from: browsers name its origin (RFC 6455, 10.2). Programs name none.
+/// A web page may open a WebSocket to any server that its visitor can reach, including one on the visitor's own
+/// machine. It cannot hide its origin: browsers send it (RFC 6455, 10.2). Programs send none.
 struct RequestRules: Sendable {
-  /// Why a request is not answered.
+  /// Why a request is rejected.
   struct Rejection: Sendable, Hashable {
     /// The HTTP status: 400, 403 or 421.
     var status: Int
     var reason: String
   }
 
-  /// The hosts that a request may name; nil for any. A server for one machine takes no others, because a stranger's name may
-  /// lead to it as well (DNS rebinding).
+  /// The hosts that a request may name; nil for any. A server that listens on a loopback address accepts only its own
+  /// names, because a foreign name may resolve to it as well (DNS rebinding).
   private let hosts: Set<String>?
   private let origins: Set<String>
 
   /// - Parameters:
-  ///   - host: where the server listens.
+  ///   - host: the address that the server listens on.
   ///   - allowedOrigins: origins that may join besides the server's own, for example `https://example.org`; `*` for all.
   init(host: String, allowedOrigins: [String]) {
     origins = Set(allowedOrigins.map { $0.lowercased() })
@@ -62,18 +63,19 @@ struct RequestRules: Sendable {
     if named.count == 1, origins.contains(origin) || Self.isSame(origin: origin, host: host) { return nil }
     return Rejection(
       status: 403,
-      reason: "Pages of \(Self.short(origin)) may not join here. The option --allow-origin lets them.")
+      reason: "Pages of \(Self.short(origin)) may not join here. The option --allow-origin admits them.")
   }
 
   // MARK: Hosts and origins
 
-  /// Whether a page of that origin came from the host that the request names. The scheme may differ: a proxy may have ended TLS.
+  /// Whether the page of an origin was loaded from the host that the request names. The scheme may differ: a proxy may
+  /// have terminated TLS.
   private static func isSame(origin: String, host: String) -> Bool {
     guard let (authority, port) = authority(ofOrigin: origin) else { return false }
     return withPort(authority, port) == withPort(host.lowercased(), port)
   }
 
-  /// The host and port of an origin, and the port that its scheme has by default; nil if it is no origin of a page.
+  /// Returns the host and port of an origin, and the default port of its scheme; nil if it is not the origin of a page.
   private static func authority(ofOrigin origin: String) -> (authority: String, port: String)? {
     if origin.hasPrefix("https://") { return (String(origin.dropFirst(8)), "443") }
     if origin.hasPrefix("http://") { return (String(origin.dropFirst(7)), "80") }
@@ -84,7 +86,7 @@ struct RequestRules: Sendable {
     hostname(of: authority).utf8.count == authority.utf8.count ? "\(authority):\(port)" : authority
   }
 
-  /// A host and port without the port.
+  /// Returns a host and port without the port.
   private static func hostname(of authority: String) -> String {
     let text = authority.lowercased()
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return String(text[...end]) }
@@ -101,4 +103,35 @@ struct RequestRules: Sendable {
   }
 
   private static func short(_ text: String) -> String { String(text.printable().prefix(80)) }
+}
+
+/// Inspects a connection's first request before all other handlers. A rejected request is passed on so that
+/// `PageHandler` answers it, and a request may name one upgrade protocol at most.
+///
+/// SwiftNIO tries the protocols of an `Upgrade` header recursively, so a header with thousands of them would overflow
+/// the stack.
+final class RequestFilter: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPServerRequestPart
+
+  private let rules: RequestRules
+  private let page: PageHandler
+  /// Only a connection's first request can upgrade it. Later data is not inspected and need not be HTTP.
+  private var isDone = false
+
+  init(rules: RequestRules, page: PageHandler) {
+    self.rules = rules
+    self.page = page
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isDone { return context.fireChannelRead(data) }
+    isDone = true
+    guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+    page.rejection = rules.rejection(of: head)
+    if page.rejection != nil || head.headers[canonicalForm: "upgrade"].count > 1 {
+      head.headers.replaceOrAdd(name: "Upgrade", value: "refused")
+    }
+    context.fireChannelRead(wrapInboundOut(.head(head)))
+  }
 }

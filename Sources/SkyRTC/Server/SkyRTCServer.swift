@@ -7,10 +7,10 @@ public import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-/// A SkyRTC room server with its web page, both on one port; for a program of its own or inside another one.
+/// A SkyRTC room server with its web page on the same port, as a program of its own or inside another one.
 ///
-/// Everything runs on one event loop: no lock guards a room, and the order of messages is the order of their arrival.
-/// The page is answered by `PageHandler`; any path opens a WebSocket, which then belongs to `ConnectionRegistry`.
+/// Everything runs on one event loop: no lock guards a room, and messages are handled in the order of their arrival.
+/// `PageHandler` answers requests for the page. A WebSocket may be opened at any path and then belongs to `ConnectionRegistry`.
 public actor SkyRTCServer {
   public nonisolated let configuration: Configuration
 
@@ -24,11 +24,11 @@ public actor SkyRTCServer {
     case stopped
   }
 
-  /// Makes a server that does not listen yet.
+  /// Creates a server that does not listen yet.
   ///
   /// - Parameters:
-  ///   - logger: gets one line per participant that comes or goes at `info`, and what is ignored at `debug`.
-  ///   - group: one of its event loops serves everybody.
+  ///   - logger: logs each participant that joins or leaves at `info`, and what is ignored at `debug`.
+  ///   - group: one of its event loops serves all clients.
   public init(
     configuration: Configuration = Configuration(), logger: Logger = Logger(label: "skyrtc.server"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
@@ -39,9 +39,9 @@ public actor SkyRTCServer {
     self.hub = NIOLoopBoundBox.makeBoxSendingValue(hub, eventLoop: loop)
   }
 
-  /// Begins to listen.
+  /// Starts to listen.
   ///
-  /// - Returns: where clients find it, with the port that was really taken.
+  /// - Returns: the address for clients, with the port actually bound.
   public func start() async throws(StartError) -> Address {
     guard case .new = state else { throw .alreadyStarted }
     guard (0...65535).contains(configuration.port) else { throw .wrongPort(configuration.port) }
@@ -59,7 +59,7 @@ public actor SkyRTCServer {
     }
   }
 
-  /// Stops listening, says goodbye to all clients (close code 1001) and returns when their connections are closed.
+  /// Stops listening, closes all WebSockets with code 1001 and returns when all connections are closed.
   public func shutdown() async {
     guard case .started(let listener) = state else { return }
     state = .stopped
@@ -67,7 +67,7 @@ public actor SkyRTCServer {
     try? await loop.flatSubmit { [hub] in hub.value.stop() }.get()
   }
 
-  /// The ids of those in a room, in the order in which they came.
+  /// The ids in a room, in the order of joining.
   public func participants(in room: String) async -> [String] {
     (try? await loop.submit { [hub] in hub.value.members(of: room) }.get()) ?? []
   }
@@ -86,7 +86,7 @@ public actor SkyRTCServer {
       }
   }
 
-  /// Builds a new connection's pipeline: TLS, HTTP, and either the page or a WebSocket.
+  /// Builds the pipeline of a new connection: TLS, HTTP, and then either the page or a WebSocket.
   private static func prepare(
     _ channel: any Channel, hub: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration, tls: NIOSSLContext?
   ) throws {
@@ -118,25 +118,25 @@ public actor SkyRTCServer {
 }
 
 extension SkyRTCServer.TLS {
-  /// Reads both files.
+  /// Loads both files.
   fileprivate func context(closeTimeout: Duration) throws(SkyRTCServer.StartError) -> NIOSSLContext {
     let certificates: [NIOSSLCertificate]
     do {
       certificates = try NIOSSLCertificate.fromPEMFile(certificateFile)
     } catch {
-      let reason = FileReason.of(certificateFile, otherwise: "there is no certificate in PEM in it")
+      let reason = FileReason.of(certificateFile, otherwise: "it contains no PEM certificate")
       throw .unusableCertificate(file: certificateFile, reason: reason)
     }
     do {
       let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
       var configuration = TLSConfiguration.makeServerConfiguration(
         certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
-      // RFC 8996: 1.0 and 1.1 must not be used.
+      // TLS 1.0 and 1.1 must not be used (RFC 8996).
       configuration.minimumTLSVersion = .tlsv12
       configuration.shutdownTimeout = TimeAmount(closeTimeout)
       return try NIOSSLContext(configuration: configuration)
     } catch {
-      let reason = FileReason.of(keyFile, otherwise: "there is no private key in PEM in it that fits the certificate")
+      let reason = FileReason.of(keyFile, otherwise: "it contains no PEM private key that matches the certificate")
       throw .unusableKey(file: keyFile, reason: reason)
     }
   }
@@ -159,24 +159,53 @@ extension SkyRTCServer.StartError {
 }
 
 extension SkyRTCServer {
-  /// Where a started server is reached.
+  /// The address of a started server.
   public struct Address: Sendable, Hashable {
     public var host: String
     public var port: Int
     public var isSecure: Bool
 
-    /// What a client connects to, for example `ws://127.0.0.1:3000`.
+    /// The URL for clients, for example `ws://127.0.0.1:3000`.
     public var webSocketURL: String { "\(isSecure ? "wss" : "ws")://\(authority)" }
 
-    /// What a person opens, for example `http://localhost:3000/`. A room is added as a fragment: `#100`.
+    /// The URL for browsers, for example `http://localhost:3000/`. A room is added as a fragment: `#100`.
     public var pageURL: String { "\(isSecure ? "https" : "http")://\(authority)/" }
 
-    /// An unspecified address is no place to go to, so localhost stands in for it.
+    /// Clients cannot connect to an unspecified address, so localhost replaces it.
     private var authority: String {
       switch host {
       case "0.0.0.0", "::": "localhost:\(port)"
       case let host where host.contains(":"): "[\(host)]:\(port)"
       default: "\(host):\(port)"
+      }
+    }
+  }
+}
+
+extension SkyRTCServer {
+  /// Why the server could not be started.
+  public enum StartError: Error, Sendable, Hashable, CustomStringConvertible {
+    case wrongPort(Int)
+    case portTaken(host: String, port: Int)
+    case cannotListen(host: String, port: Int, reason: String)
+    case unusableCertificate(file: String, reason: String)
+    case unusableKey(file: String, reason: String)
+    case alreadyStarted
+
+    public var description: String {
+      switch self {
+      case .wrongPort(let port):
+        "The port \(port) does not exist: ports go from 0 to 65535, where 0 takes any free one."
+      case .portTaken(let host, let port):
+        "Port \(port) of \(host) is already taken by another program."
+      case .cannotListen(let host, let port, let reason):
+        "The server cannot listen on port \(port) of \(host): \(reason)."
+      case .unusableCertificate(let file, let reason):
+        "The TLS certificate in \(file) cannot be used: \(reason)."
+      case .unusableKey(let file, let reason):
+        "The TLS key in \(file) cannot be used: \(reason)."
+      case .alreadyStarted:
+        "The server has been started before; make a new one to start again."
       }
     }
   }

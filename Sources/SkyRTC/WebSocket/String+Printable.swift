@@ -1,8 +1,8 @@
 extension String {
-  /// The text as it may be shown in a log or on a terminal: at most so many bytes, and control characters, line ends and
-  /// direction marks by their escapes. For all that comes from outside.
+  /// Returns the text in a form that is safe in a log or on a terminal: at most `limit` bytes, with control characters,
+  /// line ends and direction marks escaped. For all text from outside.
   ///
-  /// - Parameter kept: scalars that are shown as they are all the same.
+  /// - Parameter kept: scalars that are not escaped in any case.
   package func printable(utf8Bytes limit: Int = 200, keeping kept: Set<Unicode.Scalar> = []) -> String {
     var shown = ""
     for scalar in prefix(utf8Bytes: limit).unicodeScalars {
@@ -23,5 +23,20 @@ extension String {
       }
     }
     return shown
+  }
+}
+
+extension String {
+  /// Returns the longest prefix of at most `limit` bytes of UTF-8, without splitting a character.
+  package func prefix(utf8Bytes limit: Int) -> String {
+    if utf8.count <= limit { return self }
+    var kept = ""
+    var bytes = 0
+    for character in self {
+      bytes += character.utf8.count
+      if bytes > limit { break }
+      kept.append(character)
+    }
+    return kept
   }
 }

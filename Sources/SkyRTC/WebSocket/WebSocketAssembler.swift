@@ -1,14 +1,14 @@
 package import NIOCore
 package import NIOWebSocket
 
-/// Joins fragments to messages and checks every frame against RFC 6455, sections 5.1 to 5.6 and 7.4. Pure.
+/// Joins fragments into messages and checks every frame against RFC 6455, sections 5.1 to 5.6 and 7.4. Pure.
 package struct WebSocketAssembler {
-  /// What a frame amounts to.
+  /// The result of a frame.
   package enum Outcome: Sendable, Hashable {
-    /// A fragment; more will come.
+    /// A fragment of an unfinished message.
     case incomplete
     case message(WebSocketMessage)
-    /// To be answered by a pong with the same data.
+    /// Must be answered by a pong with the same data.
     case ping(ByteBuffer)
     case pong
     case close(code: UInt16?, reason: String)
@@ -19,14 +19,14 @@ package struct WebSocketAssembler {
   private var unfinished: (opcode: WebSocketOpcode, data: ByteBuffer)?
 
   /// - Parameters:
-  ///   - side: which end we are; frames from the other must be masked or not accordingly.
-  ///   - maximumBytes: bytes of the largest message taken.
+  ///   - side: our side; frames of the other side must be masked or unmasked accordingly.
+  ///   - maximumBytes: the maximum size of a message in bytes.
   package init(side: WebSocketSide, maximumBytes: Int) {
     self.side = side
     self.maximumBytes = maximumBytes
   }
 
-  /// Takes the next frame of the other side.
+  /// Processes the next frame of the other side.
   package mutating func received(_ frame: WebSocketFrame) throws(WebSocketViolation) -> Outcome {
     if frame.rsv1 || frame.rsv2 || frame.rsv3 {
       throw .protocolError("A reserved bit is set, but no extension was agreed to.")
@@ -55,7 +55,7 @@ package struct WebSocketAssembler {
     }
   }
 
-  /// Adds a fragment to the unfinished message, in its place: what was joined before is not copied.
+  /// Appends a fragment to the unfinished message in place, without copying the earlier fragments.
   private mutating func append(_ data: ByteBuffer, isLast: Bool) throws(WebSocketViolation) -> Outcome {
     let before = unfinished?.data.readableBytes ?? 0
     let size = before + data.readableBytes
@@ -81,7 +81,7 @@ package struct WebSocketAssembler {
     var data = data
     if data.readableBytes == 0 { return .close(code: nil, reason: "") }
     guard let code = data.readInteger(as: UInt16.self) else {
-      throw .protocolError("A close frame with a body needs 2 bytes, but only \(data.readableBytes) came.")
+      throw .protocolError("A close frame with a body needs 2 bytes, but only \(data.readableBytes) arrived.")
     }
     guard Self.mayBeSent(code) else { throw .protocolError("The close code \(code) must not be sent.") }
     guard let reason = String(validating: data.readableBytesView, as: UTF8.self) else {
@@ -90,7 +90,7 @@ package struct WebSocketAssembler {
     return .close(code: code, reason: reason)
   }
 
-  /// Whether a close code may stand in a frame (RFC 6455, 7.4.1 and 7.4.2, and the registry it founded).
+  /// Whether a close frame may carry this code (RFC 6455, 7.4.1 and 7.4.2, and the IANA registry).
   private static func mayBeSent(_ code: UInt16) -> Bool {
     switch code {
     case 1000...1003, 1007...1014, 3000...4999: true
@@ -99,13 +99,13 @@ package struct WebSocketAssembler {
   }
 }
 
-/// Which end of a WebSocket we are: a client masks what it sends, a server must not (RFC 6455, 5.1).
+/// The side of a WebSocket: a client masks the frames that it sends, a server must not (RFC 6455, 5.1).
 package enum WebSocketSide: Sendable, Hashable {
   case client
   case server
 }
 
-/// A breach of RFC 6455 by the other side, with the code that it is told (section 7.4.1).
+/// A violation of RFC 6455 by the other side, with the close code to answer it with (section 7.4.1).
 package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConvertible {
   package var code: UInt16
   package var description: String
@@ -121,12 +121,12 @@ package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConver
   static func tooBig(_ text: String) -> WebSocketViolation { .init(code: 1009, text) }
 }
 
-/// One whole message, its fragments joined (RFC 6455, 5.6).
+/// A complete message with its fragments joined (RFC 6455, 5.6).
 package enum WebSocketMessage: Sendable, Hashable {
   case text(String)
   case binary(ByteBuffer)
 
-  /// Bytes of its data.
+  /// The size of its data in bytes.
   package var size: Int {
     switch self {
     case .text(let text): text.utf8.count
@@ -135,19 +135,19 @@ package enum WebSocketMessage: Sendable, Hashable {
   }
 }
 
-/// How much one WebSocket may cost in memory and how long it may be silent.
+/// The limits of memory and silence of one WebSocket.
 package struct WebSocketLimits: Sendable {
-  /// Bytes of the largest message taken, fragments joined; a single frame may be no larger either.
+  /// The maximum size of a message with its fragments joined, and of a single frame, in bytes.
   package var maximumMessageBytes = 256 * 1024
-  /// Frames a second that are taken in the long run, and at once after a pause; nil for any number.
+  /// The sustained rate of received frames, and the burst after a pause; nil for no limit.
   package var maximumFrameRate: (perSecond: Int, burst: Int)?
-  /// Bytes that may wait to be sent; a connection that needs more is dropped, because its reader is too slow.
+  /// The bytes that may wait to be sent. A connection with more is dropped, because its reader is too slow.
   package var maximumOutgoingBytes = 1024 * 1024
-  /// A ping is sent after this much silence of the other side; nil sends none.
+  /// The silence of the other side after which a ping is sent; nil sends none.
   package var pingInterval: Duration? = .seconds(15)
-  /// The connection is lost when a ping brings no byte back for this long.
+  /// The time without any received byte after a ping until the connection counts as lost.
   package var pingTimeout: Duration = .seconds(10)
-  /// The other side's answer to our close, and the end of its TCP stream, are awaited for this long.
+  /// The timeout for the other side's answer to our close frame, and for the end of its TCP stream.
   package var closeTimeout: Duration = .seconds(2)
 
   package init() {}

@@ -1,29 +1,29 @@
 package import NIOCore
 import NIOPosix
 
-/// A WebSocket opened from here (RFC 6455): `ws` and `wss`, text and binary, any size that `Options` allow.
+/// A WebSocket client (RFC 6455): `ws` and `wss`, text and binary, messages of any size that `Options` allow.
 ///
-/// Pings, pongs and the closing handshake are dealt with inside. What comes in waits in `messages`, at most
-/// `Options.maximumWaitingMessages` of them with `maximumWaitingBytes`: a reader that falls further behind loses the connection
-/// rather than a message in the middle.
+/// Pings, pongs and the closing handshake are handled internally. Received messages wait in `messages`, at most
+/// `Options.maximumWaitingMessages` of them with `maximumWaitingBytes`. A reader that falls further behind loses the
+/// connection rather than a message in the middle.
 package final class WebSocketClient: Sendable {
-  /// How to connect, and what the connection may cost.
+  /// How to connect, and the limits of the connection.
   package struct Options: Sendable {
     package var limits = WebSocketLimits()
     package var trust = WebSocketTrust.system
-    /// From the first SYN to the server's answer to the upgrade.
+    /// The time from the first SYN to the server's answer to the upgrade.
     package var connectTimeout: Duration = .seconds(10)
-    /// Messages that may wait for the reader of `messages`.
+    /// The number of messages that may wait for the reader of `messages`.
     package var maximumWaitingMessages = 1024
-    /// Their bytes.
+    /// The size of the waiting messages in bytes.
     package var maximumWaitingBytes = 64 << 20
-    /// Further headers of the upgrade request.
+    /// Additional headers of the upgrade request.
     package var headers: [(name: String, value: String)] = []
 
     package init() {}
   }
 
-  /// What the other side sends, in order; ends with the connection. For one reader.
+  /// The received messages, in order, until the connection ends. For one reader.
   package let messages: AsyncStream<WebSocketMessage>
   package let url: WebSocketURL
 
@@ -42,7 +42,7 @@ package final class WebSocketClient: Sendable {
     self.ending = ending
   }
 
-  /// Connects to an address in text form, for example `ws://127.0.0.1:9222/devtools/page/1`.
+  /// Connects to a URL, for example `ws://127.0.0.1:9222/devtools/page/1`.
   package static func connect(
     to address: String, options: Options = Options(),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
@@ -50,7 +50,7 @@ package final class WebSocketClient: Sendable {
     try await connect(to: WebSocketURL(address), options: options, on: group)
   }
 
-  /// Connects and returns once the server has agreed to the upgrade.
+  /// Connects, and returns once the server has accepted the upgrade.
   ///
   /// - Throws: `WebSocketConnectError`.
   package static func connect(
@@ -72,7 +72,7 @@ package final class WebSocketClient: Sendable {
     try await send(.binary(binary)).get()
   }
 
-  /// Queues a message; messages of one thread leave in the order of their calls. A failure ends the connection, so the
+  /// Queues a message. Messages of one thread are sent in the order of the calls. A failure ends the connection, so the
   /// result may be ignored.
   @discardableResult
   package func send(_ message: WebSocketMessage) -> EventLoopFuture<Void> {
@@ -81,17 +81,86 @@ package final class WebSocketClient: Sendable {
     return sent.futureResult
   }
 
-  /// Starts the closing handshake; `ended` says when it is over.
+  /// Starts the closing handshake; `ended` returns when it is complete.
   package func close(code: UInt16 = 1000, reason: String = "") {
     channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
   }
 
-  /// Waits for the end of the connection and says how it came.
+  /// Waits for the end of the connection and returns its reason.
   package func ended() async -> WebSocketCloseReason {
     do {
       return try await ending.get()
     } catch {
       return .broken("\(error)")
     }
+  }
+}
+
+/// Why a WebSocket could not be opened.
+public enum WebSocketConnectError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// No TCP connection was established.
+  case unreachable(WebSocketURL, reason: String)
+  /// The TLS handshake failed.
+  case notTrusted(WebSocketURL, reason: String)
+  /// The trusted certificates cannot be read.
+  case noCertificates(file: String, reason: String)
+  /// The server answered the upgrade request with a status other than 101.
+  case refused(WebSocketURL, status: UInt, phrase: String)
+  /// The server's answer is not that of a WebSocket server.
+  case notAWebSocket(WebSocketURL, reason: String)
+  case timedOut(WebSocketURL, after: Duration)
+
+  public var description: String {
+    switch self {
+    case .unreachable(let url, let reason):
+      "\(url) cannot be reached: \(reason)."
+    case .notTrusted(let url, let reason):
+      "The TLS handshake with \(url) failed: \(reason)."
+    case .noCertificates(let file, let reason):
+      "The certificates in \(file) cannot be read: \(reason)."
+    case .refused(let url, let status, let phrase):
+      "\(url) answered \"\(status) \(phrase.printable())\" instead of opening a WebSocket."
+    case .notAWebSocket(let url, let reason):
+      "\(url) did not answer as a WebSocket server does: \(reason)."
+    case .timedOut(let url, let limit):
+      "\(url) did not open a WebSocket within \(limit)."
+    }
+  }
+}
+
+/// Why a WebSocket ended.
+package enum WebSocketCloseReason: Sendable, Hashable, CustomStringConvertible {
+  /// We closed it, with this code (RFC 6455, 7.4) and reason.
+  case closedHere(code: UInt16, reason: String)
+  /// The other side closed it, with or without a code.
+  case closedThere(code: UInt16?, reason: String)
+  /// The other side was silent for this long and did not answer a ping.
+  case silent(Duration)
+  /// The other side reads too slowly: this many bytes waited to be sent.
+  case slow(waitingBytes: Int)
+  /// The TCP connection ended without a close frame.
+  case broken(String)
+
+  package var description: String {
+    switch self {
+    case .closedHere(let code, let reason):
+      "We closed the connection with code \(code)\(Self.tail(reason))"
+    case .closedThere(let code?, let reason):
+      "The other side closed the connection with code \(code)\(Self.tail(reason))"
+    case .closedThere(nil, let reason):
+      "The other side closed the connection\(Self.tail(reason))"
+    case .silent(let duration):
+      "The other side was silent for \(duration) and answered no ping."
+    case .slow(let bytes):
+      "The other side reads too slowly: \(bytes) bytes waited to be sent."
+    case .broken(let reason):
+      "The connection broke\(Self.tail(reason))"
+    }
+  }
+
+  private static func tail(_ reason: String) -> String {
+    if reason.isEmpty { return "." }
+    let reason = reason.printable()
+    return reason.hasSuffix(".") ? ": \(reason)" : ": \(reason)."
   }
 }

@@ -7,9 +7,9 @@ import NIOSSL
 import NIOWebSocket
 import Synchronization
 
-/// The way from an address to an open WebSocket: TCP, TLS, the HTTP upgrade.
+/// Opens a WebSocket: TCP, TLS and the HTTP upgrade.
 struct WebSocketConnector {
-  /// What an opened connection consists of.
+  /// The parts of an opened connection.
   struct Opened: Sendable {
     var channel: any Channel
     var handler: NIOLoopBound<WebSocketHandler>
@@ -157,13 +157,13 @@ struct WebSocketConnector {
 }
 
 extension WebSocketURL {
-  /// The name for SNI and certificate checks; nil for an IP address, which TLS checks against the peer's.
+  /// The name for SNI and certificate checks; nil for an IP address, which TLS compares with the peer's address.
   fileprivate var serverName: String? {
     (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
   }
 }
 
-/// What went wrong in TLS, without the source paths that BoringSSL puts into its errors.
+/// Describes TLS errors without the source paths that BoringSSL includes.
 enum TLSReason {
   static func text(_ error: any Error) -> String {
     switch error {
@@ -174,7 +174,8 @@ enum TLSReason {
     }
   }
 
-  /// BoringSSL's own words are the last part of `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+  /// Extracts the reason from a BoringSSL error:
+  /// `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
   private static func code(_ error: BoringSSLError) -> String {
     let text = "\(error)"
     guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "no reason given" }
@@ -183,15 +184,51 @@ enum TLSReason {
   }
 }
 
-/// How many bytes of messages wait for their reader.
+/// The number of bytes of messages that wait for their reader.
 final class WaitingBytes: Sendable {
   private let count = Atomic(0)
 
-  /// Counts a message that has come.
+  /// Counts a received message.
   ///
-  /// - Returns: the bytes that wait with it.
+  /// - Returns: the waiting bytes, including this message.
   func add(_ size: Int) -> Int { count.wrappingAdd(size, ordering: .relaxed).newValue }
 
-  /// Counts a message that was read.
+  /// Removes a message that was read.
   func remove(_ size: Int) { count.wrappingSubtract(size, ordering: .relaxed) }
+}
+
+/// The certificates that a `wss` connection trusts.
+public enum WebSocketTrust: Sendable, Hashable {
+  /// The system's certificate authorities.
+  case system
+  /// The certificates of one PEM file, instead of the system's.
+  case file(String)
+  /// Any certificate. For tests only.
+  case anyone
+}
+
+/// Why a file named by a user cannot be used, as a clause.
+enum FileReason {
+  /// Returns the reason.
+  ///
+  /// - Parameter otherwise: the reason if the file can be read.
+  static func of(_ path: String, otherwise: String) -> String {
+    if access(path, R_OK) == 0 { return otherwise }
+    let reason = String(cString: strerror(errno))
+    return reason.prefix(1).lowercased() + reason.dropFirst()
+  }
+}
+
+extension WebSocketTrust {
+  /// Checks whether the certificates can be read, before a connection is attempted. Blocks while it reads them.
+  ///
+  /// - Throws: `WebSocketConnectError.noCertificates`.
+  public func check() throws(WebSocketConnectError) {
+    guard case .file(let path) = self else { return }
+    let certificates = try? NIOSSLCertificate.fromPEMFile(path)
+    if certificates?.isEmpty ?? true {
+      let reason = FileReason.of(path, otherwise: "it contains no PEM certificate")
+      throw .noCertificates(file: path, reason: reason)
+    }
+  }
 }

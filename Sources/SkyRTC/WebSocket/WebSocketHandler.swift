@@ -1,10 +1,10 @@
 package import NIOCore
 package import NIOWebSocket
 
-/// One end of an open WebSocket, the same code for client and server.
+/// One side of an open WebSocket, for clients and servers.
 ///
-/// It joins fragments, answers pings, pings a silent peer, carries out the closing handshake and bounds what waits to
-/// be sent. It lives on its channel's event loop, and every method must be called there.
+/// It joins fragments, answers pings, pings a silent peer, performs the closing handshake and bounds the data that
+/// waits to be sent. It belongs to its channel's event loop, and every method must be called there.
 ///
 /// ```
 ///            close() or a violation              their close frame, or closeTimeout
@@ -17,7 +17,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   package typealias InboundIn = WebSocketFrame
   package typealias OutboundOut = WebSocketFrame
 
-  /// What the owner is told, on the event loop. `ended` comes exactly once, and nothing after it.
+  /// The owner's callbacks, called on the event loop. `ended` is called exactly once, and nothing after it.
   package struct Owner {
     package var received: (WebSocketMessage) -> Void
     package var ended: (WebSocketCloseReason) -> Void
@@ -30,12 +30,12 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   private enum State {
     case open
-    /// Our close frame is on its way; what comes in is thrown away.
+    /// Our close frame is queued; received data is discarded.
     case closing(WebSocketCloseReason)
     case ended
   }
 
-  /// What a waiting frame costs besides its data, so that a flood of empty pings is bounded too.
+  /// The cost in bytes of a waiting frame besides its data, so that a flood of empty pings is bounded too.
   package static let frameOverhead = 64
 
   private let side: WebSocketSide
@@ -47,13 +47,13 @@ package final class WebSocketHandler: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
   private var state = State.open
   private var waitingBytes = 0
-  /// Whether frames are on their way to the kernel, and the last one written since.
+  /// Whether a flush is in progress, and the last frame written since it began.
   private var isFlushing = false
   private var unflushed: EventLoopFuture<Void>?
-  /// Whether a pong is on its way, and what the next one is to say.
+  /// Whether a pong is queued, and the data of the next one.
   private var isPongWaiting = false
   private var nextPong: ByteBuffer?
-  /// When our close frame has left.
+  /// Succeeds when our close frame has been written.
   private var goodbye: EventLoopFuture<Void>?
   private var context: ChannelHandlerContext?
 
@@ -64,10 +64,10 @@ package final class WebSocketHandler: ChannelInboundHandler {
     assembler = WebSocketAssembler(side: side, maximumBytes: limits.maximumMessageBytes)
   }
 
-  /// The channel that it is in, until it is removed.
+  /// The channel that contains the handler, until it is removed.
   package var channel: (any Channel)? { context?.channel }
 
-  // MARK: What the owner requests
+  // MARK: Calls of the owner
 
   /// Sends a message, unless the connection is closing or has ended.
   package func send(_ message: WebSocketMessage, promise: EventLoopPromise<Void>? = nil) {
@@ -81,13 +81,13 @@ package final class WebSocketHandler: ChannelInboundHandler {
     }
   }
 
-  /// Begins the closing handshake. The reason is cut to the 123 bytes that a close frame has room for.
+  /// Starts the closing handshake. The reason is truncated to the 123 bytes that fit into a close frame.
   package func close(code: UInt16, reason: String) {
     guard case .open = state, let context else { return }
     beginClosing(code: code, reason: reason, ending: .closedHere(code: code, reason: reason), context: context)
   }
 
-  // MARK: The channel's events
+  // MARK: Channel events
 
   package func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -111,7 +111,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     let frame = unwrapInboundIn(data)
     do throws(WebSocketViolation) {
       if let rate = limits.maximumFrameRate, frames?.consume(now: context.eventLoop.now) == false {
-        throw .tooOften("More than \(rate.perSecond) frames a second came.")
+        throw .tooOften("More than \(rate.perSecond) frames a second arrived.")
       }
       let outcome = try assembler.received(frame)
       switch state {
@@ -121,7 +121,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
       }
     } catch {
       violated(error, context: context)
-      // Their close frame has come, faulty as it is: no other one will.
+      // The other side's close frame has arrived, although it is malformed: no other one will follow.
       if frame.opcode == .connectionClose { closeChannel(context: context) }
     }
   }
@@ -131,7 +131,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     case let error as NIOWebSocketError:
       violated(Self.violation(for: error, limit: limits.maximumMessageBytes), context: context)
     default:
-      // Behind a frame that cannot be decoded nothing can be: it is read, so that our reason arrives, and not looked at.
+      // After a frame that cannot be decoded, nothing else can be. The data is read, so that our reason arrives, but ignored.
       if error is ByteToMessageDecoderError, case .closing = state { return }
       if case .ended = state {} else { finish(.broken("\(error)")) }
       context.close(promise: nil)
@@ -143,7 +143,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  // MARK: Steps
+  // MARK: Frames
 
   private func handle(_ outcome: WebSocketAssembler.Outcome, context: ChannelHandlerContext) {
     switch outcome {
@@ -159,12 +159,12 @@ package final class WebSocketHandler: ChannelInboundHandler {
       finish(.closedThere(code: code, reason: reason))
       goodbye = writeFrame(.connectionClose, echo, context: context)
       closeChannel(context: context)
-      // Who reads nothing does not take our frame either.
+      // A peer that does not read will not receive our close frame either.
       closeChannelLater(context: context)
     }
   }
 
-  /// Of pings that come faster than pongs leave, the last one is answered (RFC 6455, 5.5.3).
+  /// If pings arrive faster than pongs can be sent, only the last one is answered (RFC 6455, 5.5.3).
   private func answerPing(_ data: ByteBuffer, context: ChannelHandlerContext) {
     guard !isPongWaiting else {
       nextPong = data
@@ -186,7 +186,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(code: violation.code, reason: violation.description, ending: ending, context: context)
   }
 
-  /// Says goodbye and continues reading, so that unread bytes do not reset the connection before our reason arrives.
+  /// Sends a close frame and continues to read, so that unread bytes do not reset the connection before our reason arrives.
   private func beginClosing(code: UInt16, reason: String, ending: WebSocketCloseReason, context: ChannelHandlerContext)
   {
     state = .closing(ending)
@@ -197,14 +197,14 @@ package final class WebSocketHandler: ChannelInboundHandler {
     closeChannelLater(context: context)
   }
 
-  /// Closes the channel after `closeTimeout`, whatever is still to be sent.
+  /// Closes the channel after `closeTimeout`, even if data waits to be sent.
   private func closeChannelLater(context: ChannelHandlerContext) {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.closeTimeout)) {
       context.close(promise: nil)
     }
   }
 
-  /// Closes the channel once our close frame has left.
+  /// Closes the channel once our close frame has been written.
   private func closeChannel(context: ChannelHandlerContext) {
     guard let goodbye else {
       context.close(promise: nil)
@@ -257,8 +257,8 @@ package final class WebSocketHandler: ChannelInboundHandler {
     return written.futureResult
   }
 
-  /// Has frames leave. Those that are written meanwhile leave together afterwards: with TLS each flush takes a buffer of at least
-  /// 16 KiB, however small its frames are.
+  /// Flushes written frames. Frames written during a flush are flushed together afterwards: with TLS each flush needs a
+  /// buffer of at least 16 KiB, however small its frames are.
   private func flush(upTo last: EventLoopFuture<Void>, context: ChannelHandlerContext) {
     isFlushing = true
     unflushed = nil
@@ -293,8 +293,8 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   private static func violation(for error: NIOWebSocketError, limit: Int) -> WebSocketViolation {
     switch error {
-    case .invalidFrameLength: .tooBig("A message may have \(limit) bytes, but a larger frame came.")
-    case .multiByteControlFrameLength: .protocolError("A control frame may have 125 bytes, but a larger one came.")
+    case .invalidFrameLength: .tooBig("A message may have \(limit) bytes, but a larger frame arrived.")
+    case .multiByteControlFrameLength: .protocolError("A control frame may have 125 bytes, but a larger one arrived.")
     case .fragmentedControlFrame: .protocolError("A control frame must not be fragmented.")
     }
   }

@@ -1,16 +1,17 @@
 package import NIOCore
 
-/// Decides when to ping and when to give up a silent connection. Pure: `now` comes in, a deadline goes out.
+/// Decides when to ping a silent connection and when to give it up. Pure: `now` comes in, a deadline goes out.
 package struct WebSocketKeepalive: Sendable {
-  /// What to do now.
+  /// The action that is due.
   package enum Action: Sendable, Hashable {
     case wait
     case ping
-    /// Nothing came for this long, not even after a ping.
+    /// Nothing was received for this long, not even after a ping.
     case giveUp(silence: Duration)
   }
 
-  /// When we look so much too late, it is we who slept: the answer may have come, unread. We ask again.
+  /// If `poll` is called this late, this process was not scheduled: the answer may have arrived and is unread, so it
+  /// pings again.
   private static let ownLateness = TimeAmount.seconds(1)
 
   private let interval: TimeAmount
@@ -19,21 +20,21 @@ package struct WebSocketKeepalive: Sendable {
   private var pinged: NIODeadline?
 
   /// - Parameters:
-  ///   - interval: silence after which the other side is pinged.
-  ///   - timeout: further silence after which it is abandoned.
+  ///   - interval: the silence after which to ping.
+  ///   - timeout: the further silence after which to give up.
   package init(interval: Duration, timeout: Duration, now: NIODeadline) {
     self.interval = TimeAmount(interval)
     self.timeout = TimeAmount(timeout)
     lastHeard = now
   }
 
-  /// When `poll` is next needed.
+  /// The time of the next call of `poll`.
   package var deadline: NIODeadline {
     if let pinged { return pinged + timeout }
     return lastHeard + interval
   }
 
-  /// Any byte counts as a sign of life, not only a pong.
+  /// Resets the silence. Any received byte counts, not only a pong.
   package mutating func heard(now: NIODeadline) {
     lastHeard = now
     pinged = nil

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Requests the upgrade and says why it did not be established.
+/// Requests the upgrade and reports why it failed.
 final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
@@ -10,7 +10,7 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
   private let url: WebSocketURL
   private let headers: [(name: String, value: String)]
   private let failed: (WebSocketConnectError) -> Void
-  /// Set once the WebSocket is open: from then on its own handler deals with errors.
+  /// Set once the WebSocket is open. From then on its own handler deals with errors.
   var isDone = false
 
   init(

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// A `ws:` or `wss:` address (RFC 6455, 3).
+/// A `ws:` or `wss:` URL (RFC 6455, 3).
 public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
   public var isSecure: Bool
   /// A name or an IP address; an IPv6 address without its brackets.
   public var host: String
   public var port: Int
-  /// Path and query, percent-encoded, beginning with a slash.
+  /// The percent-encoded path and query, beginning with a slash.
   public var target: String
 
-  /// Why a text is not such an address.
+  /// Why a text is not a WebSocket URL.
   public enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAnAddress(String)
     case wrongScheme(String, in: String)
@@ -49,7 +49,7 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     if parts.user != nil || parts.password != nil { throw .userInfo(text) }
     if parts.fragment != nil { throw .fragment(text) }
     self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-    // Foundation takes a port that is too large for none.
+    // Foundation treats a port that is too large as missing.
     let written = Self.port(writtenIn: text)
     port = parts.port ?? (isSecure ? 443 : 80)
     guard (1...65535).contains(port), written.isEmpty || Int(written) == port else {
@@ -59,7 +59,7 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     target = (path.hasPrefix("/") ? path : "/" + path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
   }
 
-  /// What follows the host and its colon; empty without a port.
+  /// Returns the text after the host's colon; empty without a port.
   private static func port(writtenIn text: String) -> Substring {
     guard let start = text.firstRange(of: "://")?.upperBound else { return "" }
     let authority = text[start...].prefix { !"/?#".contains($0) }
@@ -67,7 +67,7 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     return authority[colon...].dropFirst()
   }
 
-  /// The `Host` header: without the port where it is the scheme's own (RFC 6455, 4.1).
+  /// The `Host` header, without the scheme's default port (RFC 6455, 4.1).
   public var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"

@@ -48,7 +48,7 @@ struct LeavingTests {
     #expect(names.map { call.engine(of: $0)?.state } == [.connected, nil, .connected, .connected])
     #expect(
       call.endings(of: "bert").map(\.ending)
-        == [CloseReason(.closedByParticipant, "The participant left the room, as 2 others did after them.")])
+        == [CloseReason(.closedByParticipant, "The participant left the room, and 2 others left after them.")])
   }
 
   @Test("nothing but checks goes to somebody who answers none, however often they restart ICE")

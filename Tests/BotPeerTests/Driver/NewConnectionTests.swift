@@ -64,7 +64,7 @@ struct NewConnectionTests {
     try expectMedia(call)
     #expect((call.engine(of: "anna") === engine) == isVerified)
     let sentence =
-      "Somebody came back under this id with a new connection, and the server does not verify who they are."
+      "A new connection arrived under this id, and the server does not verify that it is the same participant."
     #expect(call.endings(of: "anna").map(\.ending.sentence) == (isVerified ? [] : [sentence]))
     #expect(call.endings(of: "anna").allSatisfy { $0.ending.cause == .connectionLost })
   }

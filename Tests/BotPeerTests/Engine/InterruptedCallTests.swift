@@ -176,7 +176,7 @@ struct InterruptedCallTests {
     print("measured: without an answer the call ends after \(pair.now - begin)")
     #expect(pair.now - begin > .seconds(20))
     for side in [pair.alice, pair.bob] {
-      #expect(side.ending == CloseReason(.connectionLost, "Nothing was heard from the participant for 30 s."))
+      #expect(side.ending == CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."))
       #expect(side.engine.deadline == nil)
     }
   }

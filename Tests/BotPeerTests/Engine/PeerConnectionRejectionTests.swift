@@ -112,7 +112,7 @@ struct PeerConnectionRejectionTests {
     pair.relay = { _, _ in [] }
     pair.call()
     pair.run(for: .seconds(31))
-    #expect(pair.alice.events.last == .ended(CloseReason(.failed, "Not connected within 30 s: no answer came.")))
+    #expect(pair.alice.events.last == .ended(CloseReason(.failed, "Not connected within 30 s: no answer arrived.")))
   }
 
   @Test("a call in which no check gets through fails after 30 s and says so")

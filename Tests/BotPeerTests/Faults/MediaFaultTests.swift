@@ -135,7 +135,7 @@ struct MediaFaultTests {
     let last = try #require(pair.alice.sent.last)
     #expect(last.time - start < .milliseconds(5_010) && last.time - start > .milliseconds(4_900))
     let own = try #require(pair.alice.ending)
-    #expect(own.ending == CloseReason(.closedByUs, "We fell silent on purpose, without a goodbye."))
+    #expect(own.ending == CloseReason(.closedByUs, "We stopped sending on purpose, without a goodbye."))
     // The other side notices, but does not know yet whether it is for good.
     #expect(pair.bob.engine?.state == .disconnected)
     let goodbyes = pair.bob.events.contains { if case .ended = $0.event { true } else { false } }

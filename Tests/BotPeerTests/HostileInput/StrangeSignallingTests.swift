@@ -137,7 +137,7 @@ struct StrangeSignallingTests {
     mallory.call.run(for: .milliseconds(10))
     let problems = mallory.call.events(of: mallory.name).compactMap(\.problem)
     #expect(problems.count < 30)
-    #expect(problems.contains { $0.contains("more things of theirs could not be used") })
+    #expect(problems.contains { $0.contains("more messages of the participant could not be used") })
     expectMedia(mallory)
     anna.expectUnharmed()
   }

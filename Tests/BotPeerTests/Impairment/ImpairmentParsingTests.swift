@@ -86,46 +86,47 @@ struct ImpairmentParsingTests {
         "\"out:\" is neither a direction, which is send: or receive:, nor the time of a step, like 10s:."
       ),
       ("loss", "The impairment's loss has no value; write it like loss=5%."),
-      ("loss=5", "The impairment's loss=5 has no unit: it is a share in percent, like loss=5%."),
-      ("delay=80", "The impairment's delay=80 has no unit: it is a time in ms or s, like delay=80ms."),
+      ("loss=5", "The impairment's loss=5 has no unit: use a share in percent, like loss=5%."),
+      ("delay=80", "The impairment's delay=80 has no unit: use a time in ms or s, like delay=80ms."),
       (
         "rate=500",
-        "The impairment's rate=500 has no unit: it is bits a second in bit, kbit, Mbit or Gbit, like rate=500kbit."
+        "The impairment's rate=500 has no unit: use bits a second in bit, kbit, Mbit or Gbit, like rate=500kbit."
       ),
-      ("burst=3%", "The impairment's burst=3% cannot be read: it is a number, like burst=3."),
-      ("delay=-5ms", "The impairment's delay=-5ms cannot be read: it is a time in ms or s, like delay=80ms."),
-      ("delay=1.2.3s", "The impairment's delay=1.2.3s cannot be read: it is a time in ms or s, like delay=80ms."),
-      ("delay=5%", "The impairment's delay=5% cannot be read: it is a time in ms or s, like delay=80ms."),
-      ("loss=120%", "The impairment's loss=120% is out of range: 0% to 100% are possible."),
-      ("jitter=11s", "The impairment's jitter=11s is out of range: 0ms to 10s are possible."),
-      ("rate=1kbit", "The impairment's rate=1kbit is out of range: 8kbit to 10Gbit are possible."),
+      ("burst=3%", "The impairment's burst=3% is invalid: use a number, like burst=3."),
+      ("delay=-5ms", "The impairment's delay=-5ms is invalid: use a time in ms or s, like delay=80ms."),
+      ("delay=1.2.3s", "The impairment's delay=1.2.3s is invalid: use a time in ms or s, like delay=80ms."),
+      ("delay=5%", "The impairment's delay=5% is invalid: use a time in ms or s, like delay=80ms."),
+      ("loss=120%", "The impairment's loss=120% is out of range: it must be 0% to 100%."),
+      ("jitter=11s", "The impairment's jitter=11s is out of range: it must be 0ms to 10s."),
+      ("rate=1kbit", "The impairment's rate=1kbit is out of range: it must be 8kbit to 10Gbit."),
       (
         "loss=5%,burst=0.5",
-        "The impairment's burst=0.5 is out of range: 1 to 1000 datagrams in a row are possible."
+        "The impairment's burst=0.5 is out of range: it must be 1 to 1000 datagrams in a row."
       ),
       ("loss=5%,delay=1s,loss=1%", "The impairment's loss is given twice for the same direction and time."),
       ("loss=5%, send: loss=1%", "The impairment's loss is given twice for the same direction and time."),
-      ("burst=3", "The impairment's burst says nothing without loss; write it like loss=5%,burst=3."),
-      ("queue=1s", "The impairment's queue says nothing without rate; write it like rate=500kbit,queue=200ms."),
+      ("burst=3", "The impairment's burst has no effect without loss; write it like loss=5%,burst=3."),
+      ("queue=1s", "The impairment's queue has no effect without rate; write it like rate=500kbit,queue=200ms."),
       (
         "loss=80%,burst=3",
-        "A loss of 80% cannot come in bursts of 3 on average, which lose 75% at most; make the bursts longer or leave "
+        "A loss of 80% is impossible with bursts of 3 on average, which lose 75% at most; make the bursts longer or leave "
           + "burst out."
       ),
-      ("none,loss=5%", "In an impairment, none takes away everything and stands without other settings."),
-      ("loss=5%,none", "In an impairment, none takes away everything and stands without other settings."),
-      ("10: none", "\"10\" is no time for an impairment's step to begin at; write it like 0s:, 1500ms: or 2m:."),
+      ("none,loss=5%", "In an impairment, none removes every setting and cannot be combined with others."),
+      ("loss=5%,none", "In an impairment, none removes every setting and cannot be combined with others."),
+      ("10: none", "\"10\" is not a valid start time of an impairment's step; write it like 0s:, 1500ms: or 2m:."),
       (
-        "99999h: none", "\"99999h\" is no time for an impairment's step to begin at; write it like 0s:, 1500ms: or 2m:."
+        "99999h: none",
+        "\"99999h\" is not a valid start time of an impairment's step; write it like 0s:, 1500ms: or 2m:."
       ),
-      ("10s: none; 5s: loss=1%", "An impairment's steps come in the order of time, but 5s comes after 10s."),
+      ("10s: none; 5s: loss=1%", "An impairment's steps must be in order of time, but 5s follows 10s."),
       (
         "loss=5%; delay=3ms",
-        "Two steps of an impairment set the send direction at 0s; put their settings together with commas."
+        "Two steps of an impairment set the send direction at 0s; join their settings with commas."
       ),
       (
         "3s: receive: loss=5%; 3s: delay=3ms",
-        "Two steps of an impairment set the receive direction at 3s; put their settings together with commas."
+        "Two steps of an impairment set the receive direction at 3s; join their settings with commas."
       ),
     ])
   func rejections(text: String, sentence: String) {

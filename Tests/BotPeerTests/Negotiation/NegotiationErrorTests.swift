@@ -19,7 +19,7 @@ struct NegotiationErrorTests {
     ),
     (
       { try $0.changing("sha-256 A6", to: "md5 A6") },
-      "The SDP's fingerprint (md5 A6:3C:E2:D2:70:7) cannot be checked; SHA-1 and SHA-2 can."
+      "The SDP's fingerprint (md5 A6:3C:E2:D2:70:7) cannot be checked; only SHA-1 and SHA-2 are supported."
     ),
     (
       { try $0.without("a=ice-ufrag") },

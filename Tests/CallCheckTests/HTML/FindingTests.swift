@@ -3,7 +3,7 @@ import Testing
 @testable import CallCheck
 @testable import CallReport
 
-@Suite("What else happened when a rule was broken")
+@Suite("Events during the failure of a rule")
 struct FindingTests {
   private func finding(
     _ measurement: String, limit: Double, in peer: PeerReport, impairment: [CheckReport.ImpairmentNote] = [],
@@ -16,17 +16,17 @@ struct FindingTests {
     return Finding(of: result, peer: peer, impairment: impairment)
   }
 
-  @Test("a freeze of which packets are to blame is told with their loss and the keyframes that were requested")
+  @Test("a freeze that packet loss caused is reported with the loss and the keyframe requests")
   func loss() {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), lossAtFreeze: 0.4).report
     let found = finding("video.freeze.longest", limit: 0.5, in: peer)
     #expect(found.worst?.start == 8)
     #expect(found.meanwhile.first?.hasPrefix("loss rose to 3") == true)
-    #expect(found.meanwhile.dropFirst().first == "video fell to 14 kbit/s (else 1.15 Mbit/s)")
+    #expect(found.meanwhile.dropFirst().first == "video fell to 14 kbit/s (median 1.15 Mbit/s)")
     #expect(found.meanwhile.contains("2 keyframes were requested"))
   }
 
-  @Test("that no packet was lost is said only where it is sure, and never against the reason that was found")
+  @Test("the report says that no packet was lost only if that is certain and does not contradict the reason")
   func noLoss() {
     var peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .senderPaused)).report
     peer.timeline.loss = peer.timeline.loss.map { $0.map { _ in 0 } }
@@ -38,7 +38,7 @@ struct FindingTests {
     #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
   }
 
-  @Test("what the check itself did to the line is named")
+  @Test("an impairment by the check itself is named")
   func impairment() {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .late)).report
     let notes: [CheckReport.ImpairmentNote] = [
@@ -46,16 +46,16 @@ struct FindingTests {
       .init(start: 9, text: "none"),
     ]
     let found = finding("video.freeze.longest", limit: 0.5, in: peer, impairment: notes)
-    #expect(found.meanwhile.last == "this check impaired the line on purpose (receive: rate=150kbit)")
+    #expect(found.meanwhile.last == "this check impaired the network on purpose (receive: rate=150kbit)")
   }
 
-  @Test("a rule about a series is placed where the series is beyond the limit")
+  @Test("the failure of a rule about a series is located where the series exceeds the limit")
   func positions() {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), skew: 0.3, lossAtFreeze: 0.4).report
     let fps = finding("video.fps", limit: 15, in: peer)
     #expect(fps.positions.count == 1)
     #expect(fps.worst.map { $0.start >= 7.9 && $0.start + $0.duration <= 10.3 } == true)
-    // It lasted for all of the call, so that nothing else explains it.
+    // It lasted for the whole call, so nothing else explains it.
     let skew = finding("av.skew.p95", limit: 0.08, in: peer)
     #expect(skew.positions.count == 1)
     #expect(skew.meanwhile.isEmpty)

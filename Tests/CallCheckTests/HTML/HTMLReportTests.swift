@@ -16,13 +16,13 @@ struct HTMLReportTests {
 
   private func page(_ name: String) throws -> String { try #require(Self.pages[name]) }
 
-  @Test("is well-formed, so that every element that is begun ends", arguments: names)
+  @Test("is well-formed: every element is closed", arguments: names)
   func isWellFormed(name: String) throws {
     let problem = ParsedXML.problem(of: try page(name))
     #expect(problem == nil)
   }
 
-  @Test("loads nothing and links to nothing but itself and the recordings beside it", arguments: names)
+  @Test("loads nothing and links only to itself and to the recordings", arguments: names)
   func needsNoNetwork(name: String) throws {
     let elements = ParsedXML.elements(of: try page(name))
     for element in elements {
@@ -69,7 +69,7 @@ struct HTMLReportTests {
     #expect(!policy.contains("unsafe"))
   }
 
-  @Test("names in its policy the hash of just that style and script which stand in it")
+  @Test("has a policy with the hashes of exactly its style and script")
   func policyFits() throws {
     let page = try page("failed")
     for name in ["style", "script"] {
@@ -80,11 +80,11 @@ struct HTMLReportTests {
       #expect(isNamed)
       #expect(content.utf8.count > 1000)
     }
-    // As sha256sum has it.
+    // The value from sha256sum.
     #expect(HTMLPage.hash("abc") == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
-  @Test("shows every figure and every sentence that was found")
+  @Test("shows every value and every sentence of the results")
   func showsFigures() throws {
     let report = SampleReport.failed
     let text = ParsedXML.elements(of: try page("failed")).map(\.text).joined(separator: "\n")
@@ -96,7 +96,7 @@ struct HTMLReportTests {
     for sentence in [
       "Failed", report.summary, "4.06 times the limit", "8.1 s \u{2013} 10.1 s", "loss rose to 3",
       "2 keyframes were requested",
-      "this check impaired the line on purpose (receive: loss=20%,burst=5)",
+      "this check impaired the network on purpose (receive: loss=20%,burst=5)",
       "Longest freeze: 120 ms before, 2.03 s now.",
       "2026-11-20 02:00:00 UTC", "10.0.0.9:41044", "SRTP_AES128_CM_SHA1_80", "DTLS connected", "36.2 dB, worst 28.8 dB",
     ] {
@@ -105,19 +105,19 @@ struct HTMLReportTests {
     }
   }
 
-  @Test("says of a call that never was established which step was reached, and which was not")
+  @Test("says which step a call reached that was never established, and which it did not reach")
   func tellsOfNoCall() throws {
     let text = ParsedXML.elements(of: try page("never")).map(\.text).joined(separator: "\n")
     for sentence in [
-      "The call never was established.", "the peer offered only mDNS names",
-      "\u{2717} never, though it was waited for 29.26 s", "4 rules could not be measured",
+      "The call was never established.", "the peer offered only mDNS names",
+      "\u{2717} never, although the check waited 29.26 s", "4 rules could not be measured",
     ] {
       let isThere = text.contains(sentence)
       #expect(isThere, "\(sentence)")
     }
   }
 
-  @Test("lets no text from the wire become markup, turn the writing, or be endless")
+  @Test("keeps text from the network from becoming markup, reversing its direction or growing without limit")
   func isEscaped() throws {
     let page = try page("hostile")
     #expect(!page.contains("<script>alert"))
@@ -132,7 +132,7 @@ struct HTMLReportTests {
     #expect(longest <= 1001)
   }
 
-  @Test("puts recordings into the page to be played there, and links to those that are too large")
+  @Test("embeds recordings as players, and links to those that are too large")
   func playsRecordings() throws {
     var report = SampleReport.held
     report.peers[0].recordings = ["out/a b.webm", "out/c.ogg", "out/large.webm", "out/other.webm"]
@@ -152,7 +152,7 @@ struct HTMLReportTests {
     #expect(links == ["out/large.webm", "media/other%20one.webm"])
   }
 
-  @Test("stays small for a call of three hours, and keeps its extremes")
+  @Test("stays small for a call of three hours and keeps the extreme values")
   func isBounded() throws {
     let length = 3 * 3600.0
     var peer = SamplePeer(id: "long", length: length, freeze: (4000, 40, .lost), lossAtFreeze: 0.5).report
@@ -169,7 +169,7 @@ struct HTMLReportTests {
     let lines = elements.filter { $0.name == "path" && ($0.attributes["class"] ?? "").hasPrefix("line") }
     let most = lines.map { ($0.attributes["d"] ?? "").count { $0 == "L" || $0 == "M" } }.max() ?? 0
     #expect(most <= LaneSeries.pointLimit)
-    let label = elements.first { ($0.attributes["aria-label"] ?? "").hasPrefix("Frames a second") }?.attributes[
+    let label = elements.first { ($0.attributes["aria-label"] ?? "").hasPrefix("Frame rate") }?.attributes[
       "aria-label"]
     #expect(label?.contains("highest 87.0 fps") == true)
     let values = elements.compactMap { $0.attributes["data-values"] }.first ?? ""
@@ -182,8 +182,8 @@ struct HTMLReportTests {
     #expect(Array(first.utf8).elementsEqual(second.utf8))
   }
 
-  /// Pages to be looked at, where a folder for them is named.
-  @Test("can be looked at", .enabled(if: ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] != nil))
+  /// Writes pages for inspection by a person, if a directory for them is set.
+  @Test("can be inspected by a person", .enabled(if: ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] != nil))
   func pagesForTheEye() throws {
     let folder = ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] ?? "."
     let media = try? [UInt8](Data(contentsOf: URL(fileURLWithPath: folder + "/test.webm")))

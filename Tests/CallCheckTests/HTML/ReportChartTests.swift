@@ -3,9 +3,9 @@ import Testing
 @testable import CallCheck
 @testable import CallReport
 
-@Suite("Drawings of the HTML report")
+@Suite("Charts of the HTML report")
 struct ReportChartTests {
-  @Test("a line is broken where nothing was measured, and not between values that come seldom")
+  @Test("a line breaks where nothing was measured, but not between sparse values")
   func pieces() {
     let broken = LaneSeries(step: 0.2, values: [1, 2, nil, nil, nil, nil, 3, 4])
     #expect(broken.pieces.map { $0.map(\.value) } == [[1, 2], [3, 4]])
@@ -14,7 +14,7 @@ struct ReportChartTests {
     #expect(LaneSeries(step: 0.2, values: [nil, .nan, .infinity, nil]).pieces.isEmpty)
   }
 
-  @Test("of a long series the extremes of each bucket are kept, at their own times", arguments: [601, 3000, 54_000])
+  @Test("a long series keeps the extreme values of each bucket, at their own times", arguments: [601, 3000, 54_000])
   func extremes(count: Int) {
     var values = [Double?](repeating: 20, count: count)
     values[count / 3] = -5
@@ -29,7 +29,7 @@ struct ReportChartTests {
     #expect(isInOrder)
   }
 
-  @Test("a value that comes seldom can be read until the next one comes")
+  @Test("a sparse value can be read until the next one")
   func held() {
     let seldom = LaneSeries(step: 0.2, values: [nil, 1, nil, nil, 2, nil, nil, 3, nil])
     #expect(seldom.held.values == [nil, 1, 1, 1, 2, 2, 2, 3, nil])
@@ -37,7 +37,7 @@ struct ReportChartTests {
     #expect(broken.held.values == [1, 2, nil, nil, nil, nil, 3, 4])
   }
 
-  @Test("stretches beyond a limit continue over steps of which nothing is known")
+  @Test("intervals beyond a limit continue over steps without values")
   func intervals() {
     let series = LaneSeries(step: 0.5, values: [0, 9, nil, 9, 0, nil, 9])
     let found = series.intervals { $0 > 5 }.map { [$0.start, $0.duration] }
@@ -45,7 +45,7 @@ struct ReportChartTests {
   }
 
   @Test(
-    "the time axis has at most nine round ticks within itself",
+    "the time axis has at most nine round ticks, all within its range",
     arguments: [0.3, 1, 5, 20, 61, 600, 3600, 10_800, 864_000])
   func ticks(duration: Double) {
     let axis = TimeAxis(duration: duration)
@@ -54,7 +54,7 @@ struct ReportChartTests {
     #expect(axis.ticks.first == 0)
   }
 
-  @Test("an axis of no length is one of a second")
+  @Test("an axis of no length has a length of one second")
   func noLength() {
     for duration in [0, -1, .nan, .infinity] { #expect(TimeAxis(duration: duration).duration == 1) }
     #expect(TimeAxis(duration: 10).fraction(.nan) == 0)
@@ -73,7 +73,7 @@ struct ReportChartTests {
     #expect(LaneUnit.fps.ceiling(.infinity) == 1)
   }
 
-  @Test("a rule's limit is drawn where its measurement is, unless it is far away")
+  @Test("a rule's limit is drawn in the lane of its measurement unless it is far from the values")
   func limits() {
     func result(_ measurement: String, _ limit: Double) -> RuleResult {
       RuleResult(
@@ -90,7 +90,7 @@ struct ReportChartTests {
     #expect(far.high == 30)
   }
 
-  @Test("figures read the same everywhere")
+  @Test("numbers have the same format everywhere")
   func figures() {
     #expect(ReportFigure.seconds(0.08) == "80 ms")
     #expect(ReportFigure.seconds(2.03) == "2.03 s")

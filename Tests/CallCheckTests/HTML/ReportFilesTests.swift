@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Thumbnails as PNG")
 struct ReportFilesTests {
-  @Test("a PNG has its signature, its size and its end", arguments: [(160, 120), (320, 240), (1, 1), (160, 137)])
+  @Test("a PNG has the signature, the size and the end chunk", arguments: [(160, 120), (320, 240), (1, 1), (160, 137)])
   func shape(width: Int, height: Int) throws {
     let png = try #require(
       PNGImage.bytes(width: width, height: height, rgb: [UInt8](repeating: 7, count: 3 * width * height)))
@@ -18,7 +18,7 @@ struct ReportFilesTests {
     #expect(png.count < 2000)
   }
 
-  @Test("noise, which nothing compresses, fits as well")
+  @Test("noise, which cannot be compressed, fits as well")
   func noise() throws {
     var generator = SeededGenerator(seed: 1)
     let pixels = (0..<3 * 64 * 48).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -26,7 +26,7 @@ struct ReportFilesTests {
     #expect(png.count > pixels.count / 2)
   }
 
-  @Test("no PNG is made of pixels that do not fit")
+  @Test("pixels that do not match the size give no PNG")
   func rejections() {
     #expect(PNGImage.bytes(width: 2, height: 2, rgb: [1, 2, 3]) == nil)
     #expect(PNGImage.bytes(width: 0, height: 0, rgb: []) == nil)

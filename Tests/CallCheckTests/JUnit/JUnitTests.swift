@@ -17,14 +17,14 @@ struct JUnitTests {
     return report
   }
 
-  @Test("is well-formed for every report, whatever the names in it are", arguments: reports.map(\.0))
+  @Test("is well-formed for every report, whatever names it contains", arguments: reports.map(\.0))
   func isWellFormed(name: String) throws {
     let report = try #require(Self.reports.first { $0.0 == name }?.1)
     #expect(ParsedXML.problem(of: report.junit) == nil)
   }
 
-  /// The parts of Jenkins' junit-10.xsd that concern what is written here.
-  @Test("keeps to the schema of Jenkins", arguments: reports.map(\.0))
+  /// The parts of Jenkins' junit-10.xsd that concern the elements written here.
+  @Test("conforms to the schema of Jenkins", arguments: reports.map(\.0))
   func keepsToTheSchema(name: String) throws {
     let report = try #require(Self.reports.first { $0.0 == name }?.1)
     let allowed: [String: (parents: Set<String>, required: Set<String>, optional: Set<String>)] = [
@@ -53,7 +53,7 @@ struct JUnitTests {
     }
   }
 
-  @Test("counts in every suite what is in it", arguments: reports.map(\.0))
+  @Test("has the right counts in every suite", arguments: reports.map(\.0))
   func countsAgree(name: String) throws {
     let report = try #require(Self.reports.first { $0.0 == name }?.1)
     let elements = ParsedXML.elements(of: report.junit)
@@ -74,17 +74,17 @@ struct JUnitTests {
     let cases = elements.filter { $0.name == "testcase" }
     let names = Set(cases.map { "\($0.attributes["classname"] ?? "") \($0.attributes["name"] ?? "")" })
     #expect(names.count == cases.count)
-    // One for each result, and one for the call as a whole.
+    // One case for each result, and one for the call as a whole.
     #expect(cases.count == report.results.count + (report.subject == .call ? 1 : 0))
   }
 
-  @Test("has a case for each rule and peer, and a failure with figure and sentence where a rule was broken")
+  @Test("has a case for each rule and peer, and a failure with value and sentence for a failed rule")
   func tellsWhatFailed() throws {
     let elements = ParsedXML.elements(of: SampleReport.failed.junit)
     let failures = elements.filter { $0.name == "failure" }
     #expect(failures.map { $0.attributes["type"] } == ["failed", "failed"])
     let freeze = try #require(failures.first)
-    #expect(freeze.attributes["message"]?.contains("2.03 s, from 8.12 s on, because packets were lost") == true)
+    #expect(freeze.attributes["message"]?.contains("2.03 s at 8.12 s, because packets were lost") == true)
     #expect(freeze.text.contains("rule      video.freeze.longest <= 500ms"))
     #expect(freeze.text.contains("measured  2.03 s"))
     #expect(freeze.text.contains("of        peer 2, b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55"))
@@ -95,7 +95,7 @@ struct JUnitTests {
     #expect(elements.first { $0.name == "testsuite" }?.attributes["timestamp"] == "2026-11-21T19:20:00")
   }
 
-  @Test("calls a call that never was established an error, and every rule that could not be measured a failure")
+  @Test("reports a call that was never established as an error, and every rule that could not be measured as a failure")
   func tellsOfNoCall() throws {
     let elements = ParsedXML.elements(of: SampleReport.neverCameAbout.junit)
     let errors = elements.filter { $0.name == "error" }
@@ -107,7 +107,7 @@ struct JUnitTests {
       ])
   }
 
-  @Test("names a peer by its turn, so that the names are the same in the next call")
+  @Test("names a peer by its order of joining, so that the names are the same in the next call")
   func namesAreStable() {
     var again = SampleReport.failed
     for index in again.peers.indices { again.peers[index].id = "other-\(index)" }
@@ -125,7 +125,7 @@ struct JUnitTests {
     #expect(first.count == 18)
   }
 
-  @Test("has the same cases in every room, and the same ones when somebody who was expected never came")
+  @Test("has the same cases in every room, also if an expected peer never joined")
   func casesAreStable() throws {
     func cases(_ report: CheckReport) -> [String] {
       ParsedXML.elements(of: report.junit).filter { $0.name == "testcase" }
@@ -151,19 +151,19 @@ struct JUnitTests {
     let whole = try report(of: 2)
     #expect(whole.verdict == .held)
     let expected = [
-      "call.room: the call comes about", "call.room: peers >= 2", "call.peer 1: video.fps >= 15",
+      "call.room: the call is established", "call.room: peers >= 2", "call.peer 1: video.fps >= 15",
       "call.peer 1: video.fps >= 15 (2)", "call.peer 1: loss <= 5%", "call.peer 2: video.fps >= 15",
       "call.peer 2: video.fps >= 15 (2)", "call.peer 2: loss <= 5%",
     ]
     #expect(cases(whole) == expected)
     for came in [0, 1, 2] { #expect(cases(try report(of: came, room: "ci-1234.\(came)")) == expected) }
     let failures = ParsedXML.elements(of: try report(of: 1).junit).filter { $0.name == "failure" }
-    #expect(failures.last?.attributes["message"] == "Loss could not be measured: peer 2 never came.")
+    #expect(failures.last?.attributes["message"] == "Loss could not be measured: peer 2 never joined.")
     let rooms = ParsedXML.elements(of: whole.junit).filter { $0.attributes["name"] == "room" && $0.name == "property" }
     #expect(rooms.map { $0.attributes["value"] } == ["100", "100", "100"])
   }
 
-  @Test("keeps every character that XML allows, and shows the others as what they are not")
+  @Test("keeps every character that XML allows and replaces the others")
   func keepsText() throws {
     var report = SampleReport.held
     report.results[0].rule = "a < b && \"c\" ]]> \u{1F600} e\u{301}\u{0}\u{FFFF}\u{1B}"
@@ -174,7 +174,7 @@ struct JUnitTests {
     #expect(names.contains(expected))
   }
 
-  @Test("keeps a rule that is given twice apart")
+  @Test("distinguishes a rule that is given twice")
   func keepsDoublesApart() {
     var report = SampleReport.held
     report.results.append(report.results[0])

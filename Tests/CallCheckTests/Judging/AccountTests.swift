@@ -5,7 +5,7 @@ import Testing
 
 @testable import CallCheck
 
-@Suite("The account of the pattern")
+@Suite("Counts of the pattern's frames")
 struct AccountTests {
   private func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) -> CallJudge {
     var options = CallJudge.Options(start: SyntheticCall.start, room: "100")
@@ -15,12 +15,12 @@ struct AccountTests {
     return CallJudge(options)
   }
 
-  @Test("lost, doubled and late numbers are counted to the frame")
+  @Test("lost, duplicate and late frame numbers are counted exactly")
   func numbers() throws {
     let videoFrames = try NumberedVideoFrames(count: 120)
     let judge = judge()
     var order = Array(0..<120)
-    // 7 are lost, 3 come twice, 2 come after the one behind them.
+    // 7 are lost, 3 arrive twice, 2 arrive after their successor.
     let lost: Set<Int> = [10, 30, 31, 32, 60, 99, 100]
     order.removeAll { lost.contains($0) }
     for doubled in [5, 50, 80] { order.insert(doubled, at: (order.firstIndex(of: doubled) ?? 0) + 1) }
@@ -47,12 +47,12 @@ struct AccountTests {
   }
 
   @Test(
-    "what comes back of our own frames is counted to the frame, under random loss", arguments: [1, 2, 3] as [UInt64])
+    "returned frames are counted exactly under random loss", arguments: [1, 2, 3] as [UInt64])
   func returned(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let videoFrames = try NumberedVideoFrames(count: 240)
     let judge = judge()
-    // The loop is closed only after the tenth frame; what was sent before is not missed.
+    // The loop is closed only after the tenth frame; earlier frames do not count as missing.
     let lost = Set((12..<180).filter { _ in Int.random(in: 0..<100, using: &generator) < 5 })
     let end = 8.0
     var inputs: [(time: Double, isSent: Bool, number: Int)] = []
@@ -69,7 +69,7 @@ struct AccountTests {
       if input.isSent { judge.sent(frame, at: now) } else { judge.receive(frame, from: SyntheticCall.peer, at: now) }
     }
     let returned = try #require(judge.report(at: SyntheticCall.instant(end)).peers.first?.returned)
-    // Frames of the last quarter of a second are still on their way.
+    // Frames of the last quarter of a second are still in flight.
     let back = (10..<240).filter { !lost.contains($0) && videoFrames.time($0) + 0.25 < end }.count
     print(
       "measured: \(lost.count) of our frames lost (seed \(seed)): \(returned.missing) missing, \(returned.returned) of "
@@ -81,7 +81,7 @@ struct AccountTests {
     #expect(abs((returned.roundTrip?.p50 ?? 9) - 0.25) < 0.001)
   }
 
-  @Test("when nothing comes back any more, what had two seconds to do so is missing")
+  @Test("if frames stop returning, those sent more than two seconds ago are missing")
   func stopped() throws {
     let videoFrames = try NumberedVideoFrames(count: 180)
     let judge = judge()
@@ -96,7 +96,7 @@ struct AccountTests {
     let report = judge.report(at: SyntheticCall.instant(6))
     let returned = try #require(report.peers.first?.returned)
     #expect(returned.returned == 60)
-    // Those that were sent from second 2 to second 4.
+    // The frames sent from second 2 to second 4.
     #expect(returned.missing == 61)
     #expect(report.result("returned.ratio >= 0.9")?.outcome == .failed)
   }
@@ -113,11 +113,11 @@ struct AccountTests {
     #expect(abs(video.p50 - delay) < 0.002)
     #expect(abs(video.p95 - delay) < 0.005)
     #expect(abs(video.worst - delay) < 0.005)
-    // An audio packet is 20 ms long, and can be sent only when its last sample was made.
+    // An audio packet is 20 ms long and can be sent only after its last sample was captured.
     #expect(abs(audio.p50 - delay - 0.02) < 0.005)
   }
 
-  @Test("a pattern that starts again is no loss")
+  @Test("a restart of the pattern is not loss")
   func restart() throws {
     let videoFrames = try NumberedVideoFrames(count: 30)
     let judge = judge()
@@ -137,7 +137,7 @@ struct AccountTests {
     #expect(tracker.numbersPainted == 90)
     #expect(tracker.numbersSeen == 90)
     #expect(tracker.doubled == 0)
-    // The same frames once more, with the same times, are doubled ones.
+    // The same frames again, with the same times, are duplicates.
     let pattern = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first?.pattern)
     #expect(pattern.doubled == 29)
     #expect(pattern.missing == 1)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A call with one fault")
 struct FaultTests {
-  @Test("a good call: all of the program's own rules hold")
+  @Test("all default rules hold for a good call")
   func good() throws {
     let report = try SyntheticCall().report()
     #expect(report.failedRules == [], "\(report.reported)")
@@ -54,7 +54,7 @@ struct FaultTests {
     #expect(abs(value - 3) < 0.1)
   }
 
-  @Test("five frames a second fail the rule about that and no other")
+  @Test("five frames per second fail the rule about the frame rate and no other")
   func fiveVideoFrames() throws {
     var call = SyntheticCall()
     call.framesPerSecond = 5
@@ -83,7 +83,7 @@ struct FaultTests {
     #expect(sentence.contains("because the sender sent nothing"))
   }
 
-  @Test("the same frame for 4 s fails the rule about that and no other")
+  @Test("a static video of 4 s fails the rule about static video and no other")
   func frozen() throws {
     var call = SyntheticCall()
     call.duration = 9
@@ -104,12 +104,12 @@ struct FaultTests {
     #expect(report.failedRules == ["av.skew.p95 <= 120ms"], "\(report.reported)")
     let skew = try #require(report.peers.first?.skew)
     print("measured: audio \(delay) s late: skew p95 \(skew.total.p95) s")
-    // A packet of 20 ms can be sent only when its last sample is there.
+    // A packet of 20 ms can be sent only after its last sample was captured.
     #expect(abs(skew.total.p95 - delay) < 0.03)
     #expect(skew.total.p50 > 0)
   }
 
-  @Test("leaving early fails the rule about that and no other")
+  @Test("leaving early fails the rule about absence and no other")
   func leaving() throws {
     var call = SyntheticCall()
     call.leaves = 5
@@ -122,7 +122,7 @@ struct FaultTests {
     #expect(sentence.contains("the peer left the room"))
   }
 
-  @Test("clipped audio fails the rule about that and no other")
+  @Test("clipped audio fails the rule about clipping and no other")
   func clipped() throws {
     var call = SyntheticCall()
     call.clipped = 3..<5
@@ -133,14 +133,14 @@ struct FaultTests {
     #expect(abs(audio.clipped.total - 2) < 0.15)
   }
 
-  @Test("a hole of 600 ms in the audio fails the rule about that and no other")
+  @Test("an audio gap of 600 ms fails the rule about gaps and no other")
   func hole() throws {
     var call = SyntheticCall()
     call.lostAudio = Set(120..<150)
     let report = try call.report()
     #expect(report.failedRules == ["audio.gap.longest <= 500ms"], "\(report.reported)")
     let audio = try #require(report.peers.first?.audio)
-    print("measured: 30 audio packets lost: hole of \(audio.gaps.longest) s, \(audio.concealed) s made up")
+    print("measured: 30 audio packets lost: gap of \(audio.gaps.longest) s, \(audio.concealed) s concealed")
     #expect(abs(audio.gaps.longest - 0.6) < 0.01)
     #expect(abs(audio.concealed - 0.2) < 0.01)
     #expect(audio.gaps.list.first?.reason == AudioGapReason.lost.rawValue)

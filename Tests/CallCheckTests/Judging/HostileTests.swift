@@ -4,10 +4,10 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Anything that comes")
+@Suite("Arbitrary input to the judge")
 struct HostileTests {
   @Test(
-    "no payload, time or count brings the judge down, and the report can always be written",
+    "no payload, time or count crashes the judge, and the report can always be written",
     arguments: 1...12 as ClosedRange<UInt64>)
   func anything(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

@@ -3,11 +3,12 @@ import CallReport
 import Media
 import Testing
 
-@Suite("Peers that come just before the end")
+@Suite("Peers that join just before the end")
 struct LatecomerTests {
   private static let other = ParticipantID("peer-2")
 
-  /// A good call of 8 s with one peer, and another that comes at a time; its media follow if there is enough time.
+  /// Returns the report of a good call of 8 s with one peer, and another that joins at a given time; its media follow
+  /// if there is enough time.
   private func report(
     another came: Double, media: Double? = nil, leaves: Double? = nil, expected: Int = 1
   ) throws -> CheckReport {
@@ -33,14 +34,14 @@ struct LatecomerTests {
     return judge.report(at: SyntheticCall.instant(call.duration))
   }
 
-  @Test("are told of and not failed, whether they were connected or not", arguments: [nil, 7.5])
+  @Test("are listed and do not fail, whether they were connected or not", arguments: [nil, 7.5])
   func reported(media: Double?) throws {
     let report = try report(another: 7, media: media)
     #expect(report.verdict == .held, "\(report.reported)")
     #expect(report.summary.hasSuffix("rules held for 1 peer."))
     #expect(report.peers.map(\.cameLate) == [nil, 1])
     #expect(report.results.allSatisfy { $0.peer != Self.other.text })
-    let sentence = "1 peer came only 1 s before the end, too late to be judged."
+    let sentence = "1 peer joined only 1 s before the end, too late to be judged."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 200).contains(sentence))
     let isOnPage = HTMLReport(report).text.contains(sentence)
@@ -48,7 +49,7 @@ struct LatecomerTests {
     #expect(try CheckReport(parsing: Array(report.json.utf8)).peers[1].cameLate == 1)
   }
 
-  @Test("are judged from 2 s on where they send everything, and from 5 s on in any case")
+  @Test("are judged after 2 s if they send everything, and after 5 s in any case")
   func limits() throws {
     func failed(_ came: Double, media: Double? = nil, leaves: Double? = nil) throws -> Bool {
       try report(another: came, media: media, leaves: leaves).results.contains {
@@ -64,11 +65,11 @@ struct LatecomerTests {
     #expect(try !isJudged(3.1))
     #expect(try isJudged(2.9))
     #expect(try failed(2.9))
-    #expect(try failed(4, leaves: 5), "who has gone again does not connect any more")
+    #expect(try failed(4, leaves: 5), "a peer that has left is no longer connecting")
     #expect(try !failed(7, leaves: 7.5))
   }
 
-  @Test("are judged as everybody where they are expected: who comes too late has failed")
+  @Test("are judged like all others if they are expected: an expected peer that joins too late fails")
   func expected() throws {
     let report = try report(another: 7.9, expected: 2)
     #expect(report.peers.map(\.cameLate) == [nil, nil])
@@ -77,7 +78,7 @@ struct LatecomerTests {
     #expect(report.results.contains { $0.peer == Self.other.text && $0.outcome == .notMeasured })
   }
 
-  @Test("are not held against the peers of a baseline")
+  @Test("are not compared with the peers of a baseline")
   func compared() throws {
     let report = try report(another: 7.5)
     let comparison = report.compared(with: try SyntheticCall().report())

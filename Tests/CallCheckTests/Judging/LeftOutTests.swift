@@ -4,9 +4,9 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("Frames that are skipped, and peers that are not judged")
+@Suite("Skipped frames and peers that are not judged")
 struct LeftOutTests {
-  /// A call of which the frames of one second are skipped.
+  /// Returns the report of a call in which the frames of one second are skipped.
   private func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
     var call = SyntheticCall()
     call.duration = 5
@@ -31,24 +31,24 @@ struct LeftOutTests {
     return judge.report(at: SyntheticCall.instant(call.duration))
   }
 
-  @Test("are counted, and told with their time in the table, as JSON, on the page and as JUnit")
+  @Test("are counted and reported with their time in the table, JSON, HTML and JUnit")
   func reported() throws {
     let report = try report()
     let leftOut = try #require(report.peers.first?.leftOut)
     #expect(leftOut.videoFrames == 30)
     #expect(abs(leftOut.first - 2) < 0.04 && abs(leftOut.last - 2.98) < 0.04)
-    let sentence = "This machine could not decode all that came: 30 frames were skipped."
+    let sentence = "This machine could not decode everything that arrived: 30 frames were skipped."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 200).contains(sentence))
     let (page, junit) = (HTMLReport(report).text, report.junit)
-    let isOnPage = page.contains(sentence) && page.contains("Not looked at")
+    let isOnPage = page.contains(sentence) && page.contains("Not decoded")
     #expect(isOnPage)
     #expect(junit.contains(sentence))
     let read = try CheckReport(parsing: Array(report.json.utf8))
     #expect(read.peers.first?.leftOut == leftOut)
   }
 
-  @Test("make every rule fail that is about what they showed, and blame nobody; the others hold")
+  @Test("make every rule about their content inconclusive without blaming the peer; the others hold")
   func rules() throws {
     let rules = [
       "video.fps >= 1", "video.freeze <= 10s", "video.latency.p95 <= 10s", "av.skew <= 10s", "pattern.ssim >= 0",
@@ -68,7 +68,7 @@ struct LeftOutTests {
       #expect(result.outcome == .inconclusive)
       #expect(
         result.sentence.hasSuffix(
-          " could not be judged: this machine could not decode all that came: 30 frames were skipped."))
+          " could not be judged: this machine could not decode everything that arrived: 30 frames were skipped."))
     }
     #expect(report.junit.contains(#"failures="0" errors="0" skipped="7""#))
     let skipped = ParsedXML.elements(of: report.junit).filter { $0.name == "skipped" }
@@ -78,7 +78,7 @@ struct LeftOutTests {
     #expect(report.table(width: 200).contains("inconclusive"))
   }
 
-  @Test("do not excuse a rule that fails on what was measured")
+  @Test("do not excuse a rule that fails on other measurements")
   func failedNevertheless() throws {
     let rules = ["video.fps >= 1", "peers == 7"]
     let report = try report { $0.rules = RuleList(rules.compactMap { try? Rule($0) }) }
@@ -86,7 +86,7 @@ struct LeftOutTests {
     #expect(report.results.map(\.outcome) == [.inconclusive, .failed])
   }
 
-  @Test("before the first frame that was seen make that one late, too")
+  @Test("before the first decoded frame make its time inconclusive, too")
   func first() throws {
     var call = SyntheticCall()
     call.duration = 2
@@ -100,7 +100,7 @@ struct LeftOutTests {
     #expect(report.result("video.firstFrame <= 5s")?.outcome == .inconclusive)
   }
 
-  @Test("leave the bitrate and the keyframes as they came, and the hole is told as this machine's")
+  @Test("do not change the bitrate and the keyframe count, and their gap is attributed to this machine")
   func kept() throws {
     var call = SyntheticCall()
     call.duration = 5
@@ -114,15 +114,15 @@ struct LeftOutTests {
     #expect(after.freezes.list.map(\.reason) == [FreezeReason.receiverStalled.rawValue])
   }
 
-  @Test("are not held against a baseline, and a remark says why")
+  @Test("are not compared with a baseline, and a remark says why")
   func compared() throws {
     let report = try report()
     let comparison = report.compared(with: try report.withoutLeftOut)
     #expect(!(comparison.worse + comparison.better).contains { $0.measurement.hasPrefix("video.f") })
-    #expect(comparison.remarks.contains { $0.hasPrefix("In this check not all frames were decoded") })
+    #expect(comparison.remarks.contains { $0.hasPrefix("In this check, not all frames were decoded") })
   }
 
-  @Test("peers beyond the most that are judged are counted, in the room and as present, and that is told")
+  @Test("peers beyond the maximum are counted as seen and as present, and the report says so")
   func unjudgedPeers() throws {
     let start = SyntheticCall.start
     var options = CallJudge.Options(start: start, room: "100")
@@ -144,7 +144,7 @@ struct LeftOutTests {
     #expect(report.peers.map(\.id) == ["a", "b"])
     #expect(report.roomReport.peersNotJudged == 2)
     #expect(report.failedRules == [])
-    let sentence = "2 more peers were there and not judged, because 2 are the most that are."
+    let sentence = "2 more peers were present but not judged, because at most 2 peers are judged."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 200).contains(sentence))
     judge.step(.gone(.left, "It left."), of: ParticipantID("c"), at: SyntheticCall.instant(2))
@@ -154,7 +154,7 @@ struct LeftOutTests {
 }
 
 extension CheckReport {
-  /// The same as if every frame had been looked at.
+  /// The same report as if every frame had been decoded.
   fileprivate var withoutLeftOut: CheckReport {
     get throws {
       var report = self

@@ -5,14 +5,14 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("What is measured")
+@Suite("Measurements")
 struct MeasureTests {
-  @Test("frames that were made in time but came late are told as held up on their way")
+  @Test("frames that were sent in time but arrived late are reported as delayed by the network")
   func heldUp() throws {
     let videoFrames = try NumberedVideoFrames(count: 90)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for number in 0..<90 {
-      // For a second and a half nothing comes through, and then everything at once.
+      // For a second and a half nothing arrives, and then everything at once.
       let time = 1 + videoFrames.time(number)
       let arrival = (2..<3.5).contains(time) ? 3.5 : time
       judge.receive(
@@ -24,14 +24,14 @@ struct MeasureTests {
   }
 
   @Test(
-    "the first packet is never told later than what was decoded of it, though it is heard of later",
+    "the first packet is never reported later than its decoded content, although its event arrives later",
     arguments: [true, false])
   func firstPacket(isReportedFirst: Bool) throws {
     var call = SyntheticCall()
     call.duration = 2
     let judge = CallJudge(call.options)
     judge.step(.seen, of: SyntheticCall.peer, at: SyntheticCall.instant(0.1))
-    // Anyone who hears of packets has been kept waiting; frames say when theirs came.
+    // Packet events arrive late here, but frames carry their arrival time.
     func tell() { judge.step(.firstPacket, of: SyntheticCall.peer, at: SyntheticCall.instant(1.3)) }
     if isReportedFirst { tell() }
     for participantEvent in try call.participantEvents() {
@@ -46,7 +46,7 @@ struct MeasureTests {
     #expect(frame < 1.3 && audio < 1.3)
   }
 
-  @Test("a freeze tells the reason that came with the frame after it", arguments: MediaGap.Reason.allCases)
+  @Test("a freeze has the reason that the frame after it carries", arguments: MediaGap.Reason.allCases)
   func reasons(reason: MediaGap.Reason) throws {
     let videoFrames = try NumberedVideoFrames(count: 60)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -65,7 +65,7 @@ struct MeasureTests {
     #expect(video.freezes.list.map(\.reason) == [expected[reason]?.rawValue])
   }
 
-  @Test("frames that end before the check does are a freeze to its end")
+  @Test("video that ends before the check is a freeze until the check's end")
   func untilEnd() throws {
     let videoFrames = try NumberedVideoFrames(count: 30)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -79,7 +79,7 @@ struct MeasureTests {
     #expect(abs(video.freezes.longest - 3) < 0.05)
   }
 
-  @Test("a frame that cannot be decoded is an error, and the freeze that it makes says so")
+  @Test("an undecodable frame is an error, and the freeze that it causes has that reason")
   func damaged() throws {
     let videoFrames = try NumberedVideoFrames(count: 60)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -94,7 +94,7 @@ struct MeasureTests {
     #expect(video.freezes.list.map(\.reason) == [FreezeReason.undecodable.rawValue])
   }
 
-  @Test("a frame that is sent again now and then does not end a freeze")
+  @Test("an occasionally repeated frame does not end a freeze")
   func refreshed() throws {
     let videoFrames = try NumberedVideoFrames(count: 60)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -111,7 +111,7 @@ struct MeasureTests {
     #expect(video.frozen.count == 0)
   }
 
-  /// A scene of an office: soft shapes, nothing that moves.
+  /// Returns an office scene: soft shapes, no movement.
   private func scene(_ size: VideoSize) -> VideoFrame {
     var videoFrame = VideoFrame(size: size)
     for row in 0..<size.height {
@@ -141,7 +141,7 @@ struct MeasureTests {
   }
 
   @Test(
-    "a camera before a scene in which nothing moves is not stuck: its noise is seen", arguments: [300_000, 1_000_000])
+    "a camera with a static scene is not stuck, because its noise is visible", arguments: [300_000, 1_000_000])
   func noise(bitrate: Int) throws {
     var generator = SeededGenerator(seed: 9)
     let scene = scene(VideoSize(width: 320, height: 240))
@@ -158,7 +158,7 @@ struct MeasureTests {
     #expect(video.frozen.longest < 3)
   }
 
-  @Test("a small thing that moves is enough not to be stuck")
+  @Test("a small moving object is enough for a video not to be stuck")
   func moving() throws {
     let size = VideoSize(width: 320, height: 240)
     let scene = scene(size)
@@ -173,17 +173,17 @@ struct MeasureTests {
     #expect(video.frozen.count == 0, "\(video.frozen)")
   }
 
-  @Test("a stuck frame is found although the encoder continues to make it finer", arguments: [60_000, 300_000])
+  @Test("a stuck frame is detected although the encoder keeps refining it", arguments: [60_000, 300_000])
   func stuck(bitrate: Int) throws {
     let scene = scene(VideoSize(width: 320, height: 240))
     let video = try report({ _ in scene }, count: 150, bitrate: bitrate)
     print("measured: stuck for 5 s at \(bitrate / 1_000) kb/s: \(video.frozen.longest) s")
-    // With few bits it takes a second until nothing is to be made finer.
+    // At a low bitrate, refining the frame takes a second.
     #expect(video.frozen.longest > (bitrate < 100_000 ? 3.5 : 4.5))
     #expect(video.freezes.count == 0)
   }
 
-  @Test("a change of size is told with its time")
+  @Test("a change of the video size is reported with its time")
   func sizes() throws {
     var small = SyntheticCall()
     small.hasAudio = false
@@ -207,7 +207,7 @@ struct MeasureTests {
     #expect(abs((video.sizes.last?.time ?? 0) - 2.05) < 0.05)
   }
 
-  @Test("sent and received counts are put together, also when they start again")
+  @Test("sent and received counters are combined, also after a restart")
   func counts() throws {
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     func sample(_ time: Double, expected: UInt64, lost: UInt64, recovered: UInt64, sent: UInt64) {
@@ -229,7 +229,7 @@ struct MeasureTests {
     }
     sample(1, expected: 100, lost: 2, recovered: 3, sent: 50)
     sample(2, expected: 200, lost: 4, recovered: 6, sent: 100)
-    // The connection was made again.
+    // The connection was re-established.
     sample(3, expected: 100, lost: 2, recovered: 0, sent: 50)
     let peer = try #require(judge.report(at: SyntheticCall.instant(4)).peers.first)
     let video = try #require(peer.connection.video)
@@ -252,7 +252,7 @@ struct MeasureTests {
     #expect(peer.timeline.targetBitrate.compactMap { $0 }.count == 3)
   }
 
-  @Test("without the pattern, skew is estimated by the sender's clock reports")
+  @Test("without the pattern, skew is estimated from the sender reports")
   func estimate() throws {
     var call = SyntheticCall()
     call.black = 0..<10
@@ -282,7 +282,7 @@ struct MeasureTests {
     #expect(peer.pattern == nil)
   }
 
-  @Test("with the pattern and clock reports it is told where skew was born", arguments: [true, false])
+  @Test("with the pattern and sender reports, the origin of the skew is reported", arguments: [true, false])
   func origin(atSender: Bool) throws {
     var call = SyntheticCall()
     call.duration = 6
@@ -291,7 +291,7 @@ struct MeasureTests {
     var hasReport: Set<Codec> = []
     for participantEvent in try call.participantEvents() {
       if case .frame(let frame) = participantEvent.event, hasReport.insert(frame.codec).inserted {
-        // A sender that delays its audio before it stamps it, or a path that delays it afterwards.
+        // The sender delays its audio before stamping it, or the network delays it afterwards.
         let late = atSender && frame.codec == .opus ? UInt64(0.2 * 4_294_967_296) : 0
         judge.clock(
           ClockReport(

@@ -5,12 +5,12 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("The rate of frames")
+@Suite("Frame rate estimation")
 struct PaceTests {
-  /// A frame: when the sender made it by its own stamps, and when it came.
+  /// A frame: when the sender produced it by its own timestamps, and when it arrived.
   private typealias Shot = (made: Double, arrived: Double)
 
-  /// Frames at a rate that come as they are made.
+  /// Returns frames at a constant rate that arrive as they are produced.
   private func camera(_ rate: Double, from start: Double = 0, to end: Double) -> [Shot] {
     (0..<Int(((end - start) * rate).rounded())).map { number in
       let made = start + Double(number) / rate
@@ -18,7 +18,8 @@ struct PaceTests {
     }
   }
 
-  /// As this program plays a file to a newcomer: all of the past within nine tenths of the time to the next frame.
+  /// Returns frames as this program plays a file to a new peer: all older frames within nine tenths of the time to the
+  /// next frame.
   private func squeeze(_ count: Int) -> [Shot] {
     (1...count).map { number -> Shot in
       let share = Double(number) / Double(count)
@@ -26,11 +27,11 @@ struct PaceTests {
     }
   }
 
-  /// What a check that lasts until a time says of frames.
+  /// Returns the video measurements of a check that lasts until a time.
   private func peer(of shots: [Shot], until end: Double) throws -> PeerReport {
     let size = VideoSize(width: 32, height: 32)
     let encoder = try VP8Encoder(.init(size: size))
-    // Each is a keyframe of the same size, so that bitrates can be told.
+    // Each frame is a keyframe of the same size, so that bitrates can be predicted.
     let payload = try #require(try encoder.encode(VideoFrame(size: size), time: 0, keyframe: true)?.payload)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     for shot in shots.sorted(by: { $0.arrived < $1.arrived }) {
@@ -45,7 +46,7 @@ struct PaceTests {
   }
 
   @Test(
-    "frames since the last keyframe that a newcomer is sent at once, squeezed into one moment, make it no higher",
+    "older frames that a new peer receives at once, squeezed into one moment, do not raise the rate",
     arguments: [40, 99])
   func squeezed(past: Int) throws {
     let replayed = squeeze(past)
@@ -57,7 +58,7 @@ struct PaceTests {
     #expect(peer.timeline.fps.allSatisfy { ($0 ?? 0) <= 15 })
   }
 
-  @Test("and neither do those that come at once with the times at which they were made")
+  @Test("older frames that arrive at once with their original timestamps do not raise the rate")
   func unhurried() throws {
     let replayed = camera(10, from: 8.2, to: 10).enumerated().map { number, shot -> Shot in
       (shot.made, 10 + 0.01 * Double(number))
@@ -70,7 +71,7 @@ struct PaceTests {
     #expect(abs(video.fps - 10) < 0.3)
   }
 
-  @Test("frames that are played again whenever a keyframe is requested do not make it higher")
+  @Test("frames that are repeated at each keyframe request do not raise the rate")
   func again() throws {
     var shots = camera(10, to: 10)
     for second in 1..<10 {
@@ -85,19 +86,19 @@ struct PaceTests {
     #expect(video.fps < 13)
   }
 
-  @Test("what a sender really makes is counted in full", arguments: [1.0, 5, 15, 24, 30, 60, 90, 120])
+  @Test("the sender's real frame rate is counted in full", arguments: [1.0, 5, 15, 24, 30, 60, 90, 120])
   func honest(rate: Double) throws {
     let video = try #require(try peer(of: camera(rate, to: 8), until: 8).video)
     #expect(abs(video.fps - rate) < 0.01)
   }
 
-  @Test("60 frames a second whose stamps and arrivals both waver, and come in heaps, stay 60")
+  @Test("60 frames per second stay 60 although timestamps and arrivals have jitter and bursts")
   func wavering() throws {
     var generator = SeededGenerator(seed: 4)
     func random() -> Double { Double(generator.next() % 1_000) / 1_000 }
     var latest = 0.0
     let shots = camera(60, to: 10).map { shot -> Shot in
-      // Up to 6 ms at the camera, and up to 80 ms on the way, in order.
+      // Up to 6 ms at the camera, and up to 80 ms in the network, in order.
       latest = max(latest, shot.arrived + 0.08 * random())
       return (shot.made + 0.006 * random(), latest)
     }
@@ -106,13 +107,13 @@ struct PaceTests {
     #expect(abs(video.fps - 60) < 0.6)
   }
 
-  @Test("a sender that becomes faster is counted in full, too")
+  @Test("a sender with an increasing frame rate is counted in full, too")
   func faster() throws {
     let video = try #require(try peer(of: camera(5, to: 4) + camera(60, from: 4, to: 8), until: 8).video)
     #expect(abs(video.fps - 32.5) < 0.3)
   }
 
-  @Test("frames that were held up on the way and came all at once still count: the sender made them")
+  @Test("frames that the network delayed and delivered at once still count")
   func heldUp() throws {
     let shots = camera(30, to: 8).map { shot -> Shot in
       (shot.made, (3..<4.5).contains(shot.arrived) ? 4.5 : shot.arrived)
@@ -121,7 +122,7 @@ struct PaceTests {
     #expect(abs(video.fps - 30) < 0.1)
   }
 
-  @Test("time stamps that are absurd leave the count as it came", arguments: [0.0, 1e5, -1e5])
+  @Test("absurd timestamps do not change the count", arguments: [0.0, 1e5, -1e5])
   func absurd(step: Double) throws {
     let shots = camera(30, to: 8).enumerated().map { number, shot -> Shot in
       (1_000_000 + step * Double(number % 7), shot.arrived)
@@ -130,7 +131,7 @@ struct PaceTests {
     #expect(abs(video.fps - 30) < 0.1)
   }
 
-  @Test("the bitrate is of the same time: a past that comes at once makes it no higher")
+  @Test("the bitrate refers to the same time: older frames that arrive at once do not raise it")
   func bitrate() throws {
     let slow = try #require(try peer(of: squeeze(99) + camera(10, from: 1.5, to: 6), until: 6).video)
     let plain = try #require(try peer(of: camera(10, from: 1, to: 6), until: 6).video)

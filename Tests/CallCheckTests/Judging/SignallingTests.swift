@@ -3,7 +3,7 @@ import CallReport
 import Media
 import Testing
 
-@Suite("A room's server that is lost")
+@Suite("Loss of the room server")
 struct SignallingTests {
   private func report(
     _ rules: [String] = [], _ happen: (CallJudge) -> Void
@@ -15,19 +15,19 @@ struct SignallingTests {
     return judge.report(at: SyntheticCall.instant(8))
   }
 
-  @Test("is told with its time in the table, as JSON, on the page and as JUnit; the media's rules decide all the same")
+  @Test("is reported with its time in the table, JSON, HTML and JUnit; the rules about media still decide")
   func reported() throws {
     let report = try report { judge in
       judge.disconnected(at: SyntheticCall.instant(3), because: "The server closed the connection.")
-      // To try again and fail is the same loss.
+      // A failed attempt to reconnect is part of the same loss.
       judge.disconnected(at: SyntheticCall.instant(4), because: "Nothing listens there.")
     }
     #expect(report.verdict == .held, "\(report.reported)")
     let losses = try #require(report.roomReport.signallingLost)
     #expect(losses == [.init(start: 3, duration: 5, regained: false, reason: "The server closed the connection.")])
     let sentence =
-      "The room's server was lost at 3 s and did not come back (the server closed the connection). "
-      + "Calls continue without it, but nobody new can come."
+      "The connection to the room server was lost at 3 s and not restored (the server closed the connection). "
+      + "Calls continue without it, but no new peer can join."
     #expect(report.shortcomings == [sentence])
     #expect(report.table(width: 300).contains(sentence))
     let isOnPage = HTMLReport(report).text.contains("server was lost at 3 s")
@@ -35,7 +35,7 @@ struct SignallingTests {
     #expect(try CheckReport(parsing: Array(report.json.utf8)).roomReport.signallingLost == losses)
   }
 
-  @Test("is over when we are let in again")
+  @Test("ends when the server admits us again")
   func regained() throws {
     let report = try report { judge in
       for time in [2.0, 5] {
@@ -49,7 +49,7 @@ struct SignallingTests {
     #expect(report.roomReport.joined == 0.2)
   }
 
-  @Test("can be ruled on by how long and how often it was away")
+  @Test("can be limited by rules about its duration and count")
   func rules() throws {
     let rules = ["signalling.lost <= 1s", "signalling.lost <= 2s", "signalling.lost.count == 0"]
     let lost = try report(rules) { judge in
@@ -57,11 +57,11 @@ struct SignallingTests {
       judge.joined(at: SyntheticCall.instant(3.5))
     }
     #expect(lost.failedRules == ["signalling.lost <= 1s", "signalling.lost.count == 0"])
-    #expect(lost.result("signalling.lost <= 1s")?.sentence.contains("1.5 s, first from 2 s on") == true)
+    #expect(lost.result("signalling.lost <= 1s")?.sentence.contains("1.5 s, first at 2 s") == true)
     #expect(try report(rules) { _ in }.failedRules == [])
   }
 
-  @Test("is not measured where there was none, as of a recording")
+  @Test("is not measured without a server, as for a recording")
   func recording() throws {
     var options = SyntheticCall().options
     options.subject = .recording

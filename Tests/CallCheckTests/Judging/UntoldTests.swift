@@ -3,9 +3,9 @@ import Testing
 
 @testable import CallCheck
 
-@Suite("Media that continued, and of which nobody can tell")
+@Suite("Media that continued but is no longer available")
 struct UntoldTests {
-  /// A call of 5 s that is told for 3 s.
+  /// Returns the report of a call of 5 s of which only 3 s are available.
   private func report(_ kinds: [MediaKind], until end: Double = 5) throws -> CheckReport {
     var call = SyntheticCall()
     call.duration = 3
@@ -19,7 +19,7 @@ struct UntoldTests {
     return judge.report(at: SyntheticCall.instant(end))
   }
 
-  @Test("is a freeze and a gap in the audio up to there, and is called that of the end")
+  @Test("is a freeze and an audio gap until its end")
   func untold() throws {
     let peer = try #require(report([.video, .audio]).peers.first)
     let freeze = try #require(peer.video?.freezes.worst)
@@ -28,7 +28,7 @@ struct UntoldTests {
     #expect(gap.reason == "lost" && abs(gap.duration - 2) < 0.2)
   }
 
-  @Test("of one kind says nothing of the other's gaps")
+  @Test("of one kind causes no gap in the other kind")
   func oneKind() throws {
     let videoFrames = try #require(report([.video]).peers.first)
     #expect(videoFrames.video?.freezes.count == 1 && videoFrames.audio?.gaps.count == 0)
@@ -36,7 +36,7 @@ struct UntoldTests {
     #expect(audio.audio?.gaps.count == 1)
   }
 
-  @Test("which ended before what was told, or nothing, changes nothing")
+  @Test("that ended before the available media changes nothing")
   func nothing() throws {
     for peers in [try report([]).peers, try report([.video, .audio], until: 2.5).peers] {
       let peer = try #require(peers.first)

@@ -2,8 +2,8 @@ import CallCheck
 import Foundation
 import Testing
 
-/// docs/checks.md says what the program does.
-@Suite("The page about checks")
+/// Compares docs/checks.md with the program.
+@Suite("The document about checks")
 struct DocumentationTests {
   private static let page =
     (try? String(
@@ -11,7 +11,7 @@ struct DocumentationTests {
         "../../../docs/checks.md"),
       encoding: .utf8)) ?? ""
 
-  /// The catalogue as the page has it.
+  /// The catalogue as the document must have it.
   private static var table: String {
     let rows = Measurement.catalogue.map { measurement in
       let names = ([measurement.name] + measurement.aliases).map { "`\($0)`" }.joined(separator: " or ")
@@ -20,21 +20,21 @@ struct DocumentationTests {
     return (["| name | limits | of | what is measured |", "|---|---|---|---|"] + rows).joined(separator: "\n")
   }
 
-  /// The program's own rules as the page has them: those of a call in which all is expected.
+  /// The default rules as the document must have them: those of a call with all expectations.
   private static var ownRules: String {
     let rules = DefaultRules.rules(for: CheckExpectation(pattern: .returned), subject: .call)
     return (["| rule | reason |", "|---|---|"] + rules.map { "| `\($0.rule.text)` | \($0.reason) |" }).joined(
       separator: "\n")
   }
 
-  @Test("every measurement is explained as the catalogue has it")
+  @Test("every measurement is defined as in the catalogue")
   func catalogue() {
     let isThere = Self.page.contains(Self.table)
     #expect(isThere)
     if !isThere { print(Self.table) }
   }
 
-  @Test("the program's own rules are listed with their reasons")
+  @Test("the default rules are listed with their reasons")
   func rules() {
     let isThere = Self.page.contains(Self.ownRules)
     #expect(isThere)
@@ -60,7 +60,7 @@ struct DocumentationTests {
     report.peers[0].undecoded = ["audio"]
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
-    // The names of candidates' kinds and the like are not fields.
+    // Keys such as the kinds of candidates are not fields.
     let unexplained = keys.subtracting(["host"]).filter { !Self.page.contains("`\($0)`") }.sorted()
     #expect(unexplained == [])
     #expect(keys.count > 100)
@@ -72,7 +72,7 @@ struct DocumentationTests {
     return String(words[1])
   }
 
-  @Test("every reason and word of the report is explained")
+  @Test("every reason and enumerated word of the report is explained")
   func words() {
     let words =
       FreezeReason.allCases.map(\.rawValue) + AudioGapReason.allCases.map(\.rawValue)

@@ -5,20 +5,20 @@ import Testing
 
 @Suite("A report")
 struct ReportTests {
-  @Test("what the check did on purpose is told wherever the verdict is, with how often")
+  @Test("an injected fault is reported with the verdict in every format, with its count")
   func act() throws {
     var report = SampleReport.held
     report.act = .init(name: "sudden-leave", performed: 2)
-    let reported = "sudden-leave, done 2 times"
-    #expect(report.table(width: 200).contains("We misbehaved on purpose: \(reported)."))
+    let reported = "sudden-leave, injected 2 times"
+    #expect(report.table(width: 200).contains("Injected fault: \(reported)."))
     let (page, junit) = (HTMLReport(report).text, report.junit)
-    let isOnPage = page.contains("Misbehaved") && page.contains(reported)
+    let isOnPage = page.contains("Injected fault") && page.contains(reported)
     #expect(isOnPage)
     #expect(junit.contains("name=\"misbehaved\" value=\"\(reported)\""))
     #expect(try CheckReport(parsing: Array(report.json.utf8)).act == report.act)
   }
 
-  @Test("the same happenings come to the same report, byte for byte")
+  @Test("the same events give the same report, byte for byte")
   func same() throws {
     var call = SyntheticCall()
     call.duration = 4
@@ -29,7 +29,7 @@ struct ReportTests {
       judge.joined(at: SyntheticCall.instant(0.2))
       for (index, participantEvent) in participantEvents.enumerated() {
         judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
-        // Looking changes nothing.
+        // Reading the status changes nothing.
         if index.isMultiple(of: 100) {
           _ = judge.report(at: SyntheticCall.instant(participantEvent.time))
           _ = judge.status(at: SyntheticCall.instant(participantEvent.time))
@@ -44,7 +44,7 @@ struct ReportTests {
     print("measured: a report of 3 s of one peer is \(first.utf8.count) bytes of JSON")
   }
 
-  @Test("what was written is read back")
+  @Test("a written report is read back unchanged")
   func readBack() throws {
     var call = SyntheticCall()
     call.duration = 4
@@ -64,9 +64,9 @@ struct ReportTests {
   }
 
   @Test(
-    "what is no report is refused with a sentence",
+    "text that is not a report is refused with a sentence",
     arguments: [
-      ("", "no JSON"), ("[]", "not what it must be"), ("{\"version\": 2}", "its version is 2"),
+      ("", "not JSON"), ("[]", "has the wrong type"), ("{\"version\": 2}", "its version is 2"),
       ("{}", "version is missing"),
       ("{\"version\": 1}", "is missing"),
     ])
@@ -75,7 +75,7 @@ struct ReportTests {
     #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
   }
 
-  @Test("a call of hours takes no more memory than one of minutes")
+  @Test("a call of hours needs no more memory than one of minutes")
   func long() throws {
     let videoFrames = try NumberedVideoFrames(count: 2)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -97,7 +97,7 @@ struct ReportTests {
     #expect((times.last ?? 0) > time * 0.8)
   }
 
-  @Test("two peers are judged by themselves, and those who were there at once are counted")
+  @Test("two peers are judged separately, and simultaneous peers are counted")
   func two() throws {
     var good = SyntheticCall()
     good.duration = 5
@@ -126,7 +126,7 @@ struct ReportTests {
     #expect((status.mediaElapsed ?? 0) > 3.5)
   }
 
-  @Test("what is awaited is told while it is")
+  @Test("the status lists what the check waits for")
   func awaited() throws {
     var call = SyntheticCall()
     call.duration = 3
@@ -141,6 +141,6 @@ struct ReportTests {
       if seen.last != awaited { seen.append(awaited) }
     }
     #expect(
-      seen == ["a connection to peer-1", "frames of peer-1, audio of peer-1", "audio of peer-1", ""])
+      seen == ["a connection to peer-1", "video of peer-1, audio of peer-1", "audio of peer-1", ""])
   }
 }

@@ -20,15 +20,15 @@ struct RuleListTests {
     DefaultRules.rules(for: SyntheticCall().options.expected, subject: .call).map(\.rule.text)
   }
 
-  @Test("given ones take the place of the program's own")
+  @Test("given rules replace the default rules")
   func alone() throws {
     let report = try report(list("video.fps >= 10"))
     #expect(report.rules.map(\.rule) == ["video.fps >= 10"])
     #expect(!report.rulesAreDefault)
-    #expect(!report.table().contains("program's own"))
+    #expect(!report.table().contains("default rule"))
   }
 
-  @Test("with “default” among them the program's own hold as well, but for those about the same measurement")
+  @Test("with “default”, the default rules apply as well, except those about the same measurement")
   func besides() throws {
     let report = try report(list("video.fps >= 10", " default ", "video.freeze <= 300ms", "rtt.p95 <= 1s"))
     let given = ["video.fps >= 10", "video.freeze <= 300ms", "rtt.p95 <= 1s"]
@@ -37,22 +37,22 @@ struct RuleListTests {
     #expect(report.rules.map(\.rule) == given + kept)
     #expect(report.rules.map { $0.reason != nil } == given.map { _ in false } + kept.map { _ in true })
     #expect(!report.rulesAreDefault)
-    let sentence = "\(kept.count) of these \(kept.count + 3) rules are the program's own"
+    let sentence = "\(kept.count) of these \(kept.count + 3) rules are default rules"
     #expect(report.table(width: 200).contains(sentence + "."))
     let page = HTMLReport(report).text
     let isReported = page.contains(sentence.replacing("'", with: "\u{2019}") + ", and why")
     #expect(isReported)
   }
 
-  @Test("“default” alone is what holds when nothing is given")
+  @Test("“default” alone gives the same rules as no rules")
   func defaultAlone() throws {
     let report = try report(list("default"))
     #expect(report.rules.map(\.rule) == own)
     #expect(report.rulesAreDefault)
-    #expect(report.table().contains("No rule was given: these are the program's own."))
+    #expect(report.table().contains("No rule was given: these are the default rules."))
   }
 
-  @Test("a file of rules may have “default” among them, and nothing else")
+  @Test("a file of rules may contain “default”, but no other keyword")
   func file() throws {
     let both = try RulesFile.rules(of: "expect:\n  - default  # ours\n  - loss <= 2%\n")
     #expect(both.includesOwn && both.given.map(\.text) == ["loss <= 2%"])

@@ -4,7 +4,7 @@ import Testing
 @Suite("Rules")
 struct RuleTests {
   @Test(
-    "the limit is read in its unit",
+    "the limit is parsed in its unit",
     arguments: [
       ("video.fps >= 24", 24.0), ("video.firstFrame <= 2s", 2), ("audio.silence<=1s", 1),
       ("video.freeze.longest <= 500ms", 0.5), ("av.skew.p95 <= 80ms", 0.08), ("latency.p95 <= 250ms", 0.25),
@@ -19,14 +19,14 @@ struct RuleTests {
     #expect(abs(rule.limit - limit) < 1e-9)
   }
 
-  @Test("each of the six comparisons is read")
+  @Test("each of the six comparisons is parsed")
   func comparisons() throws {
     for comparison in Rule.Comparison.allCases {
       #expect(try Rule("peers \(comparison.rawValue) 2").comparison == comparison)
     }
   }
 
-  @Test("a rule reads the same again")
+  @Test("a rule's text parses to the same rule")
   func again() throws {
     for text in ["video.fps>=24", "audio.silence <= 1s", "loss   <   2%"] {
       let rule = try Rule(text)
@@ -35,15 +35,16 @@ struct RuleTests {
   }
 
   @Test(
-    "what is no rule is refused with a sentence that helps",
+    "text that is not a rule is refused with a helpful sentence",
     arguments: [
       ("video.fps 24", "needs >=, <=, ==, !=, > or <"), ("video.fps = 24", "needs >=, <=, ==, !=, > or <"),
-      (">= 24", "needs a name"), ("video.fps >=", "needs a name"), ("video.fps >= fast", "\"fast\" is no number"),
+      (">= 24", "needs a name"), ("video.fps >=", "needs a name"), ("video.fps >= fast", "\"fast\" is not a number"),
       ("video.firstFrame <= 2", "video.firstFrame needs a unit: write 500ms or 2s instead of 2"),
       ("video.bitrate >= 300", "needs a unit: write 300kbit or 2Mbit"), ("audio.level > -30", "write -30dB"),
-      ("video.firstFrame <= 2parsec", "\"parsec\" is no unit of video.firstFrame"), ("loss <= 2", "between 0 and 1"),
-      ("loss <= 200%", "between 0 and 1"), ("video.fps >= 1e9", "\"e\" is no unit"), ("video.fps >= 0x10", "no unit"),
-      ("video.fps >= inf", "no number"), ("video.fps >= 24 fps or more", "no unit"), ("", "needs >="),
+      ("video.firstFrame <= 2parsec", "\"parsec\" is not a unit of video.firstFrame"), ("loss <= 2", "between 0 and 1"),
+      ("loss <= 200%", "between 0 and 1"), ("video.fps >= 1e9", "\"e\" is not a unit"),
+      ("video.fps >= 0x10", "not a unit"),
+      ("video.fps >= inf", "not a number"), ("video.fps >= 24 fps or more", "not a unit"), ("", "needs >="),
     ])
   func refused(text: String, reason: String) {
     let error = #expect(throws: Rule.ParseError.self) { try Rule(text) }
@@ -51,7 +52,7 @@ struct RuleTests {
   }
 
   @Test(
-    "an unknown name is refused with those near it",
+    "an unknown name is refused with similar names",
     arguments: [
       ("video.framerate", "video.frames"), ("vidio.fps", "video.fps"), ("fps", "video.fps"), ("freeze", "video.freeze"),
       ("silence", "audio.silence"), ("video.firstframe", "video.firstFrame"), ("av.sync.p95", "av.skew.p95"),
@@ -70,7 +71,7 @@ struct RuleTests {
     #expect(error.description.hasPrefix("There is no measurement \"\(name)\""))
   }
 
-  @Test("a level above full scale is refused, and none is suggested; a likeness has no such limit")
+  @Test("a level above full scale is refused and not suggested; PSNR has no such limit")
   func levels() throws {
     #expect(throws: Rule.ParseError.aboveFullScale("30dB", of: "audio.level")) { try Rule("audio.level >= 30dB") }
     #expect(try Rule("audio.level >= -30dB").limit == -30)
@@ -80,14 +81,14 @@ struct RuleTests {
     #expect(Measurement.named("pattern.psnr")?.unit.example == "30dB")
   }
 
-  @Test("a name like no other is refused without guesses")
+  @Test("a name unlike any other is refused without suggestions")
   func strange() {
     #expect(throws: Rule.ParseError.unknownName("qqqqqqqqqqqqqqqqqqq", near: [])) {
       try Rule("qqqqqqqqqqqqqqqqqqq >= 1")
     }
   }
 
-  @Test("every name stands in the catalogue once, and every rule of the program's own can be read")
+  @Test("every name is unique in the catalogue, and every default rule can be parsed")
   func catalogue() {
     let names = Measurement.catalogue.flatMap { [$0.name] + $0.aliases }
     #expect(Set(names).count == names.count)

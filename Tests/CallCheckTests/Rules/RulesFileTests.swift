@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A file of rules")
 struct RulesFileTests {
-  @Test("a list under expect: is read, with comments, quotes and empty lines")
+  @Test("a list under expect: is parsed, with comments, quotes and empty lines")
   func list() throws {
     let rules = try RulesFile.rules(
       of: """
@@ -21,27 +21,27 @@ struct RulesFileTests {
     #expect(rules.given.map(\.text) == ["video.fps >= 24", "audio.silence <= 1s", "loss <= 2%", "peers == 2"])
   }
 
-  @Test("a bare list is read, with the line ends of Windows and a byte order mark")
+  @Test("a bare list is parsed, with Windows line ends and a byte order mark")
   func bare() throws {
     let rules = try RulesFile.rules(of: "\u{FEFF}- video.fps >= 24\r\n- loss <= 2%\r\n")
     #expect(rules.given.map(\.text) == ["video.fps >= 24", "loss <= 2%"])
   }
 
-  @Test("a list that is not indented under its heading is read, as YAML allows")
+  @Test("a list that is not indented under its heading is parsed, as YAML allows")
   func flat() throws {
     #expect(try RulesFile.rules(of: "expect:\n- peers == 2\n").given.count == 1)
   }
 
   @Test(
-    "anything else is refused with its line",
+    "anything else is refused with its line number",
     arguments: [
       ("expect: [a, b]", 1, "only a list"), ("- video.fps >= 24\nrules:\n", 2, "only a list"),
       ("expect:\n  - video.fps >= 24\n    - loss <= 2%", 3, "not indented"), ("expect:\n\t- loss <= 2%", 2, "a tab"),
       ("- video.fps >= 24\n- \"loss <= 2%", 2, "not closed"), ("- {a: b}", 1, "cannot begin with {"),
-      ("- \n", 1, "no rule behind"), ("- rule: loss <= 2%", 1, "without a colon"),
+      ("- \n", 1, "no rule after"), ("- rule: loss <= 2%", 1, "without a colon"),
       ("- vidio.fps >= 24", 1, "video.fps"),
       ("# one\n- video.firstFrame <= 2", 2, "needs a unit"), ("expect:\nexpect:\n", 2, "only once"),
-      ("- loss <= 2%\nexpect:\n", 2, "only once"), ("- 'it''s'", 1, "not understood"),
+      ("- loss <= 2%\nexpect:\n", 2, "only once"), ("- 'it''s'", 1, "not supported"),
       ("  - loss <= 2%", 1, "not indented"),
       ("- &a loss <= 2%", 1, "cannot begin with &"), ("-loss <= 2%", 1, "only a list"),
     ])

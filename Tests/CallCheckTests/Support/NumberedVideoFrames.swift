@@ -4,15 +4,17 @@ import Media
 import NIOCore
 import Pattern
 
-/// Frames of the pattern of which each is a keyframe, so that they can be lost, doubled and put into another order without
-/// harm to the others.
+/// Frames of the pattern that are all keyframes, so that they can be lost, duplicated and reordered without affecting
+/// each other.
 struct NumberedVideoFrames {
   static let size = VideoSize(width: 160, height: 120)
   let payloads: [ByteBuffer]
-  /// Frames a second.
+  /// Frames per second.
   let rate: Double
 
-  /// - Parameter numbers: on the frames; each is made when a frame of that number is.
+  /// Encodes frames.
+  ///
+  /// - Parameter numbers: the frame numbers; each frame has the time of its number.
   init(count: Int, rate: Double = 30) throws {
     self.rate = rate
     let painter = PatternPainter(size: Self.size, streamID: 3)
@@ -25,12 +27,12 @@ struct NumberedVideoFrames {
     }
   }
 
-  /// What the wall clock reads at a time of the check, in milliseconds since 1970.
+  /// Returns the wall clock at a time of the check, in milliseconds since 1970.
   static func milliseconds(_ time: Double) -> UInt64 {
     UInt64(Double(SyntheticCall.wallClock) + (time * 1_000).rounded())
   }
 
-  /// When a frame is made.
+  /// Returns when a frame is produced.
   func time(_ number: Int) -> Double { Double(number) / rate }
 
   func frame(_ number: Int, at time: Double) -> EncodedFrame {

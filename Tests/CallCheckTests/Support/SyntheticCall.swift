@@ -6,39 +6,39 @@ import Pattern
 import Synchronization
 import TestSupport
 
-/// A peer that plays the test pattern through real encoders, and a line to the judge; everything on a made-up clock.
+/// A peer that plays the test pattern through real encoders to a judge, with simulated time.
 ///
-/// What is wrong with the call is said by its fields; without, it is a good one.
+/// The fields describe the faults of the call; by default it is a good one.
 struct SyntheticCall: Hashable {
   static let peer = ParticipantID("peer-1")
-  /// What the wall clock reads at the check's start, in milliseconds since 1970.
+  /// The wall clock at the check's start, in milliseconds since 1970.
   static let wallClock: Int64 = 1_795_280_400_123
 
-  /// How long the check lasts, and when media begins, in seconds.
+  /// The duration of the check, and the start of media, in seconds.
   var duration = 8.0
   var begin = 1.0
   var size = VideoSize(width: 320, height: 240)
   var framesPerSecond = 30.0
-  /// On the way, in seconds.
+  /// The network delay in seconds.
   var delay = 0.05
-  /// How much later audio is sent than it was made, and how much of that the sender's stamps know of.
+  /// How much later audio is sent than it was captured.
   var audioDelay = 0.0
-  /// In which seconds what is sent shows nothing but black, is silent, or is far too loud.
+  /// The seconds in which the video is black, the audio is silent, or the audio is far too loud.
   var black: Range<Double>?
   var silent: Range<Double>?
   var clipped: Range<Double>?
-  /// In which seconds no frames are made, and in which the same one is sent again and again.
+  /// The seconds in which no frames are sent, and in which the same frame is sent repeatedly.
   var paused: Range<Double>?
   var standing: Range<Double>?
   /// When the peer leaves.
   var leaves: Double?
-  /// Audio packets that are lost, by their number, and frames that are, by theirs.
+  /// The numbers of the audio packets that are lost.
   var lostAudio: Set<Int> = []
   var hasVideo = true
   var hasAudio = true
   var bitrate = 800_000
 
-  /// One thing that the judge is told.
+  /// An event for the judge.
   struct ScriptedEvent {
     var time: Double
     var event: CheckEvent
@@ -50,7 +50,7 @@ struct SyntheticCall: Hashable {
     start + .nanoseconds(Int64((seconds * 1e9).rounded()))
   }
 
-  /// The options that fit.
+  /// The options of a judge for this call.
   var options: CallJudge.Options {
     var options = CallJudge.Options(start: Self.start, room: "100")
     options.wallClock = Double(Self.wallClock)
@@ -58,10 +58,10 @@ struct SyntheticCall: Hashable {
     return options
   }
 
-  /// What happens in calls that were requested before: encoding them is what takes the time.
+  /// The events of earlier calls, cached because encoding takes most of the time.
   private static let known = Mutex<[Self: [ScriptedEvent]]>([:])
 
-  /// Everything that happens, in order.
+  /// Returns all events in order.
   func participantEvents() throws -> [ScriptedEvent] {
     if let known = Self.known.withLock({ $0[self] }) { return known }
     let participantEvents = try makeEvents()
@@ -74,7 +74,7 @@ struct SyntheticCall: Hashable {
     return all.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
   }
 
-  /// A judge that was told everything.
+  /// Returns a judge that has received all events.
   func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CallJudge {
     var options = options
     change(&options)
@@ -86,12 +86,12 @@ struct SyntheticCall: Hashable {
     return judge
   }
 
-  /// The report at the call's end.
+  /// Returns the report at the call's end.
   func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
     try judge(change).report(at: Self.instant(duration))
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private var end: Double { min(duration, leaves ?? duration) }
 
@@ -110,7 +110,7 @@ struct SyntheticCall: Hashable {
 
   private func isIn(_ range: Range<Double>?, _ time: Double) -> Bool { range?.contains(time) ?? false }
 
-  /// When what is made at a time comes, if nothing else is wrong: `end` is the end of what can have come.
+  /// Returns a frame that arrives at a time.
   private func frame(_ codec: Codec, ticks: Int64, payload: ByteBuffer, isKeyframe: Bool, at time: Double)
     -> EncodedFrame
   {
@@ -161,12 +161,12 @@ struct SyntheticCall: Hashable {
     var number = 0
     var lost = 0
     while true {
-      // A packet can be sent when its last sample was made.
+      // A packet can be sent after its last sample was captured.
       let made = begin + Double(number) * 0.02
       let arrival = made + 0.02 + delay + audioDelay
       if arrival >= end { break }
       defer { number += 1 }
-      // The encoder's own delay is made good for, as a camera of ours does.
+      // The encoder's delay is compensated, as this program's camera does.
       let first = Int64((Double(Self.wallClock) + made * 1_000) * 48) + Int64(encoder.lookahead)
       var audio = pattern.audio(from: first, count: length)
       if isIn(silent, made) { audio.samples = [Float](repeating: 0, count: length) }
@@ -186,7 +186,7 @@ struct SyntheticCall: Hashable {
     return participantEvents
   }
 
-  /// The connection's counts, once a second.
+  /// The counters of the connection, once a second.
   private var samples: [ScriptedEvent] {
     stride(from: begin, through: end, by: 1).map { time in
       var sample = ConnectionSample()
@@ -204,10 +204,10 @@ struct SyntheticCall: Hashable {
 }
 
 extension CheckReport {
-  /// The rules that did not hold.
+  /// The rules that failed.
   var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
 
-  /// What the results say, for a test that fails.
+  /// The sentences of the results, for the message of a failed test.
   var reported: String { results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n") }
 
   func result(_ rule: String) -> RuleResult? { results.first { $0.rule == rule } }

@@ -5,20 +5,20 @@ import Testing
 
 @Suite("The table on the terminal")
 struct TableTests {
-  @Test("has the verdict first, and a mark, the rule and the figure for each rule")
+  @Test("starts with the verdict and has a mark, the rule and the value for each rule")
   func marks() {
     let lines = SampleReport.failed.table(width: 100).split(separator: "\n").map(String.init)
     #expect(lines.first == "\u{2717} 2 of 17 rules failed, both for 1 of 2 peers.")
     #expect(lines.contains("peer 2  b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55"))
     #expect(lines.contains("  \u{2713} video.fps >= 20                24.9 fps"))
     #expect(lines.contains("  \u{2717} video.freeze.longest <= 500ms  2.03 s"))
-    #expect(lines.contains("    The longest freeze took 2.03 s, from 8.12 s on, because packets were lost."))
+    #expect(lines.contains("    Longest freeze: 2.03 s at 8.12 s, because packets were lost."))
     let (held, failed) = (lines.count { $0.hasPrefix("  \u{2713} ") }, lines.count { $0.hasPrefix("  \u{2717} ") })
     #expect(held == 15)
     #expect(failed == 2)
   }
 
-  @Test("is plain ASCII where the terminal is not UTF-8")
+  @Test("is plain ASCII if the terminal is not UTF-8")
   func ascii() {
     for report in [SampleReport.failed, SampleReport.hostile, SampleReport.neverCameAbout] {
       let table = report.table(width: 80, isUnicode: false)
@@ -30,7 +30,8 @@ struct TableTests {
     #expect(table.contains("  ok   peers == 2 "))
   }
 
-  @Test("keeps to the width, also with wide signs, and is no longer than it has to be", arguments: [40, 60, 80, 132])
+  @Test(
+    "keeps to the width, also with wide characters, and wraps no more than necessary", arguments: [40, 60, 80, 132])
   func keepsToTheWidth(width: Int) {
     var wide = SampleReport.failed
     wide.results[9].sentence = String(repeating: "\u{6F22}\u{5B57} \u{1F600}\u{1F600} word ", count: 30)
@@ -42,14 +43,14 @@ struct TableTests {
     }
   }
 
-  @Test("sends nothing from the wire to the terminal that would move its cursor or turn its writing")
+  @Test("sends no text from the network to the terminal that moves the cursor or reverses the text")
   func isHarmless() {
     let table = SampleReport.hostile.table(width: 100)
     let bad = table.unicodeScalars.count { $0 != "\n" && !ReportText.isHarmless($0) }
     #expect(bad == 0)
   }
 
-  @Test("colours what it marks only when it is asked to")
+  @Test("uses colours only on request")
   func colours() {
     #expect(!SampleReport.failed.table().contains("\u{1B}"))
     let coloured = SampleReport.failed.table(isColoured: true)
@@ -58,7 +59,7 @@ struct TableTests {
     #expect(plain == SampleReport.failed.table())
   }
 
-  @Test("says why there was no call, what got worse, and that the rules are the program's own")
+  @Test("says why there was no call, what got worse, and that the rules are default rules")
   func tellsTheRest() throws {
     let never = SampleReport.neverCameAbout.table(width: 200)
     #expect(never.hasPrefix("\u{2717} Answer received, no ICE check answered; the peer offered only mDNS names"))

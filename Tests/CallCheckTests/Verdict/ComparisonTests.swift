@@ -1,9 +1,9 @@
 import CallCheck
 import Testing
 
-@Suite("Against a baseline")
+@Suite("Comparison with a baseline")
 struct ComparisonTests {
-  @Test("a call that is the same but for noise has not changed")
+  @Test("a call that differs only by noise has not changed")
   func same() throws {
     let before = try SyntheticCall().report()
     var call = SyntheticCall()
@@ -13,10 +13,10 @@ struct ComparisonTests {
     #expect(comparison.worse.map(\.sentence) == [])
     #expect(comparison.newFailures.isEmpty)
     #expect(comparison.remarks.isEmpty)
-    #expect(comparison.summary == "Nothing has changed by more than noise.")
+    #expect(comparison.summary == "No change exceeds the noise.")
   }
 
-  @Test("what got worse is told with both figures, and a rule that fails now")
+  @Test("a worse measurement is reported with both values, and with the rule that newly fails")
   func worse() throws {
     let before = try SyntheticCall().report()
     var call = SyntheticCall()
@@ -28,7 +28,7 @@ struct ComparisonTests {
     #expect(abs(freeze.now - 2) < 0.2)
     #expect(freeze.sentence == "Longest freeze: 0 ms before, 2.03 s now.")
     #expect(comparison.newFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
-    #expect(comparison.summary.hasPrefix("Against the baseline 1 rule fails that held, "))
+    #expect(comparison.summary.hasPrefix("Compared with the baseline, 1 rule newly fails, "))
     let back = before.compared(with: now)
     #expect(back.mended.map(\.rule) == ["video.freeze.longest <= 1s"])
     #expect(back.better.contains { $0.measurement == "video.freeze.longest" })
@@ -45,7 +45,7 @@ struct ComparisonTests {
     #expect(report.compared(with: baseline).worse.contains { $0.measurement == "pattern.marksMissing" })
   }
 
-  @Test("a baseline of something else is remarked on")
+  @Test("a baseline of a different kind is mentioned in the remarks")
   func other() throws {
     let report = try SyntheticCall().report()
     var other = report

@@ -4,7 +4,7 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("A call that never was established")
+@Suite("A call that was never established")
 struct DiagnosisTests {
   private static let mdns =
     "candidate:1 1 udp 2113937151 0f1a2b3c-1111-2222-3333-444455556666.local 50000 typ host generation 0"
@@ -22,19 +22,19 @@ struct DiagnosisTests {
   }
 
   @Test(
-    "the step that was reached is told, and what stood in the way",
+    "the diagnosis names the step that was reached and the obstacle",
     arguments: [
-      ([], "The room was joined, but nobody else came."),
+      ([], "The room was joined, but no peer was seen."),
       ([.seen], "The peer was seen in the room, but neither side sent an offer."),
-      ([.seen, .offerSent], "Our offer was sent, but no answer came."),
-      ([.offerReceived], "The peer's offer came, but it was not answered."),
+      ([.seen, .offerSent], "Our offer was sent, but no answer arrived."),
+      ([.offerReceived], "The peer's offer arrived, but it was not answered."),
       (
         [.seen, .offerSent, .answerReceived, .checksBegun],
-        "Answer received, no ICE check answered; no candidate of the peer came."
+        "Answer received, no ICE check answered; no candidate of the peer arrived."
       ),
       (
         [.seen, .offerSent, .answerReceived, .remoteCandidate(CandidateKind(candidate: mdns)), .localCandidate(.host)],
-        "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which nobody but its own network can resolve."
+        "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which only its own network can resolve."
       ),
       (
         [.offerReceived, .answerSent, .remoteCandidate(CandidateKind(candidate: tcp)), .localCandidate(.host)],
@@ -49,17 +49,17 @@ struct DiagnosisTests {
       ),
       (
         [.offerReceived, .answerSent, .remoteCandidate(.host), .localCandidate(.host), .checkAnswered],
-        "Answer sent and ICE checks answered, but no pair of addresses was chosen; the peer's candidates were 1 host."
+        "Answer sent and ICE checks answered, but no candidate pair was selected; the peer's candidates were 1 host."
       ),
       (
         [.seen, .answerReceived, .iceConnected, .gone(.failed, "The peer's certificate does not match.")],
-        "ICE connected, but the DTLS handshake was not finished; the peer's certificate does not match."
+        "ICE connected, but the DTLS handshake did not finish; the peer's certificate does not match."
       ),
       (
-        [.seen, .answerReceived, .dtlsConnected], "ICE and DTLS connected, but not one packet of media came."
+        [.seen, .answerReceived, .dtlsConnected], "ICE and DTLS connected, but no media packet arrived."
       ),
       (
-        [.seen, .dtlsConnected, .firstPacket], "Packets of media came, but not one whole frame."
+        [.seen, .dtlsConnected, .firstPacket], "Media packets arrived, but no complete frame."
       ),
     ] as [([CallStep], String)])
   func reached(steps: [CallStep], sentence: String) {
@@ -68,18 +68,18 @@ struct DiagnosisTests {
     #expect(report.summary == sentence)
     #expect(report.verdict == .failed)
     let held = report.results.filter(\.holds).map(\.rule)
-    // Nothing holds of somebody who was not measured, but that he did not leave.
+    // No rule holds for a peer without measurements, except the one about its absence.
     #expect(held.filter { $0 != "absent <= 1s" } == [])
   }
 
-  @Test("a room that was not joined is told with its reason")
+  @Test("a room that was not joined is reported with the reason")
   func notJoined() {
     let report = report([], joined: false, failure: "No server answered at ws://127.0.0.1:1.")
     #expect(report.diagnosis == "The room was not joined: no server answered at ws://127.0.0.1:1.")
     #expect(report.results.contains { $0.outcome == .notMeasured })
   }
 
-  @Test("a check that was cut short has failed, although all that was seen was as it is to be")
+  @Test("an interrupted check has failed even if all rules held until then")
   func cutShort() throws {
     let call = SyntheticCall()
     let judge = try call.judge()
@@ -94,7 +94,7 @@ struct DiagnosisTests {
     #expect(report.junit.contains("<error message=\"The check was interrupted.\""))
   }
 
-  @Test("frames that cannot be decoded are told")
+  @Test("undecodable frames are reported")
   func undecodable() throws {
     let videoFrames = try NumberedVideoFrames(count: 3)
     let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
@@ -105,14 +105,14 @@ struct DiagnosisTests {
     judge.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(1))
     #expect(
       judge.report(at: SyntheticCall.instant(3)).diagnosis
-        == "Packets of media came, but nothing in them could be decoded.")
+        == "Media packets arrived, but nothing in them could be decoded.")
     frame.isKeyframe = false
     let other = CallJudge(.init(start: SyntheticCall.start, room: "100"))
     other.receive(frame, from: SyntheticCall.peer, at: SyntheticCall.instant(1))
-    #expect(other.report(at: SyntheticCall.instant(3)).diagnosis == "Packets of media came, but no keyframe.")
+    #expect(other.report(at: SyntheticCall.instant(3)).diagnosis == "Media packets arrived, but no keyframe.")
   }
 
-  @Test("a candidate's kind is read from its line, and from a description")
+  @Test("a candidate's kind is parsed from its line and from a description")
   func candidates() {
     #expect(CandidateKind(candidate: Self.mdns) == .mdns)
     #expect(CandidateKind(candidate: "a=" + Self.host + "\r\n") == .host)

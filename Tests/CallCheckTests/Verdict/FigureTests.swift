@@ -4,10 +4,10 @@ import Testing
 @testable import CallCheck
 @testable import CallReport
 
-@Suite("What a verdict says")
+@Suite("Values and sentences of a verdict")
 struct FigureTests {
   @Test(
-    "a figure is told with as many decimals as it takes to see on which side of the limit it is",
+    "a value has enough decimals to show on which side of the limit it is",
     arguments: [
       (MeasurementUnit.videoRate, 14.96, 15.0, "14.96 fps", "15 fps"), (.videoRate, 14.9, 15, "14.9 fps", "15 fps"),
       (.time, 0.502, 0.5, "502 ms", "500 ms"), (.time, 0.5003, 0.5, "500.3 ms", "500 ms"),
@@ -23,7 +23,7 @@ struct FigureTests {
     #expect(texts.limit == wanted)
   }
 
-  @Test("the page tells a small excess as more than nothing, and the same loss at the top as in the rule")
+  @Test("the page shows a small excess as more than zero, and the same loss in the overview as in the rule")
   func page() throws {
     var report = SampleReport.failed
     let position = try #require(report.results.firstIndex { $0.rule == "video.freeze.longest <= 500ms" && !$0.holds })
@@ -52,14 +52,17 @@ struct FigureTests {
     #expect(isSame, "\(figure)")
   }
 
-  @Test("a peer that sends audio alone is told of as such, with what to do if that is right", arguments: [true, false])
+  @Test(
+    "a peer that sends only audio or video is reported as such, with the option for that case",
+    arguments: [true, false])
   func audioOnly(isAudio: Bool) throws {
     var call = SyntheticCall()
     call.hasVideo = !isAudio
     call.hasAudio = isAudio
     let clause =
       isAudio
-      ? "the peer sent no video; --no-video if that is right" : "the peer sent no audio; --no-audio if that is right"
+      ? "the peer sent no video; use --no-video if none is expected"
+      : "the peer sent no audio; use --no-audio if none is expected"
     let family = isAudio ? "video" : "audio"
     let participantEvents = try call.participantEvents().filter { if case .sample = $0.event { false } else { true } }
     func report(_ peers: Int) -> CheckReport {
@@ -86,7 +89,7 @@ struct FigureTests {
     #expect(report(2).summary.hasSuffix(" for 2 of 2 peers, because they\(clause.dropFirst(8))."))
   }
 
-  @Test("frames that came and could not be decoded are not told of as not sent")
+  @Test("frames that arrived and could not be decoded are not reported as not sent")
   func undecodable() throws {
     let call = SyntheticCall()
     let judge = CallJudge(call.options)
@@ -102,10 +105,10 @@ struct FigureTests {
     #expect(report.peers.first?.undecoded == ["video"])
     #expect(
       report.result("video.fps >= 15")?.sentence
-        == "Frames a second could not be measured: frames came, but not one could be decoded.")
+        == "Frame rate could not be measured: frames arrived, but none could be decoded.")
   }
 
-  @Test("where nobody is wanted, nobody's absence is no failure; where the room was not joined, it is")
+  @Test("without expected peers an empty room is not a failure, but a room that was not joined is")
   func nobody() throws {
     func report(joined: Bool, failure: String? = nil, rule: String = "peers == 0") throws -> CheckReport {
       var options = SyntheticCall().options
@@ -118,11 +121,11 @@ struct FigureTests {
     let empty = try report(joined: true)
     #expect(empty.verdict == .held)
     #expect(empty.diagnosis == nil)
-    #expect(empty.summary == "The rule held: the room was joined, but nobody else came.")
+    #expect(empty.summary == "The rule held: the room was joined, but no peer was seen.")
     #expect(try report(joined: false, failure: "Nothing listens there.").verdict == .failed)
     #expect(try report(joined: true, failure: "The check was interrupted.").verdict == .failed)
-    // What others did is no matter where we were not there ourselves.
-    let advice = "Others may not have come"
+    // If we did not join the room ourselves, advice about the peers is useless.
+    let advice = "Other peers may not have joined"
     let sentences = try [true, false].map {
       try report(joined: $0, failure: "No.", rule: "peers >= 1").results[0].sentence
     }

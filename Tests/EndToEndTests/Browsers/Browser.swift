@@ -1,34 +1,34 @@
 import Foundation
 
-/// A real browser without a window, driven from here.
+/// A real headless browser, controlled by the tests.
 protocol Browser: Sendable {
-  /// For people, for example "Chromium".
+  /// The display name, for example "Chromium".
   var name: String { get }
 
-  /// Opens an empty page in a window of its own, so that it is not slowed down as one in the background.
+  /// Opens an empty page in its own window, so that it is not throttled as a background page.
   func newPage() async throws -> any Page
 
-  /// Ends the browser at once, without asking, and removes its profile.
+  /// Kills the browser and removes its profile.
   func quit() async
 }
 
 /// One page of a browser.
 protocol Page: Sendable {
-  /// Lets the page use camera and microphone. A page that may show its addresses to others; one that may not hides them.
+  /// Grants the page camera and microphone. A page with that permission reveals its addresses; others hide them.
   func allowDevices() async throws
 
-  /// Has a script run at the start of every document to come, before the page's own.
+  /// Adds a script that runs at the start of every later document, before the page's own.
   func addStartScript(_ source: String) async throws
 
   func open(_ url: String) async throws
 
-  /// Evaluates a JavaScript expression, waits for its promise, and returns the value by way of JSON.
+  /// Evaluates a JavaScript expression, waits for its promise, and returns the value, passed as JSON.
   func evaluate(_ expression: String, within limit: Duration) async throws -> JSON
 
-  /// What the page wrote to the console as an error, and the exceptions nobody caught.
+  /// The errors that the page wrote to the console, and its uncaught exceptions.
   var errors: [String] { get async }
 
-  /// A PNG of what is to be seen.
+  /// Returns a PNG of the page.
   func screenshot() async throws -> Data
 
   func close() async
@@ -40,7 +40,7 @@ extension Page {
   }
 }
 
-/// A page's script failed.
+/// The failure of a page's script.
 struct ScriptError: Error, CustomStringConvertible {
   let expression: String
   let message: String
@@ -48,7 +48,7 @@ struct ScriptError: Error, CustomStringConvertible {
   var description: String { "The page's script \"\(expression.prefix(120))\" failed: \(message)" }
 }
 
-/// What the pages of one browser complained of, by the name the protocol gives to the page.
+/// The errors of a browser's pages, by the protocol's identifier of the page.
 actor Complaints {
   private var texts: [String: [String]] = [:]
 

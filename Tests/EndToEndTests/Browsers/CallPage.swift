@@ -1,21 +1,21 @@
 import Foundation
 
-/// The server's own page, in a room, as `observer.js` sees it.
+/// The server's call page in a room, observed by `observer.js`.
 struct CallPage: Sendable {
   let page: any Page
-  /// The browser's name for people.
+  /// The browser's display name.
   let browser: String
 
   func enter(room: String, at address: String) async throws {
     try await page.open("\(address)#\(room)")
   }
 
-  /// The ids the server has given to this page, oldest first: one for each time it joined.
+  /// Returns the ids that the server assigned to this page, in order: one for each join.
   func ids() async throws -> [String] {
     try await page.evaluate("observer.rooms()").list.compactMap { $0["you"].string }
   }
 
-  /// Waits until the page is in the room for the given time, and returns its id there.
+  /// Waits until the page has joined the room `times` times, and returns its last id.
   @discardableResult
   func joined(times: Int = 1, within limit: Duration = .seconds(15)) async throws -> String {
     try await eventually("room in \(browser)", within: limit) {
@@ -24,12 +24,12 @@ struct CallPage: Sendable {
     }
   }
 
-  /// What the page's calls have come to, oldest first.
+  /// Returns the reports of the page's calls, oldest first.
   func reports() async throws -> [CallReport] {
     try await page.evaluate("observer.report()").list.map { CallReport(json: $0) }
   }
 
-  /// Waits until so many calls are connected, and returns what they have come to.
+  /// Waits until `count` calls are connected, and returns their reports.
   @discardableResult
   func connected(_ count: Int = 1, within limit: Duration = .seconds(15)) async throws -> [CallReport] {
     try await eventually("\(count) connected call(s) in \(browser)", within: limit) {
@@ -38,17 +38,16 @@ struct CallPage: Sendable {
     }
   }
 
-  /// Waits until a call shows a frame, and returns it.
+  /// Waits until a call shows a video frame, and returns its report.
   func firstVideoFrame(within limit: Duration = .seconds(15)) async throws -> CallReport {
     try await eventually("frame in \(browser)", within: limit) {
       try await reports().first { $0.firstVideoFrameAt != nil }
     }
   }
 
-  /// Sends nothing more, though the call continues; returns when that was, milliseconds since 1970.
+  /// Stops sending while the call continues; returns the time of it in milliseconds since 1970.
   func stopSending() async throws -> Double {
-    // Firefox continues with a frame a second when it is merely left without a track, and with silence when audio is
-    // merely inactive.
+    // Without a track, Firefox still sends a frame each second, and with audio merely inactive it still sends silence.
     let stopped = try await page.evaluate(
       """
       Promise.all([...call.peers.values()].flatMap((connection) => connection.getSenders()).map((sender) => {
@@ -61,12 +60,12 @@ struct CallPage: Sendable {
     return stopped.double ?? .nan
   }
 
-  /// Takes the last figures and leaves the room by the page's own means.
+  /// Takes a last report and leaves the room through the page's own function.
   func leave() async throws -> [CallReport] {
     try await page.evaluate("observer.leave()").list.map { CallReport(json: $0) }
   }
 
-  /// Closes the window without a farewell; the figures are of the moment before.
+  /// Takes a last report and closes the window without leaving the room.
   func vanish() async throws -> [CallReport] {
     let last = try await reports()
     await page.close()

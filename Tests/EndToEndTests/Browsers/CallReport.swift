@@ -1,21 +1,21 @@
-/// What a browser says of one of its calls. Times are milliseconds since 1970.
+/// A browser's statistics of one call. Times are in milliseconds since 1970.
 struct CallReport: Sendable {
   let json: JSON
 
   var state: String { json["state"].string ?? "" }
 
-  /// When the browser made its offer; nil if it answered.
+  /// The time of the browser's offer; nil if it answered.
   var offeredAt: Double? { json["offeredAt"].double }
   var connectedAt: Double? { json["connectedAt"].double }
   var reportedAt: Double { json["reportedAt"].double ?? .nan }
 
-  /// From the connection to this report, in seconds.
+  /// The time from the connection to this report, in seconds.
   var length: Double { (reportedAt - (connectedAt ?? .nan)) / 1000 }
 
   // MARK: Sent
 
   var framesSent: Int { json["sent"]["video"]["framesSent"].int ?? 0 }
-  /// Of the time from the connection to the last figures.
+  /// The mean frame rate from the connection to the last statistics.
   var framesSentPerSecond: Double {
     let last = json["sent"]["video"]["timestamp"].double ?? .nan
     return Double(framesSent) / (last - (connectedAt ?? .nan)) * 1000
@@ -28,7 +28,7 @@ struct CallReport: Sendable {
     return "\(video["frameWidth"].int ?? 0)x\(video["frameHeight"].int ?? 0)"
   }
 
-  /// What the page sent of video in each second, in bits, oldest first.
+  /// The bitrate of the sent video in each second, oldest first.
   var bitrates: [Double] { json["bitrates"].list.compactMap { $0["bitsPerSecond"].double } }
 
   // MARK: Received
@@ -45,14 +45,14 @@ struct CallReport: Sendable {
     json["tracks"].list.last { $0["kind"].string == kind } ?? .null
   }
 
-  /// When the first frame of the other side could be seen.
+  /// The time at which the other side's first video frame was shown.
   var firstVideoFrameAt: Double? { track("video")["firstShownAt"].double }
-  /// Frames shown since.
+  /// The number of frames shown since then.
   var videoFramesShown: Int { track("video")["shown"].int ?? 0 }
-  /// When the frame turned white.
+  /// The times at which the video turned white.
   var flashes: [Double] { track("video")["flashes"].list.compactMap(\.double) }
-  /// When the audio became loud.
+  /// The times at which the audio turned loud.
   var beeps: [Double] { track("audio")["beeps"].list.compactMap(\.double) }
-  /// The highest level heard; 1 is full scale.
+  /// The highest audio level; 1 is full scale.
   var loudest: Double { track("audio")["loudest"].double ?? 0 }
 }

@@ -1,28 +1,28 @@
-/// What a page gets when it requests camera and microphone.
+/// The devices that a page gets when it requests camera and microphone.
 ///
-/// Where nothing else is said, 320x240 at 15 frames a second: two cores have to encode and decode several such cameras while
-/// the time of what is measured must be the program's own.
+/// The default is 320x240 at 15 frames a second: two cores encode and decode several such cameras, and the measured
+/// times must be those of the program.
 enum Camera {
   /// The browser's own fake devices.
   case own
   /// A camera that flashes and a microphone that beeps in each second.
   case flashing
-  /// The flashing camera with so much noise that there are many packets to lose.
+  /// The flashing camera with noise, so that frames take several packets.
   case spottedFlashing
-  /// The flashing camera with 640x480 at 30 frames a second and so much noise that it needs more than 1 Mb/s.
+  /// The flashing camera with 640x480 at 30 frames a second and noise that needs more than 1 Mb/s.
   case noisyFlashing
-  /// Frames with their number and time, to be read by pattern-watch.js.
+  /// Frames with their number and time, read by pattern-watch.js.
   case pattern
-  /// The test pattern with its audio, in order or with one fault.
+  /// The test pattern with its audio, without or with one fault.
   case faulty(CameraFault, framesPerSecond: Int = 20)
-  /// A refusal: the page can only watch, and the browser hides its addresses behind names.
+  /// No devices: the page can only watch, and the browser hides its addresses behind mDNS names.
   case refused
 
   var isRefused: Bool {
     if case .refused = self { true } else { false }
   }
 
-  /// The start script that brings it about.
+  /// The start script that installs the devices.
   var script: String? {
     get throws {
       switch self {

@@ -1,14 +1,14 @@
-/// What is wrong with the camera and the microphone of `faulty-camera.js`.
+/// The fault of the camera or microphone of `faulty-camera.js`.
 enum CameraFault: String, Sendable, CaseIterable {
-  /// Nothing.
+  /// No fault.
   case none
-  /// Frames come, but are black.
+  /// The frames are black.
   case black
-  /// Audio comes, but there is nothing in it.
+  /// The audio is silent.
   case silent
-  /// 5 frames a second.
+  /// The frame rate is 5 fps.
   case slow
-  /// No frame for 2 s, 3 s after the devices were opened.
+  /// No frame is captured for 2 s, 3 s after the devices were opened.
   case freeze
   /// The audio is 300 ms late.
   case lateAudio = "late-sound"

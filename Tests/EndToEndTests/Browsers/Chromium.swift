@@ -1,6 +1,6 @@
 import Foundation
 
-/// Chromium without a window, driven by the DevTools protocol.
+/// Headless Chromium, controlled by the DevTools protocol.
 struct Chromium: Browser {
   let name = "Chromium"
   private let process: ChildProcess
@@ -11,10 +11,10 @@ struct Chromium: Browser {
   /// Starts Chromium with a new profile.
   ///
   /// - Parameters:
-  ///   - camera: what its fake camera and microphone give; nil for Chromium's own frame and beeps.
-  ///   - folder: takes the profile and the log.
-  ///   - hasWindows: whether it is the whole program with its windows, which nobody sees, or only what shows pages. The windows
-  ///     cost up to half a core that is missing elsewhere.
+  ///   - camera: the files of its fake camera and microphone; nil for Chromium's own.
+  ///   - folder: the folder for the profile and the log.
+  ///   - hasWindows: whether to run the whole program with its invisible windows, or only the headless shell. The
+  ///     windows cost up to half a core.
   static func launch(
     in network: Network, camera: FakeCamera? = nil, hasWindows: Bool = false, folder: URL
   ) async throws -> Chromium {
@@ -47,7 +47,7 @@ struct Chromium: Browser {
   var isRunning: Bool { process.isRunning }
 
   func newPage() async throws -> any Page {
-    // A context of its own: what one page may do, another may not.
+    // A browser context of its own, so that permissions apply to one page only.
     let context = try await commands.call("Target.createBrowserContext")["browserContextId"]
     let target = try await commands.call(
       "Target.createTarget", ["url": "about:blank", "newWindow": true, "browserContextId": context])["targetId"]
@@ -69,7 +69,7 @@ struct Chromium: Browser {
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
       "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
       "--disable-extensions", "--disable-breakpad", "--password-store=basic",
-      // A page without focus must run as fast as one with it.
+      // A page without focus must run at full speed.
       "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
       "--disable-renderer-backgrounding", "--autoplay-policy=no-user-gesture-required",
       "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--allow-loopback-in-peer-connection",
@@ -99,7 +99,7 @@ struct Chromium: Browser {
   }
 }
 
-/// A browser that ended before it could be driven.
+/// A browser that ended before the tests could connect to it.
 struct NotStarted: Error, CustomStringConvertible {
   let name: String
   let output: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A page of Chromium, by a DevTools session of its own.
+/// A page of Chromium, with its own DevTools session.
 struct ChromiumPage: Page {
   let commands: CommandChannel
   let complaints: Complaints
@@ -26,7 +26,7 @@ struct ChromiumPage: Page {
     let result = try await call("Page.navigate", ["url": .string(url)])
     if let reason = result["errorText"].string { throw ScriptError(expression: "open \(url)", message: reason) }
     try await eventually("loaded page at \(url)", within: .seconds(20)) {
-      // "complete" would also wait for frames of people who send none.
+      // "complete" would also wait for the video of participants who send none.
       try await evaluate("document.readyState") == "loading" ? nil : true
     }
   }

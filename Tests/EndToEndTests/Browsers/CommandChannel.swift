@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import SkyRTC
 
-/// Numbered JSON commands and their answers over a WebSocket, as DevTools and WebDriver BiDi both have them.
+/// Sends numbered JSON commands over a WebSocket and receives their answers, as in DevTools and WebDriver BiDi.
 actor CommandChannel {
   enum Failure: Error, CustomStringConvertible {
     case refused(method: String, reason: String)
@@ -30,7 +30,7 @@ actor CommandChannel {
 
   /// Connects to a browser.
   ///
-  /// - Parameter eventReceived: gets every message that is not an answer, in order.
+  /// - Parameter eventReceived: called with every message that is not an answer, in order.
   static func connect(
     to address: String, on loops: any EventLoopGroup, eventReceived: @escaping @Sendable (JSON) async -> Void
   ) async throws -> CommandChannel {
@@ -46,7 +46,7 @@ actor CommandChannel {
 
   /// Sends a command and waits for its result.
   ///
-  /// - Parameter extras: members beside `id`, `method` and `params`, for example DevTools' `sessionId`.
+  /// - Parameter extras: members besides `id`, `method` and `params`, for example DevTools' `sessionId`.
   func call(
     _ method: String, _ parameters: JSON = [:], extras: [String: JSON] = [:], within limit: Duration = .seconds(20)
   ) async throws -> JSON {

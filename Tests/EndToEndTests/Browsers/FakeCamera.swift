@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// Files that Chromium plays as its camera and microphone: 640x480 at 30 fps with a running counter and some noise,
-/// which costs an encoder as much as a real room does, and audio that is never silent.
+/// which is as expensive to encode as a real room, and audio that is never silent.
 struct FakeCamera: Sendable {
   let videoFrame: URL
   let audio: URL
@@ -10,10 +10,10 @@ struct FakeCamera: Sendable {
   struct NotMade: Error, CustomStringConvertible {
     let errors: String
 
-    var description: String { "ffmpeg could not make the fake camera's files: \(errors)" }
+    var description: String { "ffmpeg could not create the files of the fake camera: \(errors)" }
   }
 
-  /// Makes the files; Chromium plays them round and round.
+  /// Creates the files, which Chromium plays in a loop.
   static func make(in folder: URL, seconds: Int = 4) throws -> FakeCamera {
     let camera = FakeCamera(
       videoFrame: folder.appendingPathComponent("camera.y4m"), audio: folder.appendingPathComponent("microphone.wav"))

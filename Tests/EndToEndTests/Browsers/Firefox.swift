@@ -1,8 +1,8 @@
 import Foundation
 
-/// Firefox without a window, driven by WebDriver BiDi.
+/// Headless Firefox, controlled by WebDriver BiDi.
 ///
-/// It finds no way to itself on a machine's own loopback: give it an isolated `Network`.
+/// It cannot connect to itself over a machine's own loopback, so it needs an isolated `Network`.
 struct Firefox: Browser {
   let name = "Firefox"
   private let process: ChildProcess
@@ -13,9 +13,9 @@ struct Firefox: Browser {
   /// Starts Firefox with a new profile and its own fake camera and microphone.
   ///
   /// - Parameters:
-  ///   - hidesAddresses: whether it offers `.local` names, as it does to sites nobody has trusted for long, instead of
-  ///     its addresses.
-  ///   - folder: takes the profile and the log.
+  ///   - hidesAddresses: whether it offers `.local` names instead of its addresses, as for sites without a permanent
+  ///     permission.
+  ///   - folder: the folder for the profile and the log.
   static func launch(in network: Network, hidesAddresses: Bool, folder: URL) async throws -> Firefox {
     let profile = folder.appendingPathComponent("firefox-profile-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: true)
@@ -67,18 +67,18 @@ struct Firefox: Browser {
   }
 
   private static let preferences: KeyValuePairs = [
-    // A camera and a microphone for everyone who asks.
+    // Every page gets a camera and a microphone.
     "media.navigator.streams.fake": "true",
     "media.navigator.permission.disabled": "true",
-    // Calls from this machine to itself.
+    // Calls over loopback.
     "media.peerconnection.ice.loopback": "true",
     // Pages may play what they receive.
     "media.autoplay.default": "0",
     "media.autoplay.blocking_policy": "0",
-    // No page in the background is slowed down.
+    // Background pages are not throttled.
     "dom.min_background_timeout_value": "4",
     "dom.timeout.enable_budget_timer_throttling": "false",
-    // Nothing is fetched from elsewhere.
+    // Nothing is downloaded.
     "app.normandy.enabled": "false",
     "app.update.auto": "false",
     "browser.safebrowsing.malware.enabled": "false",

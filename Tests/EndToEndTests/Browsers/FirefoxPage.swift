@@ -7,7 +7,7 @@ struct FirefoxPage: Page {
   let context: String
 
   func allowDevices() async throws {
-    // The profile allows them to everybody.
+    // The profile allows devices for every page.
   }
 
   func addStartScript(_ source: String) async throws {

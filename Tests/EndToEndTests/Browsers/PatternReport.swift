@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a page read of the test pattern in one of its calls. Times are milliseconds since 1970.
+/// What a page read of the test pattern in one of its calls. Times are in milliseconds since 1970.
 struct PatternReport: Sendable {
-  /// One frame that was seen.
+  /// One frame that the page read.
   struct VideoFrame: Sendable {
     let number: Int
-    /// By the sender's clock, which is this machine's too.
+    /// By the sender's clock, which is also this machine's.
     let madeAt: Double
     let seenAt: Double
-    /// How many frames had come to be seen with this one; a page that is too busy does not get to read each.
+    /// The number of frames presented up to this one; a busy page does not read all of them.
     let count: Int
     let width: Int
 
@@ -17,7 +17,7 @@ struct PatternReport: Sendable {
 
   /// A mark in the audio.
   struct Mark: Sendable {
-    /// The full second it stands for.
+    /// The full second that the mark encodes.
     let madeAt: Double
     let heardAt: Double
 
@@ -26,12 +26,12 @@ struct PatternReport: Sendable {
 
   let videoFrames: [VideoFrame]
   let marks: [Mark]
-  /// Why frames could not be read, and how often.
+  /// The number of unreadable frames by reason.
   let unreadable: [String: Int]
-  /// Keyframes that the page has requested.
+  /// The number of keyframes that the page requested.
   let requests: Int
   let problem: String?
-  /// What the browser says that it decoded, by the moment of the report.
+  /// The number of frames that the browser had decoded at the time of the report.
   let framesDecoded: Int
   let keyframesDecoded: Int
 
@@ -43,7 +43,7 @@ struct PatternReport: Sendable {
     }
     marks = json["marks"].list.compactMap { entry in
       guard let second = entry["second"].double, let at = entry["at"].double else { return nil }
-      // The mark knows its second only modulo 256.
+      // The mark encodes its second modulo 256.
       let rounds = ((at / 1000 - second) / 256).rounded()
       return Mark(madeAt: (rounds * 256 + second) * 1000, heardAt: at)
     }
@@ -64,31 +64,32 @@ struct PatternReport: Sendable {
     keyframesDecoded = whole.keyframesDecoded
   }
 
-  /// What was seen and heard from that moment on.
+  /// Returns the part of the report from that time on.
   func since(_ moment: Double) -> PatternReport {
     PatternReport(
       self, videoFrames: videoFrames.filter { $0.seenAt >= moment }, marks: marks.filter { $0.heardAt >= moment })
   }
 
-  /// Without the first two seconds, in which a browser finds its pace.
+  /// Returns the report without the first two seconds, in which a browser's frame rate settles.
   func settled() -> PatternReport { since((videoFrames.first?.seenAt ?? 0) + 2000) }
 
   /// Whether no frame was seen twice or after a later one.
   var isInOrder: Bool { zip(videoFrames, videoFrames.dropFirst()).allSatisfy { $0.number < $1.number } }
 
-  /// Numbers between the first and the last that the page did not see, though it was not too busy to look.
+  /// The number of frames between the first and the last that were not presented; frames that the busy page did not
+  /// read are not counted.
   var missing: Int {
     zip(videoFrames, videoFrames.dropFirst()).reduce(0) { sum, pair in
       sum + max(0, pair.1.number - pair.0.number - (pair.1.count - pair.0.count))
     }
   }
 
-  /// Numbers that the browser did not even decode; what it decoded and then did not show, it was too late for.
+  /// The number of frames that the browser did not decode. Frames that were decoded but too late to be shown are not counted.
   ///
-  /// Only of a report from the beginning on.
+  /// Only valid for a report from the beginning.
   var undecoded: Int { max(0, expected - framesDecoded) }
 
-  /// Numbers between the first and the last.
+  /// The number of frames from the first to the last.
   var expected: Int { videoFrames.isEmpty ? 0 : (videoFrames.last?.number ?? 0) - (videoFrames.first?.number ?? 0) + 1 }
 
   /// The longest time between two frames.
@@ -96,7 +97,7 @@ struct PatternReport: Sendable {
     zip(videoFrames, videoFrames.dropFirst()).map { $1.seenAt - $0.seenAt }.max() ?? .infinity
   }
 
-  /// How much later the audio was heard than the frame was seen, for each mark that has frames around it.
+  /// For each mark with frames around it, the delay of the audio minus that of the video.
   var skews: [Double] {
     marks.compactMap { mark in
       let around = videoFrames.filter { abs($0.madeAt - mark.madeAt) < 500 }.map(\.delay).sorted()
@@ -104,7 +105,7 @@ struct PatternReport: Sendable {
     }
   }
 
-  /// The delay that such a share of frames does not exceed.
+  /// Returns the delay that this share of the frames does not exceed.
   func delay(_ share: Double) -> Double {
     let sorted = videoFrames.map(\.delay).sorted()
     return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
@@ -114,8 +115,8 @@ struct PatternReport: Sendable {
     let skews = skews.map { String(format: "%+.0f", $0) }.joined(separator: " ")
     return String(
       format:
-        "%d of %d numbers seen, %d missing, %d decoded, %d unreadable; delay %.0f ms in the middle, %.0f at the 99th, "
-        + "longest pause %.0f ms; audio after frame by %@ ms", videoFrames.count, expected, missing,
+        "%d of %d numbers seen, %d missing, %d decoded, %d unreadable; median delay %.0f ms, 99th percentile %.0f, "
+        + "longest pause %.0f ms; audio after video by %@ ms", videoFrames.count, expected, missing,
       framesDecoded, unreadable.values.reduce(0, +), delay(0.5), delay(0.99), maximumPause, skews)
   }
 }

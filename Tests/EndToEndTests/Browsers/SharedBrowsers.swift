@@ -1,9 +1,9 @@
 import Foundation
 
-/// The browsers that one scenario after another uses: to start one takes seconds, and what a scenario opened in it is closed
-/// when the scenario ends. After a failure the next scenario gets a new one.
+/// The browsers that the scenarios share, because starting one takes seconds. What a scenario opens is closed when it
+/// ends. After a failure the next scenario gets a new browser.
 ///
-/// At most one of each kind runs. They end with the test process, by `ProcessSupervisor`.
+/// At most one of each kind runs. `ProcessSupervisor` ends them with the test process.
 actor SharedBrowsers {
   static let shared = SharedBrowsers()
 
@@ -12,7 +12,7 @@ actor SharedBrowsers {
   private var isolatedChromium: Chromium?
   private var firefox: (browser: Firefox, hidesAddresses: Bool)?
 
-  /// The network namespace of all scenarios that need one.
+  /// Returns the network namespace of all scenarios that need one.
   func isolatedNetwork() async throws -> Network {
     if let network { return network }
     let made = try await Network.isolated(log: Self.folder("network").appendingPathComponent("network.log"))
@@ -44,14 +44,14 @@ actor SharedBrowsers {
     return launched
   }
 
-  /// Ends all browsers: something went wrong, perhaps with one of them.
+  /// Ends all browsers, after a failure that one of them may have caused.
   func discard() async {
     for browser in [chromium, isolatedChromium].compactMap(\.self) { await browser.quit() }
     await firefox?.browser.quit()
     (chromium, isolatedChromium, firefox) = (nil, nil, nil)
   }
 
-  /// A folder of this test process for a browser's log and profile.
+  /// Creates a folder of this test process for a browser's log and profile.
   private static func folder(_ name: String) throws -> URL {
     let folder = allFolders.appendingPathComponent("\(getpid())/\(name)")
     try? FileManager.default.removeItem(at: folder)
@@ -59,7 +59,7 @@ actor SharedBrowsers {
     return folder
   }
 
-  /// One for each test process; those of processes that have ended are removed.
+  /// Contains one folder for each test process; folders of processes that have ended are removed.
   private static let allFolders: URL = {
     let all = BuiltProgram.folder.appendingPathComponent("end-to-end/browsers")
     for name in (try? FileManager.default.contentsOfDirectory(atPath: all.path)) ?? [] {

@@ -1,43 +1,43 @@
 import Foundation
 
-/// What one `chatbot check` has come to, by its exit code and its JSON report.
+/// The result of a `chatbot check`: its exit code and its JSON report.
 struct CheckVerdict: Sendable {
   let ending: ChildProcess.EndReason
   /// The table and the log.
   let output: String
   let json: JSON
 
-  /// The measurements whose rules did not hold, in order, for all peers together.
+  /// The measurements of all rules that did not hold, in order, for all peers.
   var failed: [String] {
     json["results"].list.filter { $0["outcome"] != "held" }.compactMap { $0["measurement"].string }
   }
 
-  /// Those that were not even measured.
+  /// The measurements that could not be taken.
   var notMeasured: [String] {
     json["results"].list.filter { $0["outcome"] == "notMeasured" }.compactMap { $0["measurement"].string }
   }
 
-  /// How many rules were judged, for the room or for a peer.
+  /// The number of judged rules, for the room and for peers.
   var judged: Int { json["results"].list.count }
 
-  /// What a rule about that measurement was judged by, of the first peer that has one.
+  /// Returns the value that a rule about this measurement was judged by, of the first peer that has one.
   func value(_ measurement: String) -> Double? {
     json["results"].list.first { $0["measurement"].string == measurement }?["value"].double
   }
 
-  /// The first peer, or the one with that id.
+  /// Returns the first peer, or the one with that id.
   func peer(_ id: String? = nil) -> JSON {
     let peers = json["peers"].list
     return (id == nil ? peers.first : peers.first { $0["id"].string == id }) ?? .null
   }
 
-  /// When the check began, in milliseconds since 1970.
+  /// The start of the check, in milliseconds since 1970.
   var start: Double { (json.date("start") ?? .nan) * 1000 }
 
-  /// When it ended.
+  /// The end of the check, in milliseconds since 1970.
   var end: Double { start + (json["duration"].double ?? .nan) * 1000 }
 
-  /// All that was not held, for people.
+  /// A summary of the rules that did not hold.
   var summary: String {
     let failures = json["results"].list.filter { $0["outcome"] != "held" }
       .map { "\($0["rule"].string ?? "?"): \($0["figure"].string ?? "not measured")" }

@@ -2,6 +2,6 @@ import TestSupport
 import Testing
 
 extension Comment {
-  /// Of what a check says of a browser: one that gets no processor time freezes, falls silent and is late.
-  static var verdict: Comment { .onQuietMachine("a busy machine gives a call faults of its own") }
+  /// A comment for a check's verdict on a browser: without processor time, a browser freezes, falls silent and is late.
+  static var verdict: Comment { .onQuietMachine("a busy machine causes faults in a call") }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a page with `echo.js` saw of the test pattern and sent back in one call. Times are milliseconds since 1970.
+/// What a page with `echo.js` saw of the test pattern and sent back in one call. Times are in milliseconds since 1970.
 struct EchoReport: Sendable {
-  /// One frame that the page got.
+  /// One frame that the page received.
   struct VideoFrame: Sendable {
     let number: Int
-    /// By the clock of who painted it, which is this machine's too.
+    /// By the painter's clock, which is also this machine's.
     let paintedAt: Double
     let seenAt: Double
-    /// Nil if the page kept it to itself.
+    /// Nil if the page did not send it back.
     let sentBackAt: Double?
   }
 
   let videoFrames: [VideoFrame]
   let unreadable: Int
-  /// `getStats` of the frames that were received, were given to the encoder, and were sent.
+  /// The `getStats` reports of the received video, of the encoder's source, and of the sent video.
   let received: JSON
   let source: JSON
   let sent: JSON
@@ -30,27 +30,27 @@ struct EchoReport: Sendable {
     (received, source, sent) = (statistics["received"], statistics["source"], statistics["sent"])
   }
 
-  /// The numbers that went back.
+  /// The numbers of the frames that were sent back.
   var sentBack: Set<Int> { Set(videoFrames.filter { $0.sentBackAt != nil }.map(\.number)) }
 
-  /// The first that went back.
+  /// The first frame that was sent back.
   var first: Int? { sentBack.min() }
 
-  /// Those of so many numbers from the first on that did not go back.
+  /// Returns how many of `count` frames from the first one on were not sent back.
   func missing(of count: Int) -> Int {
     guard let first else { return count }
     let sentBack = sentBack
     return (first..<first + count).count { !sentBack.contains($0) }
   }
 
-  /// From painting to when the page gave a frame to its encoder, the middle one of all, in seconds.
+  /// The median time from painting a frame to passing it to the page's encoder, in seconds.
   var delay: Double {
     let delays = videoFrames.compactMap { videoFrame in videoFrame.sentBackAt.map { $0 - videoFrame.paintedAt } }
       .sorted()
     return delays.isEmpty ? .nan : delays[delays.count / 2] / 1000
   }
 
-  /// What the page's encoder took for a frame in the mean, in seconds.
+  /// The mean encoding time of the page's encoder for each frame, in seconds.
   var encodingTime: Double {
     (sent["totalEncodeTime"].double ?? .nan) / max(1, sent["framesEncoded"].double ?? .nan)
   }
@@ -66,10 +66,9 @@ struct EchoReport: Sendable {
 }
 
 extension Scenario {
-  /// A page that has no camera and sends back what it receives.
+  /// Opens a page that has no camera and sends back what it receives.
   ///
-  /// - Parameter videoFrames: how it hands on each frame, for example `{ after: 150 }`; nil has it send back the tracks as
-  ///   they are.
+  /// - Parameter videoFrames: how it passes on each frame, for example `{ after: 150 }`; nil sends back the tracks unchanged.
   func echo(in browser: some Browser, room: String, server: Server, videoFrames: String? = nil) async throws -> CallPage
   {
     let page = try await page(of: browser, camera: .refused)

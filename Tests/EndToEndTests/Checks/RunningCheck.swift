@@ -1,12 +1,12 @@
 import Foundation
 
-/// A `chatbot check` that runs.
+/// A running `chatbot check`.
 struct RunningCheck: Sendable {
   let bot: Bot
-  /// Takes the report as JSON.
+  /// The file of the JSON report.
   let file: URL
 
-  /// Waits for its end and reads what it has found.
+  /// Waits for the end of the check and reads its report.
   func verdict(within limit: Duration = .seconds(40)) async throws -> CheckVerdict {
     let ending = try await bot.ending(within: limit)
     let text = try? String(contentsOf: file, encoding: .utf8)
@@ -15,7 +15,7 @@ struct RunningCheck: Sendable {
 }
 
 extension Scenario {
-  /// Starts a check in a room and waits until it talks with the server.
+  /// Starts a check in a room and waits until it has connected to the server.
   func check(
     in room: String, of server: Server, seconds: Int = 6, _ arguments: [String] = [], name: String = "check"
   ) async throws -> RunningCheck {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What attacks have cost the recorder and the room server.
+/// The CPU time that attacks cost the recorder and the room server.
 struct AttackReport: Sendable {
   private struct Entry {
     var count = 0
@@ -20,7 +20,7 @@ struct AttackReport: Sendable {
 
   var count: Int { entries.values.reduce(0) { $0 + $1.count } }
 
-  /// Notes an attack that is over, and of what went wrong with it.
+  /// Records a finished attack and its error.
   mutating func add(_ name: String, after seconds: Double, error: (any Error)?) {
     let now = Self.spent(by: room)
     let cost = (recorder: now.recorder - before.recorder, server: now.server - before.server)
@@ -35,7 +35,7 @@ struct AttackReport: Sendable {
     if !ended.isEmpty { complaints.append("\(name): ended: \(ended.joined(separator: ", "))") }
   }
 
-  /// A line for each attack.
+  /// One line for each attack.
   var lines: [String] {
     entries.sorted { $0.key < $1.key }.map { name, entry in
       String(

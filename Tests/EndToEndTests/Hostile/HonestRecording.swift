@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What was recorded of somebody who did nothing wrong.
+/// The recording of an honest participant.
 struct HonestRecording: Sendable {
   let user: String
   let manifest: JSON
   private let folder: URL
 
-  /// All recordings of a folder, honest or not.
+  /// Returns all recordings of a folder, of honest participants and of others.
   static func all(in folder: RecordingFolder) throws -> [HonestRecording] {
     try folder.files("json").map { file in
       let manifest = try JSON(parsing: String(contentsOf: file, encoding: .utf8))
@@ -16,7 +16,7 @@ struct HonestRecording: Sendable {
     }
   }
 
-  /// Expects each packet of a file that was played in a loop, in order, nothing missing and nothing added.
+  /// Expects the packets of a file that was played in a loop, in order, without missing or additional ones.
   func expectWhole(of played: PlayedFile, seconds: Double, in scenario: Scenario) async throws {
     let name = "player \(user.prefix(8))"
     var counts: [String] = []
@@ -29,20 +29,20 @@ struct HonestRecording: Sendable {
       let played = letter == "v" ? played.videoFrames : played.audio
       let same = Self.longestMatch(of: recorded, with: played)
       counts.append("\(recorded.count) packets of \(kind) in the .\(container)")
-      // An .ogg lasts as long as the call: behind the last packet that came there is silence.
+      // An .ogg lasts as long as the call: after the last received packet it contains silence.
       let came = container == "ogg" ? frames("audio") : recorded.count
-      #expect(same >= came, .onQuietMachine("\(name): the \(container)'s \(kind) is what was played"))
-      #expect(recorded.count - came <= 5, .onQuietMachine("\(name): there is no long silence at the end"))
+      #expect(same >= came, .onQuietMachine("\(name): the \(container)'s \(kind) is the played one"))
+      #expect(recorded.count - came <= 5, .onQuietMachine("\(name): no long silence follows"))
       #expect(
-        Double(recorded.count) > rate * seconds, .onQuietMachine("\(name): \(kind) for as long as there were attacks"))
-      // Lost audio is made up; a frame never is.
-      if letter == "v" { #expect(Set(recorded).isSubset(of: played), "\(name): nobody else's frame") }
+        Double(recorded.count) > rate * seconds, .onQuietMachine("\(name): \(kind) during all attacks"))
+      // Lost audio is concealed, but a video frame is never made up.
+      if letter == "v" { #expect(Set(recorded).isSubset(of: played), "\(name): no frame of another participant") }
     }
     for track in manifest["tracks"].list {
       let kind = track["kind"].string ?? ""
       #expect(track["lost"] == 0, .onQuietMachine("\(name): no socket overflows"))
       let gaps = track["gaps"].list.compactMap { $0["reason"].string }
-      #expect(gaps == [], .onQuietMachine("\(name): a player that is kept waiting pauses"))
+      #expect(gaps == [], .onQuietMachine("\(name): a player that is not scheduled pauses"))
       #expect(track["decodeErrors"] == 0, "\(name): \(kind)")
       #expect(track["timestampBreaks"] == 0, .onQuietMachine("\(name): \(kind)"))
       if kind == "video" { #expect(track["unverified"] == 0, "\(name)") }
@@ -56,7 +56,7 @@ struct HonestRecording: Sendable {
     manifest["tracks"].list.first { $0["kind"].string == kind }?["frames"].int ?? 0
   }
 
-  /// How many packets at the start are those of a file that is played again and again, begun anywhere in it.
+  /// Returns how many packets from the start match a file that is played in a loop, begun at any packet.
   private static func longestMatch(of recorded: [String], with played: [String]) -> Int {
     played.indices.map { start in
       recorded.indices.first { recorded[$0] != played[(start + $0) % played.count] } ?? recorded.count

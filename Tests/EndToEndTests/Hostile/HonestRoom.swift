@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A room of programs that do nothing wrong: several that play, and one that records them.
+/// A room of honest programs: several players, and a bot that records them.
 struct HonestRoom: Sendable {
-  /// How many play: fewer where nothing is said, because browsers run beside them.
+  /// The number of players: fewer by default, because browsers run at the same time.
   static let players = ProcessInfo.processInfo.environment["CHATBOT_HOSTILE_SECONDS"] == nil ? 4 : 8
   private static let name = "hostile"
 
@@ -13,7 +13,7 @@ struct HonestRoom: Sendable {
   let recorder: Bot
   let players: [Bot]
   let folder: RecordingFolder
-  /// What all of them play in a loop.
+  /// The file that all of them play in a loop.
   let file: URL
 
   /// Starts all programs, one after another.
@@ -21,7 +21,7 @@ struct HonestRoom: Sendable {
     let server = try await scenario.server()
     let folder = await scenario.recordings()
     let file = try smallFile(in: scenario.folder)
-    // Other addresses of this machine are left alone.
+    // They use no other address of this machine.
     let bind = ["--bind-address", "127.0.0.1"]
     let recorder = try await scenario.bot(
       in: name, of: server, bind + ["--record", folder.path, "--verify", "on"], name: "recorder")
@@ -38,10 +38,10 @@ struct HonestRoom: Sendable {
       scenario: scenario, server: server, recorder: recorder, players: players, folder: folder, file: file)
   }
 
-  /// The programs that should still run in the end, by name.
+  /// The programs that must still run at the end.
   var programs: [Bot] { [server.bot, recorder] + players }
 
-  /// Asks each of them where it receives media, as any participant may.
+  /// Joins as a participant and asks each program for the address where it receives media.
   func target() async throws -> HostileTarget {
     let network = scenario.network
     let scout = try await HostileParticipant(joining: Self.name, of: server, in: network)
@@ -50,14 +50,14 @@ struct HonestRoom: Sendable {
     var positions: [String: CandidateText.Place] = [:]
     for other in scout.others {
       let said = try await scout.mediaPlace(of: other)
-      let position = try #require(said, "where somebody receives media")
+      let position = try #require(said, "the address where a participant receives media")
       positions[other] = position
     }
     return HostileTarget(
       scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, positions: positions)
   }
 
-  /// 160x120 at 15 frames a second, and audio that is nowhere the same.
+  /// Creates a video of 160x120 at 15 frames a second, with audio that does not repeat.
   private static func smallFile(in folder: URL) throws -> URL {
     let file = folder.appendingPathComponent("small.webm")
     let made = try ExternalTool.run(

@@ -1,15 +1,15 @@
 import TestSupport
 import Testing
 
-/// Datagrams to those who receive media, and what makes them send some to others.
+/// Datagrams to programs that receive media, and attempts to make them send datagrams to others.
 extension HostileAttack {
   static let datagrams = [
     flood(name: "DTLS alerts and garbage", HostileDatagram.dtls),
-    flood(name: "STUN messages that nobody requested", HostileDatagram.stun),
-    flood(name: "RTP and RTCP that is not encrypted", HostileDatagram.media), crossfire, wrongAnswers,
+    flood(name: "unsolicited STUN messages", HostileDatagram.stun),
+    flood(name: "unencrypted RTP and RTCP", HostileDatagram.media), crossfire, wrongAnswers,
   ]
 
-  /// Some thousand datagrams a second from everywhere on loopback: as many as those of the calls.
+  /// Sends some thousand datagrams a second from many loopback addresses: as many as those of the calls.
   private static func flood(
     name: String, _ datagrams: @escaping @Sendable (inout SeededGenerator) -> [[UInt8]]
   ) -> HostileAttack {
@@ -28,8 +28,8 @@ extension HostileAttack {
     }
   }
 
-  /// The candidates are the addresses of all honest ones, so that they check each other for the attacker.
-  private static let crossfire = HostileAttack(name: "candidates that are others of the room") { target, _ in
+  /// The candidates are the addresses of all honest programs, so that they check each other for the attacker.
+  private static let crossfire = HostileAttack(name: "candidates of other participants") { target, _ in
     let attacker = try await target.newcomer()
     defer { attacker.leave() }
     let positions = target.positions.values.sorted { $0.port < $1.port }
@@ -42,8 +42,8 @@ extension HostileAttack {
     try await sleepOnEventLoop(for: .seconds(1))
   }
 
-  /// The attacker is where they say, and answers checks with their echo and with noise.
-  private static let wrongAnswers = HostileAttack(name: "checks that are answered by noise") { target, generator in
+  /// The attacker receives at its candidates' address, and answers checks with an echo and with noise.
+  private static let wrongAnswers = HostileAttack(name: "checks answered with noise") { target, generator in
     var generator = generator
     let answers =
       HostileDatagram.dtls(using: &generator) + HostileDatagram.stun(using: &generator)
@@ -57,6 +57,6 @@ extension HostileAttack {
       await attacker.send([try HostileDescription.offer(HostileDescription.video + candidate, to: victim)])
     }
     try await sleepOnEventLoop(for: .seconds(1))
-    #expect(socket.received > 0, "somebody checks that address")
+    #expect(socket.received > 0, "a program checks that address")
   }
 }

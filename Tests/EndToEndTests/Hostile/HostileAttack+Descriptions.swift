@@ -1,10 +1,10 @@
 import TestSupport
 
-/// Descriptions that are made to cost, or are damaged.
+/// Session descriptions that are expensive or damaged.
 extension HostileAttack {
   static let descriptions = [large, damaged]
 
-  private static let large = HostileAttack(name: "descriptions that took quadratic time") { target, generator in
+  private static let large = HostileAttack(name: "descriptions that once took quadratic time") { target, generator in
     var generator = generator
     let attacker = try await target.newcomer()
     defer { attacker.leave() }

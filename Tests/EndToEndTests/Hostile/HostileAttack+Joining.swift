@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ways to join a room that others should not feel.
+/// Joins that must not affect other participants.
 extension HostileAttack {
   static let joining = [
-    theft(name: "the id of somebody else without its secret", secret: nil),
-    theft(name: "the id of somebody else with a wrong secret", secret: String(repeating: "0f", count: 16)), storm,
+    theft(name: "the id of a participant without its secret", secret: nil),
+    theft(name: "the id of a participant with a wrong secret", secret: String(repeating: "0f", count: 16)), storm,
     stormWithOffers, roomNames,
   ]
 
@@ -16,9 +16,9 @@ extension HostileAttack {
         let secret = secret.map { JSON.string($0) } ?? .null
         let thief = try await target.newcomer(claiming: ["you": .string(victim), "secret": secret])
         defer { thief.leave() }
-        #expect(!target.honest.contains(thief.id), "an id is given to nobody else")
-        #expect(Set(thief.others).isSuperset(of: target.honest), "nobody has lost their place in the room")
-        // The same once more, from inside of the room.
+        #expect(!target.honest.contains(thief.id), "an id in use is not assigned")
+        #expect(Set(thief.others).isSuperset(of: target.honest), "all participants are still in the room")
+        // The same again, after joining the room.
         let again: JSON = ["room": .string(target.room), "you": .string(victim), "secret": secret]
         let offer = try HostileDescription.offer(HostileDescription.video, to: target.honest[0])
         await thief.send([try JSON.object(["eventName": "__join", "data": again]).text, offer])
@@ -35,7 +35,7 @@ extension HostileAttack {
     }
   }
 
-  /// Each offer makes somebody begin a call.
+  /// Each offer starts a call.
   private static let stormWithOffers = HostileAttack(name: "twenty calls a second", limit: .seconds(1)) { target, _ in
     while true {
       let attacker = try await target.newcomer()
@@ -52,7 +52,7 @@ extension HostileAttack {
     for name in names {
       let attacker = try await HostileParticipant(joining: name, of: target.server, in: target.network)
       defer { attacker.leave() }
-      // Nobody is reached across rooms.
+      // No participant may be reached across rooms.
       await attacker.send(try target.honest.map { try HostileDescription.offer(HostileDescription.video, to: $0) })
     }
   }

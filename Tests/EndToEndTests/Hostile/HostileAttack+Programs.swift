@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// Attackers who have a real connection.
+/// Attackers with a real connection.
 extension HostileAttack {
   static let programs = [giants, noise, actor]
 
-  /// Some seconds of a program, longer than it takes to connect.
+  /// The time for a program, longer than it takes to connect.
   private static let programLimit = Duration.seconds(20)
 
   private static let giants = HostileAttack(name: "tiny keyframes of two large sizes", limit: programLimit) {
@@ -19,8 +19,8 @@ extension HostileAttack {
     try await play(HostileVideo.noise(using: &generator), for: .seconds(2), target, using: &generator)
   }
 
-  /// A program that misbehaves by name, and is killed or leaves as it should.
-  private static let actor = HostileAttack(name: "a program that misbehaves", limit: programLimit) {
+  /// A program that injects a fault, and is then killed or leaves properly.
+  private static let actor = HostileAttack(name: "a program with fault injection", limit: programLimit) {
     target, generator in
     var generator = generator
     let acts = [

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Requests that a server should not grant.
+/// Requests that the server must reject.
 extension HostileAttack {
   static let requests = [foreign, openings, silence]
 
@@ -15,13 +15,13 @@ extension HostileAttack {
     ] { try await expect(status, from, to, target) }
   }
 
-  private static let openings = HostileAttack(name: "WebSockets that are opened wrongly") { target, _ in
+  private static let openings = HostileAttack(name: "invalid WebSocket upgrade requests") { target, _ in
     for (from, to, status) in [
       ("dGhlIHNhbXBsZSBub25jZQ==", "AAAA", 400), ("HTTP/1.1", "HTTP/1.0", 400), ("Host: localhost\r\n", "", 400),
       ("Host: localhost", "Host: localhost\r\nHost: localhost", 400),
       ("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", "", 400),
     ] { try await expect(status, from, to, target) }
-    // What becomes of these is the server's own affair.
+    // The server may answer these as it likes.
     for (from, to) in [
       ("Upgrade: websocket", "Upgrade: \(Array(repeating: "x", count: 7_000).joined(separator: ","))"),
       ("Version: 13", "Version: 99"), ("GET /", "GET /../../../../etc/passwd"), ("GET", "BREW"),
@@ -34,7 +34,7 @@ extension HostileAttack {
     }
   }
 
-  private static let silence = HostileAttack(name: "connections that say nothing") { target, generator in
+  private static let silence = HostileAttack(name: "incomplete connections") { target, generator in
     var generator = generator
     var connections: [RawConnection] = []
     defer { for raw in connections { raw.close() } }
@@ -51,7 +51,7 @@ extension HostileAttack {
     defer { raw.close() }
     raw.send(RawConnection.upgrade.replacingOccurrences(of: from, with: to))
     let answer = await raw.everything()
-    // Empty when the time of the attack is over.
+    // Empty if the time of the attack is over.
     #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 \(status) "), "\(to.debugDescription)")
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a WebSocket client should not send.
+/// Messages and frames that a WebSocket client must not send.
 extension HostileAttack {
   static let webSockets = [fragments, messageFlood, byteFlood, unusable, forbiddenFrames]
 
@@ -11,7 +11,7 @@ extension HostileAttack {
     return RawConnection.frame(0x81, Array(try join.text.utf8))
   }
 
-  private static let fragments = HostileAttack(name: "fragments of one byte behind a large one") { target, _ in
+  private static let fragments = HostileAttack(name: "fragments of one byte after a large one") { target, _ in
     let raw = try await RawConnection(to: target.server, in: target.network)
     defer { raw.close() }
     raw.send(RawConnection.upgrade)
@@ -20,10 +20,10 @@ extension HostileAttack {
     let fragment = RawConnection.frame(0x00, [UInt8(ascii: "x")])
     for _ in 0..<100 { raw.send(Array(repeatElement(fragment, count: 100).joined())) }
     let answer = await raw.everything()
-    #expect(Task.isCancelled || answer.contains("frames a second came"), "the server ends it")
+    #expect(Task.isCancelled || answer.contains("frames a second arrived"), "the server closes the connection")
   }
 
-  private static let messageFlood = HostileAttack(name: "messages without end") { target, _ in
+  private static let messageFlood = HostileAttack(name: "a flood of messages") { target, _ in
     let attacker = try await target.newcomer()
     defer { attacker.leave() }
     let candidate = try HostileDescription.candidate(
@@ -32,7 +32,7 @@ extension HostileAttack {
     await attacker.ended()
   }
 
-  private static let byteFlood = HostileAttack(name: "bytes without end") { target, _ in
+  private static let byteFlood = HostileAttack(name: "a flood of bytes") { target, _ in
     let attacker = try await target.newcomer()
     defer { attacker.leave() }
     let text = String(repeating: "candidate:1 ", count: 15_000)
@@ -41,7 +41,7 @@ extension HostileAttack {
     await attacker.ended()
   }
 
-  private static let unusable = HostileAttack(name: "messages of no protocol") { target, generator in
+  private static let unusable = HostileAttack(name: "messages that are not of the protocol") { target, generator in
     var generator = generator
     let attacker = try await target.newcomer()
     defer { attacker.leave() }
@@ -56,11 +56,11 @@ extension HostileAttack {
     await attacker.ended()
   }
 
-  private static let forbiddenFrames = HostileAttack(name: "frames that are forbidden") { target, generator in
+  private static let forbiddenFrames = HostileAttack(name: "forbidden frames") { target, generator in
     var generator = generator
     let noise = (0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let frames: [[UInt8]] = [
-      // Not masked, reserved bits, an unknown opcode, a long ping, a continuation of nothing, 2^63 bytes, text that is no UTF-8.
+      // Unmasked, reserved bits, unknown opcode, long ping, continuation without start, 2^63 bytes, invalid UTF-8.
       [0x81, 0x02, 0x7B, 0x7D], RawConnection.frame(0xF1, [1]), RawConnection.frame(0x8B, [1]),
       RawConnection.frame(0x89, Array(repeating: 0, count: 300)), RawConnection.frame(0x80, [1]),
       [0x81, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0],

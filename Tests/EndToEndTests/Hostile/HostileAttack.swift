@@ -1,17 +1,17 @@
 import Foundation
 import TestSupport
 
-/// One thing that an attacker does.
+/// One action of an attacker.
 struct HostileAttack: Sendable {
   let name: String
-  /// After this time the attacker continues to the next.
+  /// After this time the attacker continues with the next attack.
   var limit = Duration.seconds(2)
-  /// Takes whom it is done to, and what decides all that is left to chance.
+  /// Called with the target and with the generator of all random choices.
   let carryOut: @Sendable (HostileTarget, SeededGenerator) async throws -> Void
 
   static let all: [HostileAttack] = messages + descriptions + joining + webSockets + requests + datagrams + programs
 
-  /// Makes the attack. What is not done when its time is over is skipped.
+  /// Carries out the attack, and stops it when its time is over.
   func make(on target: HostileTarget, seed: UInt64) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await carryOut(target, SeededGenerator(seed: seed)) }
@@ -21,7 +21,7 @@ struct HostileAttack: Sendable {
     }
   }
 
-  /// Those of ``HostileMessages``, sent to the recorder and some others.
+  /// The ``HostileMessages``, sent to the recorder and some others.
   private static let messages = HostileMessages.all.map { messages in
     HostileAttack(name: messages.name) { target, generator in
       var generator = generator

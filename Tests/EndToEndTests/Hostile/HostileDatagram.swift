@@ -1,13 +1,13 @@
 import TestSupport
 
-/// Datagrams that look like those of a call.
+/// Datagrams that resemble those of a call.
 enum HostileDatagram {
-  /// A DTLS 1.2 record of some epoch.
+  /// Returns a DTLS 1.2 record.
   private static func record(_ type: UInt8, epoch: UInt8, _ content: [UInt8]) -> [UInt8] {
     [type, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, 0, 1, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
   }
 
-  /// Fatal alerts and goodbyes of DTLS, and records that can be none.
+  /// Returns fatal and close_notify alerts of DTLS, and malformed records.
   static func dtls(using generator: inout SeededGenerator) -> [[UInt8]] {
     [
       record(21, epoch: 0, [2, 40]), record(21, epoch: 0, [1, 0]), record(21, epoch: 1, noise(40, using: &generator)),
@@ -18,7 +18,7 @@ enum HostileDatagram {
     ]
   }
 
-  /// STUN messages that nobody requested, with a wrong password, or with wrong lengths.
+  /// Returns unsolicited STUN messages, with a wrong password or with wrong lengths.
   static func stun(using generator: inout SeededGenerator) -> [[UInt8]] {
     let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
     func message(_ type: UInt16, length: Int? = nil, _ attributes: [UInt8]) -> [UInt8] {
@@ -36,7 +36,7 @@ enum HostileDatagram {
     ]
   }
 
-  /// RTP and RTCP that is not encrypted, goodbyes among it.
+  /// Returns unencrypted RTP and RTCP, including BYE.
   static func media(using generator: inout SeededGenerator) -> [[UInt8]] {
     [
       [0x80, 96] + noise(200, using: &generator), [0x90, 0xEF] + noise(1_000, using: &generator),

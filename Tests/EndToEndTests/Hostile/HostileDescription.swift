@@ -1,10 +1,10 @@
 import TestSupport
 
-/// Session descriptions of somebody who wants to harm others.
+/// Session descriptions of an attacker.
 enum HostileDescription {
   private static let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
 
-  /// A video section that is answered.
+  /// A video section that a peer answers.
   static let video = """
     v=0\r
     o=- 1 1 IN IP4 0.0.0.0\r
@@ -24,7 +24,7 @@ enum HostileDescription {
 
     """
 
-  /// Audio and video, as a browser offers them.
+  /// Audio and video, as in a browser's offer.
   private static let complete = """
     v=0\r
     o=- 4611731400430051336 2 IN IP4 127.0.0.1\r
@@ -84,12 +84,12 @@ enum HostileDescription {
 
     """
 
-  /// So many bytes of the same lines.
+  /// Returns the lines, repeated up to this number of bytes.
   static func repeated(_ lines: String, to bytes: Int = 180_000) -> String {
     String(repeating: lines, count: bytes / lines.utf8.count)
   }
 
-  /// What a browser offers, with one to eight changes.
+  /// Returns a browser's offer with one to eight changes.
   static func damaged(using generator: inout SeededGenerator) -> String {
     var lines = complete.split(separator: "\r\n").map { Array($0.utf8) }
     for _ in 0..<Int.random(in: 1...8, using: &generator) {
@@ -113,7 +113,7 @@ enum HostileDescription {
     return String(decoding: Array(lines.joined(separator: Array("\r\n".utf8))) + Array("\r\n".utf8), as: UTF8.self)
   }
 
-  /// The message that brings a description to somebody.
+  /// Returns the message that carries a description to a participant.
   ///
   /// - Parameter kind: `offer` or `answer`.
   static func message(_ kind: String, _ sdp: String, to id: String) throws -> String {
@@ -125,7 +125,7 @@ enum HostileDescription {
 
   static func answer(_ sdp: String, to id: String) throws -> String { try message("answer", sdp, to: id) }
 
-  /// The message that brings a candidate to somebody.
+  /// Returns the message that carries a candidate to a participant.
   static func candidate(_ text: String, mid: String = "0", to id: String) throws -> String {
     let data: JSON = ["socketId": .string(id), "candidate": .string(text), "id": .string(mid), "label": 0]
     return try JSON.object(["eventName": "__ice_candidate", "data": data]).text

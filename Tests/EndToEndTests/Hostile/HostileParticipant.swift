@@ -2,21 +2,21 @@ import Foundation
 import SkyRTC
 import TestSupport
 
-/// Somebody in a room who sends anything, and hears what comes back.
+/// A participant of a room that sends any text and receives the answers.
 struct HostileParticipant: Sendable {
   struct NotLetIn: Error, CustomStringConvertible {
     var description: String { "The server did not let the attacker into the room." }
   }
 
   private let socket: WebSocketClient
-  /// The id that the server gave.
+  /// The id assigned by the server.
   let id: String
-  /// The ids of those who were there before, oldest first.
+  /// The ids of the participants who joined before, oldest first.
   let others: [String]
 
   /// Joins a room.
   ///
-  /// - Parameter claim: what the join says besides the room's name.
+  /// - Parameter claim: fields of the join besides the room's name.
   init(
     joining room: String, of server: Server, in network: Network, claiming claim: [String: JSON] = [:]
   ) async throws {
@@ -29,13 +29,13 @@ struct HostileParticipant: Sendable {
       id = peers["you"].string ?? ""
       others = peers["connections"].list.compactMap(\.string)
     } catch {
-      // Anyone who gives up must not stay in the room.
+      // A participant that gives up must not stay in the room.
       socket.close()
       throw error
     }
   }
 
-  /// Sends texts, one after another. The server may have had enough before the last.
+  /// Sends texts, one after another. The server may close the connection before the last.
   func send(_ texts: [String]) async {
     for text in texts {
       do {
@@ -50,12 +50,12 @@ struct HostileParticipant: Sendable {
     }
   }
 
-  /// Sends a text without waiting for it to leave.
+  /// Queues a text without waiting until it is sent.
   func throwIn(_ text: String) {
     socket.send(.text(text))
   }
 
-  /// Offers to somebody and waits for where they receive media on loopback; nil if they do not say.
+  /// Sends an offer and waits for the participant's loopback address for media; nil if it sends none.
   func mediaPlace(of other: String) async throws -> CandidateText.Place? {
     try await socket.send(text: HostileDescription.offer(HostileDescription.video, to: other))
     return try await Self.message(from: socket) { message in
@@ -70,7 +70,7 @@ struct HostileParticipant: Sendable {
     socket.close()
   }
 
-  /// Waits until the server closes the connection, or the time of the attack is over.
+  /// Waits until the server closes the connection or the time of the attack is over.
   func ended() async {
     await withTaskCancellationHandler {
       _ = await socket.ended()
@@ -79,7 +79,7 @@ struct HostileParticipant: Sendable {
     }
   }
 
-  /// Waits for a message that `find` finds something in; nil when the connection ends before.
+  /// Waits for a message in which `find` finds something; nil if the connection ends first.
   private static func message<Found: Sendable>(
     from socket: WebSocketClient, _ find: @escaping @Sendable (JSON) -> Found?
   ) async throws -> Found? {

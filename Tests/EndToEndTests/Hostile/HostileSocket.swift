@@ -2,19 +2,19 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A UDP socket on loopback that sends anything, and answers anyone who writes to it with what does not help them.
+/// A UDP socket on loopback that sends any datagram, and answers received ones with useless data.
 final class HostileSocket: Sendable {
   private let channel: any Channel
   private let answering: Answering
 
-  /// How many datagrams have come.
+  /// The number of received datagrams.
   var received: Int { answering.received.withLock { $0 } }
 
   var port: Int { channel.localAddress?.port ?? 0 }
 
   /// - Parameters:
-  ///   - address: one of 127/8.
-  ///   - answers: what each datagram is answered with, besides itself; nil for no answer at all.
+  ///   - address: an address of 127/8.
+  ///   - answers: datagrams to send for each received one, besides its echo; nil sends no answer.
   init(at address: String, in network: Network, answers: [[UInt8]]? = nil) async throws {
     let answering = Answering(answers)
     self.answering = answering
@@ -41,7 +41,7 @@ final class HostileSocket: Sendable {
 
     private let answers: [[UInt8]]?
     let received = Mutex(0)
-    /// So many datagrams are answered: answers must not be answered without end.
+    /// The number of datagrams to answer: answers to answers must not continue indefinitely.
     private static let most = 300
 
     init(_ answers: [[UInt8]]?) { self.answers = answers }
@@ -61,7 +61,7 @@ final class HostileSocket: Sendable {
       context.flush()
     }
 
-    /// Where nobody listens, the system says so.
+    /// The kernel reports an unreachable port as an error; that is expected.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
   }
 }

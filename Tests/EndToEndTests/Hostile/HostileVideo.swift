@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// IVF files that can be played and are made to harm anyone who decodes them.
+/// IVF files that can be played and are hostile to a decoder.
 enum HostileVideo {
-  /// Keyframes of ten bytes, a hundred a second, in two large sizes in turns. A decoder allocates again for each.
+  /// Returns keyframes of ten bytes, 100 each second, alternating between two large sizes. A decoder allocates memory for each.
   static func giants() -> Data {
     let frames = (0..<400).map { number in
       keyframeHead(width: number.isMultiple(of: 2) ? 4_080 : 4_096, height: number.isMultiple(of: 2) ? 4_080 : 4_096)
@@ -11,7 +11,7 @@ enum HostileVideo {
     return file(frames, framesPerSecond: 100)
   }
 
-  /// Keyframes of noise, in sizes that change.
+  /// Returns keyframes of noise with changing sizes.
   static func noise(using generator: inout SeededGenerator) -> Data {
     let frames = (0..<120).map { _ in
       let side = [16, 64, 160, 320].randomElement(using: &generator) ?? 16
@@ -21,7 +21,7 @@ enum HostileVideo {
     return file(frames, framesPerSecond: 30)
   }
 
-  /// The first bytes of a keyframe (RFC 6386, 9.1): what a call looks at.
+  /// Returns the first bytes of a keyframe (RFC 6386, 9.1), which a receiver inspects.
   private static func keyframeHead(width: Int, height: Int) -> [UInt8] {
     [
       0x10, 0, 0, 0x9D, 0x01, 0x2A, UInt8(width & 0xFF), UInt8(width >> 8), UInt8(height & 0xFF), UInt8(height >> 8),

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The packets of a file that is played.
+/// The packets of a played file.
 struct PlayedFile: Sendable {
-  /// A digest of each, in order.
+  /// The digests of the packets, in order.
   let videoFrames: [String]
   let audio: [String]
 
@@ -11,7 +11,7 @@ struct PlayedFile: Sendable {
     audio = try Self.digests(of: file, "a")
   }
 
-  /// A digest of each packet. ffprobe puts lines of their own between them where a player skips samples.
+  /// Returns a digest of each packet. ffprobe prints additional lines between them where a player skips samples.
   static func digests(of file: URL, _ kind: String) throws -> [String] {
     try Recording.payloadDigests(of: file, kind).compactMap { line in
       line.range(of: "MD5:").map { String(line[$0.lowerBound...]) }

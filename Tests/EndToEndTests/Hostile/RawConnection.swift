@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A bare TCP connection, for bytes that no proper client would send.
+/// A plain TCP connection, for bytes that no correct client would send.
 struct RawConnection: Sendable {
   private let channel: any Channel
   private let incoming: AsyncStream<ByteBuffer>
@@ -20,7 +20,7 @@ struct RawConnection: Sendable {
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-  /// All that comes until the other side closes the connection.
+  /// Returns everything received until the other side closes the connection.
   func everything() async -> String {
     var all = ByteBuffer()
     for await part in incoming { all.writeImmutableBuffer(part) }
@@ -29,13 +29,13 @@ struct RawConnection: Sendable {
 
   func close() { channel.close(promise: nil) }
 
-  /// A request for a WebSocket that is in order.
+  /// A valid WebSocket upgrade request.
   static let upgrade = """
     GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n
     """
 
-  /// A WebSocket frame whose mask is zero, which leaves its data as they are.
+  /// Returns a WebSocket frame with a mask of zeros, which leaves its data unchanged.
   ///
   /// - Parameter first: the byte with FIN and the opcode.
   static func frame(_ first: UInt8, _ data: [UInt8]) -> [UInt8] {

@@ -1,5 +1,5 @@
-// Runs before the page's own scripts: what a person does with camera and microphone in mid-call, for all calls of the
-// page. Each step begins half a second after a flash, so that it cuts none in two.
+// Runs before the page's own scripts: a user's actions with camera and microphone during the calls of the page. Each
+// step begins half a second after a flash, so that it does not cut one.
 (() => {
   const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
   const untilHalf = () => sleep(((1500 - performance.now() % 1000) % 1000) / 1000);
@@ -18,24 +18,24 @@
 
   window.devices = {
     sleep,
-    /// The track gives black or silence, as when a page says "camera off".
+    /// Turns the track off: it carries black frames or silence, as when a page says "camera off".
     disable(kind, seconds) {
       const { track } = transceiver(kind).sender;
       return forThatLong(seconds, () => { track.enabled = false; }, () => { track.enabled = true; });
     },
-    /// Nothing is sent, and nothing is said of it.
+    /// Removes the track: nothing is sent, without signalling.
     remove(kind, seconds) {
       const { sender } = transceiver(kind);
       const { track } = sender;
       return forThatLong(seconds, () => sender.replaceTrack(null), () => sender.replaceTrack(track));
     },
-    /// Nothing is sent, and the other side is told by a new offer.
+    /// Stops sending with a new offer that tells the other side.
     mute(kind, seconds) {
       const own = transceiver(kind);
       const { direction } = own;
       return forThatLong(seconds, () => { own.direction = 'recvonly'; }, () => { own.direction = direction; });
     },
-    /// The picture is sent so many times smaller.
+    /// Scales the sent video down by this factor.
     async shrink(factor) {
       const { sender } = transceiver('video');
       const parameters = sender.getParameters();
@@ -44,7 +44,7 @@
     },
   };
 
-  // Asked for by `window.wantsDTX`: the other side seems to wish for discontinuous transmission (RFC 7587, 6.1).
+  // If `window.wantsDTX` is set: the other side seems to request discontinuous transmission (RFC 7587, 6.1).
   const { setRemoteDescription } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.setRemoteDescription = function (description) {
     if (!window.wantsDTX) return setRemoteDescription.call(this, description);
@@ -53,7 +53,7 @@
     return setRemoteDescription.call(this, { type: description.type, sdp });
   };
 
-  // Asked for by `window.devicesWanted`: a page that has only one of the two.
+  // If `window.devicesWanted` is set: the page has only that device.
   const { mediaDevices } = navigator;
   if (window.devicesWanted) {
     const getUserMedia = mediaDevices.getUserMedia.bind(mediaDevices);

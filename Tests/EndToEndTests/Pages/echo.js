@@ -1,9 +1,9 @@
-// Runs before the page's own scripts, behind pattern-reader.js: whatever the page receives it sends back to where it came
-// from, and counts the pictures of the test pattern in it. All times are milliseconds since 1970.
+// Runs before the page's own scripts and after pattern-reader.js: the page sends back whatever it receives, and reads
+// the frames of the test pattern in it. All times are in milliseconds since 1970.
 //
-// Set `window.echoPictures` and the page hands on picture by picture, in the first 1.5 s of a connection with their numbers
-// wiped out: `{ after }` has it wait for so many milliseconds with each picture and each sound, `{ leavesOut: n }` has it
-// keep every n-th number to itself. Otherwise the tracks are sent back as they are.
+// If `window.echoPictures` is set, the page passes on single frames, whose numbers are erased in the first 1.5 s of a
+// connection. `{ after }` delays each frame and the audio by that many milliseconds. `{ leavesOut: n }` drops every
+// n-th frame. Otherwise the tracks are sent back unchanged.
 (() => {
   if (window.echo) return;
   const isByPicture = 'echoPictures' in window;
@@ -15,7 +15,7 @@
   const sleepUntil = (time) => new Promise((resolve) => setTimeout(resolve, time - now()));
   const echoes = [];
 
-  // Reads every picture of a track: [number, painted at, seen at].
+  // Reads every frame of a track: [number, painted at, seen at].
   const reader = () => {
     const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
     const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -25,8 +25,8 @@
     };
   };
 
-  // The same picture as one of our own, made now: what clings to a picture that was received makes a sender leave some out.
-  // Its number can be wiped out.
+  // Copies a frame into a new one with the current time: the metadata of a received frame makes a sender drop frames.
+  // Can erase the frame's number.
   const copy = async (picture, isWiped) => {
     const { format, codedWidth, codedHeight, colorSpace } = picture;
     const bytes = new Uint8Array(picture.allocationSize());
@@ -39,7 +39,7 @@
     return new VideoFrame(bytes, { format, layout, codedWidth, codedHeight, colorSpace, timestamp });
   };
 
-  // Where there is no writer, the pictures are only counted: they go their own way.
+  // Without a writer the frames are only counted, because the track itself is sent back.
   const handOn = async (track, echo, writer) => {
     const read = reader();
     const pictures = new MediaStreamTrackProcessor({ track, maxBufferSize: 60 }).readable.getReader();
@@ -51,7 +51,7 @@
       const seenAt = now();
       const { error, frame, time } = read(picture);
       if (error) echo.unreadable += 1;
-      // While an encoder is being set up, and finds out what the line takes, pictures are lost and late.
+      // While an encoder starts and estimates the bandwidth, frames are lost and late.
       const isEarly = seenAt < echo.connectedAt + notBefore;
       const isKept = error || (!isEarly && leavesOut > 0 && frame % leavesOut === leavesOut - 1);
       const entry = [frame, time, seenAt, writer ? null : seenAt];
@@ -70,7 +70,7 @@
   };
 
   const soundAfter = (track) => {
-    // Chromium gives Web Audio a remote sound only while an element plays it too; the observer's does.
+    // Chromium passes remote audio to Web Audio only while an element plays it too; the observer's element does.
     const audio = new AudioContext({ sampleRate: 48_000 });
     audio.resume();
     const output = audio.createMediaStreamDestination();
@@ -103,7 +103,7 @@
     }
   };
 
-  // A connection that has ended tells nothing more, so it is asked while it lasts.
+  // A closed connection reports no statistics, so they are polled while it exists.
   setInterval(() => {
     for (const echo of echoes) {
       if (echo.connection.connectionState !== 'connected') continue;
@@ -118,8 +118,8 @@
   }, 100);
 
   window.echo = {
-    /// One entry a call, oldest first: the pictures as [number, painted at, seen at, sent back at or null], how many could not
-    /// be read, and the last words of `getStats`.
+    /// Returns one entry for each call, oldest first: the frames as [number, painted at, seen at, sent back at or
+    /// null], the number of unreadable frames, and the last `getStats`.
     report: () => echoes.map(({ connection, connectedAt, ...told }) => told),
   };
 })();

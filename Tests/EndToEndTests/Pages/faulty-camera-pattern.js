@@ -1,11 +1,11 @@
-// Paints the test pattern and makes the marks of its sound, as docs/pattern.md describes them; only the grain is left
-// out. It needs nothing but what it is given.
+// Paints the test pattern and creates the marks of its audio, as docs/pattern.md describes them, but without the grain.
+// It depends only on its arguments.
 (() => {
   const [COLUMNS, ROWS] = [20, 30];
   const REFERENCE = 0b1011_0010_1101_0100;
-  // A luma of 24 and 224, and the 104 around which the grain would lie.
+  // A luma of 24 and 224, and the 104 that the grain would vary.
   const [BLACK, WHITE, GREY] = ['rgb(9 9 9)', 'rgb(242 242 242)', 'rgb(102 102 102)'];
-  // Of ITU-R BT.601, at 75 %.
+  // The colour bars of ITU-R BT.601 at 75 %.
   const BARS = [
     'rgb(191 191 191)', 'rgb(191 191 0)', 'rgb(0 191 191)', 'rgb(0 191 0)', 'rgb(191 0 191)', 'rgb(191 0 0)',
     'rgb(0 0 191)', 'rgb(0 0 0)',
@@ -32,10 +32,10 @@
     return bytes;
   };
 
-  /// Paints one picture over the whole of a canvas; `time` is in whole milliseconds since 1970.
+  /// Paints one frame over a whole canvas; `time` is in whole milliseconds since 1970.
   const paintPatternPicture = (context, { stream = 0, frame, time }) => {
     const { width, height } = context.canvas;
-    // Columns and rows may be halves and quarters; cells begin where whole ones begin.
+    // Columns and rows may be fractions; edges are rounded down as for whole ones.
     const fill = (style, fromColumn, toColumn, fromRow, toRow) => {
       const [left, right] = [fromColumn, toColumn].map((column) => Math.floor((column * width) / COLUMNS));
       const [top, bottom] = [fromRow, toRow].map((row) => Math.floor((row * height) / ROWS));
@@ -43,7 +43,7 @@
       context.fillRect(left, top, right - left, bottom - top);
     };
     const cell = (column, row, isWhite) => fill(isWhite ? WHITE : BLACK, column, column + 1, row, row + 2);
-    // A block as high as wide that goes down and up.
+    // A square block that moves down and up.
     const lift = (style, fromColumn, toColumn, fromRow, toRow, period) => {
       const size = ((toColumn - fromColumn) / COLUMNS) * width * (ROWS / height);
       const swing = 1 - Math.abs(1 - (2 * (time % period)) / period);
@@ -86,7 +86,7 @@
     });
   };
 
-  // A sine whose phase is given in turns at each time, swelling and dying away.
+  // A sine wave with the given phase in turns at each time, with fades at both ends.
   const wave = (count, turns) => Array.from({ length: count }, (_, index) => {
     const fromEnd = Math.min(index, count - 1 - index) + 0.5;
     const swell = fromEnd < SWELL ? 0.5 - 0.5 * Math.cos((Math.PI * fromEnd) / SWELL) : 1;
@@ -94,7 +94,7 @@
   });
   const sweep = (from, to) => (time) => (from + (((to - from) / (CHIRP / RATE)) * time) / 2) * time;
 
-  /// The mark of a full second since 1970: 220 ms of 48 kHz.
+  /// Returns the mark of a full second since 1970: 220 ms of 48 kHz.
   const patternSoundMark = (second) => Float32Array.from([
     ...wave(CHIRP, sweep(800, 2800)),
     ...symbols(second % 256).flatMap((symbol) => wave(TONE, (time) => (800 + 125 * symbol) * time)),

@@ -1,17 +1,16 @@
-// Runs before the page's own scripts, behind faulty-camera-pattern.js, and gives them a camera and a microphone that are in
-// order, or that have the one fault named by `window.cameraFault`:
+// Runs before the page's own scripts and after faulty-camera-pattern.js, and provides a camera and a microphone without
+// a fault or with the one that `window.cameraFault` names:
 //
-//   none         the test pattern, and its sound
-//   black        pictures come, but are black
-//   silent       sound comes, but there is nothing in it
+//   none         the test pattern with its audio
+//   black        black frames
+//   silent       silent audio
 //   slow         5 frames a second
-//   freeze       no picture for 2 s
-//   late-sound   the sound is 300 ms late against the pictures
+//   freeze       no frame for 2 s
+//   late-sound   the audio is 300 ms later than the video
 //   leaving      the page leaves the room
 //
-// It makes `window.cameraRate` frames a second, 20 if that is not set: more than a check's own rules ask for.
-// What happens once happens 3 s after the devices were opened. `faultyCamera.report()` tells when it did, in milliseconds
-// since 1970.
+// The frame rate is `window.cameraRate`, by default 20: more than the default rules of a check require. Single events
+// happen 3 s after the devices were opened. `faultyCamera.report()` returns their times in milliseconds since 1970.
 (() => {
   if (!navigator.mediaDevices || window.faultyCamera) return;
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
@@ -25,7 +24,7 @@
   const sleepUntil = (time) => new Promise((resolve) => setTimeout(resolve, time - now()));
   const report = { fault, pictures: 0 };
 
-  // ITU-R BT.601 in its limited range, as VP8 has it. Chromium's own conversion of a canvas takes another.
+  // Converts to ITU-R BT.601 with limited range, as in VP8. Chromium's own conversion of a canvas uses another matrix.
   const i420 = ({ data }) => {
     const planes = new Uint8Array((width * height * 3) / 2);
     const [blue, red] = [width * height, (width * height * 5) / 4];
@@ -41,7 +40,7 @@
     return planes;
   };
 
-  // Where it can be had, a track that takes pictures in the moment in which they are painted.
+  // If available, a track that receives each frame at the moment it is painted.
   const videoTrack = (canvas, context) => {
     if ('MediaStreamTrackGenerator' in window) {
       const track = new MediaStreamTrackGenerator({ kind: 'video' });
@@ -78,7 +77,7 @@
           report.frozenTo = now();
           continue;
         }
-        // Who was kept from painting does not catch up.
+        // A page that was not scheduled does not catch up.
         due = Math.max(due, now() - distance);
         await sleepUntil(due);
       }
@@ -87,7 +86,7 @@
     return track;
   };
 
-  // The pattern's sound; nothing where no sound can be made.
+  // The audio of the pattern, or null where audio cannot be generated.
   const sound = async () => {
     const audio = new AudioContext({ sampleRate: 48_000 });
     await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 1000))]);
@@ -114,10 +113,10 @@
     }
   };
 
-  // Each mark begins in the sample that leaves when the second begins.
+  // Each mark starts in the sample that is played when the second begins.
   const mark = async (audio, output) => {
-    // When the context's first sample left. Samples leave in blocks, between which the context's time stands still, so the
-    // difference goes up and down; near its top no sample leaves later than in its second.
+    // The time when the context's first sample was played. Samples are played in blocks, between which the context's
+    // time stands still, so the difference varies. At its maximum no sample is played later than in its second.
     let zero = now() - 1000 * audio.currentTime;
     let next = Math.ceil(now() / 1000) + 1;
     while (audio.state === 'running') {
@@ -143,7 +142,7 @@
   };
 
   navigator.mediaDevices.getUserMedia = async (wanted = {}) => {
-    // Whoever was given the real devices shows real addresses to the other side.
+    // A page that was given the real devices reveals real addresses to the other side.
     const own = await nativeGetUserMedia(wanted);
     const tracks = [];
     if (wanted.audio) tracks.push((await sound()) ?? own.getAudioTracks()[0]);

@@ -1,5 +1,5 @@
-// Runs before the page's own scripts and gives them a camera and a microphone whose picture and sound belong together:
-// in every second a white flash of 100 ms and, begun in the same moment, a beep as long.
+// Runs before the page's own scripts and provides a camera and a microphone in sync: in each second a white flash of
+// 100 ms and a beep of the same length, which starts with it.
 (() => {
   if (!navigator.mediaDevices || window.flashing) return;
   window.flashing = true;
@@ -7,7 +7,7 @@
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
   const [width, height] = window.cameraSize ?? [320, 240];
   const framesPerSecond = window.cameraRate ?? 15;
-  // Spots a picture that come and go, which an encoder cannot foresee.
+  // The number of random spots in each frame, which an encoder cannot predict.
   const spots = window.cameraNoise ?? 0;
 
   const picture = (flashed) => {
@@ -35,7 +35,7 @@
       context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
       count += 1;
     };
-    // One frame of each second is drawn when the second begins, so that the flash is not late.
+    // One frame of each second is drawn at its start, so that the flash is not late.
     const distance = 1000 / framesPerSecond;
     let timer;
     const play = () => {
@@ -50,7 +50,7 @@
     return track;
   };
 
-  // A microphone that hears a beep at each flash.
+  // A microphone with a beep at each flash.
   const sound = async () => {
     const audio = new AudioContext({ sampleRate: 48000 });
     await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 300))]);
@@ -69,7 +69,7 @@
     return { track: output.stream.getAudioTracks()[0], beep };
   };
 
-  // Firefox runs no AudioContext on a machine without a sound card, but its fake microphone hums all the time.
+  // Firefox runs no AudioContext on a machine without a sound card, but its fake microphone always hums.
   const gatedMicrophone = async () => {
     const raw = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
     const track = (await nativeGetUserMedia({ audio: raw })).getAudioTracks()[0];
@@ -82,7 +82,7 @@
   };
 
   navigator.mediaDevices.getUserMedia = async (wanted = {}) => {
-    // Whoever was given the real devices shows real addresses to the other side.
+    // A page that was given the real devices reveals real addresses to the other side.
     (await nativeGetUserMedia(wanted)).getTracks().forEach((track) => track.stop());
     const microphone = await sound();
     const tracks = [];

@@ -1,6 +1,6 @@
-// Runs before the page's own scripts and watches it from outside: what the server tells it of the room, every
-// RTCPeerConnection it makes, what it sends, and what can be seen and heard of what it receives. All times are
-// milliseconds since 1970.
+// Runs before the page's own scripts and observes the page from outside: the server's messages about the room, every
+// RTCPeerConnection, what it sends, and what can be seen and heard of what it receives. All times are in milliseconds
+// since 1970.
 (() => {
   if (window.observer) return;
 
@@ -43,7 +43,7 @@
     }
   };
 
-  // What arrives on a track: pictures shown and how bright they are, or how loud the sound is.
+  // Observes a track: the shown frames and their brightness, or the audio level.
   const watch = (track) => {
     const seen = { kind: track.kind, since: now() };
     if (track.kind === 'video') look(track, seen);
@@ -65,7 +65,7 @@
     seen.element = video;
     let wasBright = false;
     const measure = (picture, width, height) => {
-      // The lamp of the sample lies here; the flashing camera is bright all over.
+      // The position of the sample's lamp. The flashing camera is bright everywhere.
       context.drawImage(picture, width * 0.3, height * 0.7, width * 0.4, height * 0.1, 0, 0, 8, 8);
       const pixels = context.getImageData(0, 0, 8, 8).data;
       let sum = 0;
@@ -75,12 +75,12 @@
       if (isBright && !wasBright) seen.flashes.push(now());
       wasBright = isBright;
     };
-    // Chromium hands out every picture; elsewhere those are measured that come to be shown.
+    // Chromium provides every frame; other browsers only the frames that are shown.
     const takesAll = 'MediaStreamTrackProcessor' in window;
     if (takesAll) takeAll(track.clone(), measure);
     const shown = (_, { presentedFrames }) => {
       const at = now();
-      // Counts those too for which a busy page got no call.
+      // Includes frames without a callback, because the page was busy.
       seen.shown = presentedFrames;
       seen.firstShownAt ??= at;
       seen.lastShownAt = at;
@@ -102,10 +102,10 @@
     }
   };
 
-  // Needs a sound card in Firefox; without one the level stays 0 there.
+  // Firefox needs a sound card for this; without one the level stays 0.
   const listen = (track, seen) => {
     Object.assign(seen, { beeps: [], level: 0, loudest: 0 });
-    // Chromium gives Web Audio a remote sound only while an element plays it too.
+    // Chromium passes remote audio to Web Audio only while an element plays it too.
     const element = document.createElement('audio');
     element.muted = true;
     element.srcObject = new MediaStream([track]);
@@ -139,8 +139,8 @@
     }
   }, 1000);
 
-  // `getStats` in short. A closed connection has nothing more to tell, and Firefox may not even answer for it: its last
-  // word is kept.
+  // A summary of `getStats`. For a closed connection the last one is kept, because it reports nothing more and Firefox
+  // may not even answer.
   const statistics = async (call) => {
     const result = { sent: {}, received: {} };
     if (call.connection.connectionState === 'closed') return call.statistics ?? result;
@@ -159,9 +159,9 @@
 
   window.observer = {
     now,
-    /// One entry for each time the page joined a room, oldest first.
+    /// Returns one entry for each time the page joined a room, oldest first.
     rooms: () => rooms.filter((room) => room.you).map(({ socket, ...room }) => ({ ...room, open: socket.readyState === 1 })),
-    /// One entry a call, oldest first: times, states, `getStats` in short, and what was seen and heard.
+    /// Returns one entry for each call, oldest first: times, states, a summary of `getStats`, and what was seen and heard.
     async report() {
       return Promise.all(calls.map(async (call) => ({
         ...await statistics(call),
@@ -177,18 +177,18 @@
         tracks: call.tracks.map(({ element, audio, ...seen }) => seen),
       })));
     },
-    /// Leaves by the page's own means, and returns the report of the moment before.
+    /// Leaves through the page's own function, and returns the report from just before.
     async leave() {
       const report = await observer.report();
       window.call.leave();
       return report;
     },
-    /// How far the page has come, for a test that fails.
+    /// Returns the page's loading progress, for failed tests.
     progress: () => ({
       state: document.readyState, hidden: document.hidden,
       loaded: performance.getEntriesByType('resource').map(({ name, responseEnd }) => [name, Math.round(responseEnd)]),
     }),
-    /// The descriptions of the calls, for a test that fails.
+    /// Returns the descriptions of the calls, for failed tests.
     descriptions: () => calls.map(({ connection }) => ({
       local: connection.localDescription?.sdp, remote: connection.remoteDescription?.sdp,
     })),

@@ -1,5 +1,5 @@
-// Runs before the page's own scripts, behind pattern-reader.js, and gives them a camera whose pictures carry their number and
-// the time when they were drawn, as docs/pattern.md describes it.
+// Runs before the page's own scripts and after pattern-reader.js, and provides a camera whose frames contain their
+// number and the time when they were drawn, as docs/pattern.md describes it.
 (() => {
   if (!navigator.mediaDevices || window.patternCamera) return;
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);

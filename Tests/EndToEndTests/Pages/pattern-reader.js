@@ -1,5 +1,5 @@
-// Reads the test pattern from a page: the code in the picture and the marks in the sound. The layout is described in
-// docs/pattern.md. It needs nothing but what it is given, and runs in a page, a worker or Node alike.
+// Reads the test pattern in a page: the code in the frames and the marks in the audio. docs/pattern.md describes the
+// layout. It depends only on its arguments, and runs in a page, a worker or Node.
 (() => {
   const COLUMNS = 20;
   const ROWS = 30;
@@ -17,7 +17,7 @@
     return ~sum >>> 0;
   };
 
-  // The mean of the middle half of a cell, by its green: code and reference cells have no colour.
+  // Returns the mean of the middle half of a cell, by its green channel: code and reference cells have no colour.
   const cellAverage = ({ data, width }, box, column, row) => {
     const middle = (from, to) => {
       const edge = Math.floor((to - from) / 4);
@@ -71,7 +71,7 @@
     };
   };
 
-  // What is left of a picture without the bars of one brightness around it.
+  // Returns the rectangle of a frame without uniform bars around it.
   const withoutBars = ({ data, width, height }) => {
     const isEven = (count, at) => {
       const step = Math.max(1, Math.floor(count / 60));
@@ -97,7 +97,7 @@
     return { left, top, width: right - left, height: bottom - top };
   };
 
-  // Reads the ImageData of a whole picture.
+  // Reads the ImageData of a whole frame.
   //
   // Returns { stream, frame, time }, with time in milliseconds since 1970 by the sender's clock, or { error }.
   const readPatternPicture = (image) => {
@@ -114,7 +114,7 @@
   const TONE = 160;
   const MARK = 2 * CHIRP + 8 * TONE;
 
-  // A wave of the mark as a sine and a cosine.
+  // Returns a wave of the mark as a sine and a cosine.
   const template = (count, turns) => {
     const wave = (phase) =>
       Float32Array.from({ length: count }, (_, index) => {
@@ -130,7 +130,7 @@
   const falling = template(CHIRP, sweep(2800, 800));
   const tones = Array.from({ length: 16 }, (_, symbol) => template(TONE, (time) => (800 + 125 * symbol) * time));
 
-  // The share of the sound's energy that a wave explains, whatever its phase.
+  // Returns the share of the signal's energy that a wave explains, at any phase.
   const likeness = ({ count, sine, cosine, energy }, samples, place) => {
     let inPhase = 0;
     let acrossPhase = 0;
@@ -163,17 +163,17 @@
     return band * (0.54 + 0.46 * Math.cos((Math.PI * place) / REACH));
   });
 
-  // Finds marks in mono sound of 48 kHz that comes in pieces without holes.
+  // Finds marks in mono audio of 48 kHz that arrives in pieces without gaps.
   class PatternSoundReader {
     #raw = new Float32Array(REACH);
     #samples = new Float32Array(0);
     #start = 0;
     #next = 0;
 
-    // Takes the next piece: a Float32Array of any length.
+    // Reads the next piece: a Float32Array of any length.
     //
-    // Returns marks as { sample, second, symbols }: where each begins, counted from the first sample of all, and the full
-    // second of the sender's clock that it stands for, modulo 256.
+    // Returns marks as { sample, second, symbols }: the index of the first sample, counted from the first sample of
+    // all, and the full second of the sender's clock that the mark encodes, modulo 256.
     read(piece) {
       const raw = new Float32Array(this.#raw.length + piece.length);
       raw.set(this.#raw);

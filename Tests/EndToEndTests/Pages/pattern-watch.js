@@ -1,5 +1,5 @@
-// Runs before the page's own scripts and behind pattern-reader.js: reads the test pattern out of everything that the page
-// receives. All times are milliseconds since 1970.
+// Runs before the page's own scripts and after pattern-reader.js: reads the test pattern in everything that the page
+// receives. All times are in milliseconds since 1970.
 (() => {
   if (window.patternWatch) return;
 
@@ -24,7 +24,7 @@
 
   const read = (picture, width, height, watch, presented) => {
     const seenAt = now();
-    // A quarter of the pixels is enough to read, and leaves the page time for the next picture.
+    // A quarter of the pixels is enough to read the code, and leaves the page time for the next frame.
     watch.canvas ??= Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
     watch.context ??= watch.canvas.getContext('2d', { willReadFrequently: true });
     watch.context.drawImage(picture, 0, 0, watch.canvas.width, watch.canvas.height);
@@ -34,7 +34,7 @@
     else watch.pictures.push([result.frame, result.time, seenAt, presented, width, height]);
   };
 
-  // Chromium hands out every picture; elsewhere those are read that come to be shown, and it is counted how many did.
+  // Chromium provides every frame; other browsers only those that are shown, whose number is counted.
   const see = async (track, watch) => {
     if (takesAll) {
       const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 30 }).readable.getReader();
@@ -58,13 +58,13 @@
     video.requestVideoFrameCallback(shown);
   };
 
-  // Only where the samples themselves can be had.
+  // Only in browsers that provide the samples.
   const hear = async (track, watch) => {
     if (!takesAll) return;
     const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 100 }).readable.getReader();
     const marks = new PatternSoundReader();
     let samples = 0;
-    // When sample 0 was heard: by the piece that came soonest after it was due.
+    // The time when sample 0 was heard, by the piece with the smallest delay.
     let zero = Infinity;
     while (true) {
       const { done, value: sound } = await reader.read();
@@ -80,7 +80,7 @@
     }
   };
 
-  // Asks for keyframes again and again, as a crowd of newcomers would.
+  // Sends keyframe requests at a fixed rate, like many newcomers.
   const pester = (receiver, watch) => {
     const source = `
       onrtctransform = ({ transformer }) => {
@@ -108,12 +108,12 @@
   };
 
   window.patternWatch = {
-    /// One entry a call, oldest first: the pictures as [number, made at, seen at, count, width, height], what could not be
-    /// read, the marks of the sound as { second, at } with the second modulo 256, and how many pictures and keyframes the
-    /// browser says that it decoded.
+    /// Returns one entry for each call, oldest first: the frames as [number, made at, seen at, count, width, height],
+    /// the unreadable frames, the marks of the audio as { second, at } with the second modulo 256, and the numbers of
+    /// frames and keyframes that the browser has decoded.
     report: () => Promise.all(watches.map(async (watch) => {
       const pictures = [...watch.pictures];
-      // What `getStats` tells is up to 50 ms old.
+      // The data of `getStats` is up to 50 ms old.
       await new Promise((resolve) => setTimeout(resolve, 100));
       const { framesDecoded, keyFramesDecoded } = await decoded(watch);
       const { unreadable, marks, presented, requests, problem, zero } = watch;

@@ -1,4 +1,4 @@
-// Runs before the page's own scripts: nobody lets this page have a camera.
+// Runs before the page's own scripts: the page is denied camera and microphone.
 navigator.mediaDevices.getUserMedia = async () => {
   throw new DOMException('Permission denied', 'NotAllowedError');
 };

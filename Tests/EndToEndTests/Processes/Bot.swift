@@ -6,10 +6,10 @@ struct Bot: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
-  /// All that it has printed.
+  /// The output so far.
   var output: String { process.output }
 
-  /// Asks it to leave and waits for its end.
+  /// Sends SIGTERM and waits for the end.
   func terminate(within limit: Duration = .seconds(10)) async throws -> (
     ending: ChildProcess.EndReason, after: Duration
   ) {
@@ -19,7 +19,7 @@ struct Bot: Sendable {
     return (ending, ContinuousClock.now - asked)
   }
 
-  /// Waits for its own end.
+  /// Waits until the bot ends by itself.
   func ending(within limit: Duration) async throws -> ChildProcess.EndReason {
     try await process.ending(within: limit)
   }
@@ -30,13 +30,13 @@ struct Server: Sendable {
   let bot: Bot
   let port: Int
 
-  /// What `--server` takes.
+  /// The value for `--server`.
   var address: String { "ws://127.0.0.1:\(port)" }
 
-  /// The page for people.
+  /// The URL of the call page.
   var pageAddress: String { "http://127.0.0.1:\(port)/" }
 
-  /// Ends it as a crash would.
+  /// Kills the server, as a crash would.
   func kill() async throws {
     bot.process.signal(SIGKILL)
     _ = try await bot.ending(within: .seconds(5))

@@ -1,18 +1,18 @@
 import Foundation
 import TestSupport
 
-/// The `chatbot` that the same build made, and the folder the scenarios leave their files in.
+/// The `chatbot` of the same build, and the folder for the files of the scenarios.
 enum BuiltProgram {
   struct Missing: Error, CustomStringConvertible {
     let path: String
 
     var description: String {
-      "The program under test is not at \(path). Build it first (`swift build --build-tests`), or say where it is with"
+      "The program under test is not at \(path). Build it first (`swift build --build-tests`), or set its path in"
         + " CHATBOT_PROGRAM."
     }
   }
 
-  /// The folder of the built products: the one this test bundle lies in.
+  /// The folder of the built products, which contains this test bundle.
   static let folder = Bundle.module.bundleURL.deletingLastPathComponent()
 
   /// The program's path.
@@ -23,14 +23,14 @@ enum BuiltProgram {
     return path
   }
 
-  /// The repository this test was built from.
+  /// The repository that this test was built from.
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The playable sample of the repository.
+  /// The repository's sample for playing.
   static let sample = repository.appendingPathComponent("samples/test.webm")
 
-  /// The first 4 s of the sample: 120 frames.
+  /// Creates a file with the first 4 s of the sample: 120 frames.
   static func shortSample(in folder: URL) throws -> URL {
     let file = folder.appendingPathComponent("short.webm")
     let cut = try ExternalTool.run(

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A program started by a test, with what it prints kept in a file.
+/// A program started by a test, with its output in a file.
 ///
-/// It runs in a process group of its own, and `ProcessSupervisor` ends it should the test run die first.
+/// It runs in its own process group. If the test run dies first, `ProcessSupervisor` kills it.
 final class ChildProcess: Sendable {
   /// How a program ended.
   enum EndReason: Equatable, CustomStringConvertible {
@@ -22,21 +22,21 @@ final class ChildProcess: Sendable {
     let name: String
     let limit: Duration
 
-    var description: String { "\(name) still ran \(limit) after it should have ended." }
+    var description: String { "\(name) did not end within \(limit)." }
   }
 
   let name: String
-  /// All that it printed, both streams together.
+  /// The file with its standard output and standard error.
   let log: URL
   private let process: Process
-  /// Whether its end was seen: its number may belong to another program by now.
+  /// Whether its end was observed; its process id may then belong to another program.
   private let isOver = Mutex(false)
 
-  /// Starts `command`, a name on the PATH or a path.
+  /// Starts `command`, which begins with a name on the PATH or a path.
   ///
   /// - Parameters:
-  ///   - log: the file its output is appended to.
-  ///   - environment: variables to set besides the test's own.
+  ///   - log: the file that the output is appended to.
+  ///   - environment: variables to set in addition to the test's own.
   init(
     _ name: String, _ command: [String], log: URL, environment: [String: String] = [:], folder: URL? = nil
   ) throws {
@@ -62,13 +62,13 @@ final class ChildProcess: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
-  /// Sends a signal to this program alone.
+  /// Sends a signal to this program only, not to its children.
   func signal(_ number: Int32) {
     guard process.isRunning else { return }
     _ = kill(process.processIdentifier, number)
   }
 
-  /// Waits for the program's own end.
+  /// Waits until the program ends by itself.
   func ending(within limit: Duration) async throws -> EndReason {
     let limit = limit * EndToEndTests.patience
     let deadline = ContinuousClock.now + limit
@@ -82,7 +82,7 @@ final class ChildProcess: Sendable {
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
   }
 
-  /// Ends the program and all that it started: asked first if `politely` is not zero, then by force.
+  /// Ends the program and all its children: with SIGTERM first if `politely` is not zero, then with SIGKILL.
   func end(politely patience: Duration = .zero) async {
     if patience > .zero {
       signal(SIGTERM)
@@ -93,7 +93,7 @@ final class ChildProcess: Sendable {
     _ = try? await ending(within: .seconds(5))
   }
 
-  /// What the program has printed so far.
+  /// The output so far.
   var output: String {
     String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
   }

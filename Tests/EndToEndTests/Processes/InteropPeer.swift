@@ -5,8 +5,8 @@ import SkyRTC
 import Synchronization
 import TestSupport
 
-/// A peer of another WebRTC stack, a program of `Tests/Interop`, in a room: it speaks JSON lines, and what it says is carried to the
-/// room and back.
+/// A peer of another WebRTC stack, a program of `Tests/Interop`. It reads and writes JSON lines; this class relays them
+/// to and from the room.
 final class InteropPeer: Sendable {
   enum Stack: String, CaseIterable, Sendable, CustomStringConvertible {
     case aiortc
@@ -17,7 +17,7 @@ final class InteropPeer: Sendable {
 
     /// The command that starts the peer.
     ///
-    /// - Parameter scenario: makes what the peer plays.
+    /// - Parameter scenario: creates the files that the peer plays.
     func command(in scenario: Scenario) async throws -> [String] {
       let folder = BuiltProgram.repository.appendingPathComponent("Tests/Interop").path
       switch self {
@@ -29,12 +29,12 @@ final class InteropPeer: Sendable {
       }
     }
 
-    /// Where `scripts/test.sh interop` has put the program that it compiled.
+    /// The program that `scripts/test.sh interop` compiled.
     private static let pionProgram = ProcessInfo.processInfo.environment["CHATBOT_PION_PEER"]
 
     struct Missing: Error {}
 
-    /// Whether what it takes is installed.
+    /// Whether the stack is installed.
     var isInstalled: Bool {
       switch self {
       case .aiortc: Self.canImport("aiortc")
@@ -51,7 +51,7 @@ final class InteropPeer: Sendable {
     }
   }
 
-  /// What it has counted.
+  /// The peer's counters.
   struct Counts: Sendable {
     var videoFrames = 0
     var audioPackets = 0
@@ -62,7 +62,7 @@ final class InteropPeer: Sendable {
     var sent = Counts()
     var states: [String] = []
     var partner: ParticipantID?
-    /// What it said before it was known to whom.
+    /// Lines received before the partner was known.
     var unsaid: [JSON] = []
   }
 
@@ -71,12 +71,12 @@ final class InteropPeer: Sendable {
   private let client: SkyRTCClient
   private let state = Mutex(State())
   private let carrier = Mutex<Task<Void, Never>?>(nil)
-  /// What it says of its own troubles.
+  /// The peer's standard error.
   let errors: URL
 
   /// Starts the peer and joins the room with it.
   ///
-  /// - Parameter offers: whether it calls those who are there, as a newcomer does; otherwise it waits for an offer.
+  /// - Parameter offers: whether it calls a participant who is there, as a newcomer does; otherwise it waits for an offer.
   init(_ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool) async throws {
     let command = scenario.network.prefix + (try await stack.command(in: scenario))
     errors = scenario.folder.appendingPathComponent("\(stack).log")
@@ -157,7 +157,7 @@ final class InteropPeer: Sendable {
     try? input.write(contentsOf: Data((text + "\n").utf8))
   }
 
-  /// From now on it is known to whom it speaks.
+  /// Sets the partner and sends the lines that waited for it.
   private func meet(_ partner: ParticipantID) {
     let unsaid = state.withLock { state in
       state.partner = partner
@@ -191,11 +191,11 @@ final class InteropPeer: Sendable {
 }
 
 extension Scenario {
-  /// The sample's frames as IVF and its audio as Ogg, for a program that reads no WebM.
+  /// Creates the sample's video as IVF and its audio as Ogg, for a program that does not read WebM.
   func elementaryStreams() async throws -> [URL] {
     let files = ["ivf", "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
     for (file, stream) in zip(files, ["v", "a"]) where !FileManager.default.fileExists(atPath: file.path) {
-      // A page for each audio packet, because Pion's reader gives pages.
+      // One page for each audio packet, because Pion's reader returns pages.
       let made = try ExternalTool.run(
         "ffmpeg",
         ["-v", "error", "-y", "-i", BuiltProgram.sample.path, "-map", "0:\(stream)", "-c", "copy"]

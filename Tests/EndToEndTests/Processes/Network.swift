@@ -2,15 +2,15 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Where a scenario's programs run: on the machine's own network, or on one made for them.
+/// The network of a scenario's programs: the machine's own, or an isolated one.
 ///
-/// Firefox leaves 127.0.0.1 out of its candidates and finds its own address by the default route. An isolated network
-/// gives it both on loopback alone: a network namespace whose `lo` has a second address and is the way to everywhere.
-/// The test itself reaches in by an event loop whose thread has joined that namespace.
+/// Firefox omits 127.0.0.1 from its candidates and finds its own address through the default route. An isolated network
+/// provides both on loopback alone: a network namespace whose `lo` has a second address and is the default route. The
+/// test itself reaches it through an event loop whose thread has joined that namespace.
 ///
-/// A thread, and a program, begins in the network of the thread that starts it; and Swift may start threads for tasks from that event
-/// loop. So nothing relies on the network of the thread that happens to run: programs and event loops join the machine's own
-/// network, too, which is that of the test's first thread.
+/// A thread or program starts in the network of the thread that creates it, and Swift may create task threads from that
+/// event loop. Therefore nothing relies on the network of the current thread: programs and event loops also join the
+/// machine's own network explicitly, which is that of the test's first thread.
 final class Network: Sendable {
   enum Failure: Error, CustomStringConvertible {
     case notPermitted(String)
@@ -18,17 +18,17 @@ final class Network: Sendable {
     var description: String {
       switch self {
       case .notPermitted(let reason):
-        "A network namespace cannot be made (root is needed, or `unshare --map-root-user`): \(reason)."
+        "A network namespace cannot be created (root is needed, or `unshare --map-root-user`): \(reason)."
       }
     }
   }
 
-  /// An address of this machine that is not on 127/8, as Firefox needs it.
+  /// An address of this machine outside 127/8, which Firefox needs.
   static let isolatedAddress = "10.99.0.1"
 
-  /// For connections into this network.
+  /// Event loops for connections into this network.
   let loops: MultiThreadedEventLoopGroup
-  /// What to put before a command so that it runs in this network.
+  /// The command prefix that runs a command in this network.
   let prefix: [String]
   let isIsolated: Bool
   private let holder: ChildProcess?
@@ -40,16 +40,16 @@ final class Network: Sendable {
     isIsolated = holder != nil
   }
 
-  /// The machine's own network.
+  /// Returns the machine's own network.
   static func host() async -> Network {
     let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    // Where that is not permitted, a program begins in the network of the thread that starts it, which is hardly ever another.
+    // Where that is not permitted, a program starts in the network of the creating thread, which is almost always the same.
     let mayJoin = (try? await loops.next().submit { try Self.joinNetwork(of: getpid()) }.get()) != nil
     return Network(
       loops: loops, prefix: mayJoin ? ["nsenter", "--net=/proc/\(getpid())/ns/net", "--"] : [], holder: nil)
   }
 
-  /// A new network of one machine; it ends with `close()`.
+  /// Creates an isolated network, which exists until `close()`.
   static func isolated(log: URL) async throws -> Network {
     let script = """
       ip link set lo up && ip addr add \(isolatedAddress)/32 dev lo && \
@@ -79,7 +79,7 @@ final class Network: Sendable {
     await holder?.end()
   }
 
-  /// A TCP port that nobody listens on.
+  /// Returns a TCP port that is not in use.
   func freePort() async throws -> Int {
     let channel = try await loops.next().flatSubmit { [loops] in
       ServerBootstrap(group: loops).bind(host: "127.0.0.1", port: 0)
@@ -89,7 +89,7 @@ final class Network: Sendable {
     return port
   }
 
-  /// Whether somebody accepts TCP connections at that port of 127.0.0.1.
+  /// Whether a program accepts TCP connections at that port of 127.0.0.1.
   func accepts(port: Int) async -> Bool {
     let channel = try? await ClientBootstrap(group: loops).connectTimeout(.seconds(1))
       .connect(host: "127.0.0.1", port: port).get()
@@ -97,7 +97,7 @@ final class Network: Sendable {
     return channel != nil
   }
 
-  /// The TCP connections that are open to that port, each named by its own end.
+  /// Returns the established TCP connections to that port, each as its local address.
   func connections(to port: Int) -> Set<Substring> {
     let table = Self.text(of: "/proc/\(holder?.id ?? getpid())/net/tcp")
     let remoteEnd = ":" + String(format: "%04X", port)
@@ -109,7 +109,7 @@ final class Network: Sendable {
     return Set(open)
   }
 
-  /// Reads a file of /proc to its end. Foundation takes the first short read for the end.
+  /// Reads a file of /proc to its end. Foundation treats the first short read as the end.
   private static func text(of path: String) -> String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }
@@ -122,12 +122,12 @@ final class Network: Sendable {
     }
   }
 
-  /// Moves the calling thread, and the sockets it will open, into the network of another process.
+  /// Moves the calling thread, and the sockets that it opens later, into the network of another process.
   private static func joinNetwork(of process: Int32) throws {
     let path = "/proc/\(process)/ns/net"
     let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? handle.close() }
-    // The C library's header shows this function only under a macro that Swift does not set.
+    // The C library's header declares this function only with a macro that Swift does not set.
     typealias SetNS = @convention(c) (Int32, Int32) -> Int32
     guard let symbol = dlsym(nil, "setns") else { throw Failure.notPermitted("the C library has no setns") }
     let setNS = unsafeBitCast(symbol, to: SetNS.self)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a running program costs, from /proc.
+/// The resources of a running program, from /proc.
 struct ProcessFigures: Sendable, CustomStringConvertible {
-  /// Memory in RAM, in MiB.
+  /// The resident memory in MiB.
   let memory: Double
-  /// Open files and sockets.
+  /// The number of open files and sockets.
   let descriptors: Int
   let threads: Int
 
@@ -23,12 +23,12 @@ struct ProcessFigures: Sendable, CustomStringConvertible {
     self.threads = Int(threads)
   }
 
-  /// How long processors have worked for a program so far, in seconds; nil once it has ended.
+  /// Returns the CPU time of a program so far in seconds; nil once it has ended.
   static func processorTime(of process: Int32) -> Double? {
     guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
       let end = text.lastIndex(of: ")")
     else { return nil }
-    // After "17 (a name)" comes the third field; user and system time are the 14th and 15th.
+    // The fields after "17 (a name)" start with the third; user and system time are the 14th and 15th.
     let fields = text[end...].split(separator: " ").dropFirst()
     let ticks = fields.dropFirst(11).prefix(2).compactMap { Double($0) }
     return ticks.count == 2 ? ticks.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK))) : nil

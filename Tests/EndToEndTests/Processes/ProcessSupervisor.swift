@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Ends what the tests started when the test run itself is ended, even by force.
+/// Kills the processes started by the tests when the test run ends, even by SIGKILL.
 ///
-/// A shell reads the process ids to watch from a pipe. The pipe closes when this process dies, however it dies;
-/// the shell then kills the process groups that are left.
+/// A shell reads the process ids from a pipe. The pipe closes when this process ends for any reason; the shell then
+/// kills the remaining process groups.
 final class ProcessSupervisor: Sendable {
   static let shared = ProcessSupervisor()
 
@@ -33,12 +33,12 @@ final class ProcessSupervisor: Sendable {
     pipe.withLock { $0 = input.fileHandleForWriting }
   }
 
-  /// Counts the process group led by `id` among those to end.
+  /// Adds the process group led by `id` to those that must be killed.
   func watch(_ id: Int32) {
     tell("watch \(id)\n")
   }
 
-  /// Leaves the process group alone: it has ended, and its number may come again.
+  /// Removes the process group: it has ended, and its id may be reused.
   func forget(_ id: Int32) {
     tell("forget \(id)\n")
   }

@@ -2,10 +2,10 @@ import Foundation
 import NIOCore
 import SkyRTC
 
-/// Somebody in a SkyRTC room who sends what a test wants to be sent, without a browser.
+/// A participant of a SkyRTC room without a browser, which sends what a test requires.
 struct ScriptedParticipant: Sendable {
   private let socket: WebSocketClient
-  /// The ids of those who were there before.
+  /// The ids of the participants who joined before.
   let others: [String]
 
   /// Joins a room.
@@ -22,7 +22,7 @@ struct ScriptedParticipant: Sendable {
     }
   }
 
-  /// Sends an offer to somebody.
+  /// Sends an offer to a participant.
   func offer(_ sdp: String, to other: String) async throws {
     let data: JSON = ["sdp": ["type": "offer", "sdp": .string(sdp)], "socketId": .string(other)]
     try await socket.send(text: JSON.object(["eventName": "__offer", "data": data]).text)

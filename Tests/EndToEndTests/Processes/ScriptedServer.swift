@@ -4,13 +4,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// A WebSocket server that says what a test wants it to say.
+/// A WebSocket server whose messages a test defines.
 final class ScriptedServer: Sendable {
   /// One client's connection.
   struct Client: Sendable {
     fileprivate let channel: any Channel
 
-    /// Comes when the connection has ended.
+    /// Succeeds when the connection has ended.
     var closed: EventLoopFuture<Void> { channel.closeFuture }
 
     func send(_ text: String) {
@@ -30,7 +30,7 @@ final class ScriptedServer: Sendable {
 
   /// Listens on 127.0.0.1.
   ///
-  /// - Parameter serve: gets each client that comes, and returns what is to be done with its texts.
+  /// - Parameter serve: called for each new client; returns the function that handles its texts.
   init(in network: Network, serve: @escaping @Sendable (Client) -> @Sendable (String) -> Void) async throws {
     let loops = network.loops
     // A socket belongs to the network of the thread that opens it.
@@ -54,7 +54,7 @@ final class ScriptedServer: Sendable {
 
   /// Listens on 127.0.0.1.
   ///
-  /// - Parameter reply: the texts to send for each text that comes.
+  /// - Parameter reply: returns the texts to send for each received text.
   convenience init(in network: Network, reply: @escaping @Sendable (String) -> [String]) async throws {
     try await self.init(in: network) { client in
       { text in reply(text).forEach(client.send) }
@@ -65,7 +65,7 @@ final class ScriptedServer: Sendable {
     try? await channel.close().get()
   }
 
-  /// Hands on text frames, answers pings, and closes when it is asked to.
+  /// Passes on text frames, answers pings, and completes the closing handshake.
   private final class Listener: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

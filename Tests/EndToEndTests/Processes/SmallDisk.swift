@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// A disk of a few megabytes that only one program sees: a tmpfs in a mount namespace of its own.
+/// A disk of a few megabytes that only one program sees: a tmpfs in its own mount namespace.
 final class SmallDisk: Sendable {
-  /// What to put before a command so that it sees the disk.
+  /// The command prefix with which a program sees the disk.
   let prefix: [String]
-  /// Where the program finds the disk.
+  /// The disk's path as the program sees it.
   let path: String
-  /// The same folder, seen from here.
+  /// The same folder as the test sees it.
   let url: URL
   private let holder: ChildProcess
 
@@ -18,7 +18,7 @@ final class SmallDisk: Sendable {
     url = URL(fileURLWithPath: "/proc/\(holder.id)/root\(path)")
   }
 
-  /// Makes the disk; it is gone with `close()`.
+  /// Mounts the disk, which exists until `close()`.
   static func mount(megabytes: Int, at folder: URL, log: URL) async throws -> SmallDisk {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let script = "mount -t tmpfs -o size=\(megabytes)m tmpfs \"$0\" && echo ready && exec sleep 3600"
@@ -36,13 +36,13 @@ final class SmallDisk: Sendable {
     return SmallDisk(holder: holder, path: folder.path)
   }
 
-  /// Leaves no room at all.
+  /// Fills the disk completely.
   func fill() throws {
     let filled = try ExternalTool.run("dd", ["if=/dev/zero", "of=\(url.path)/filler", "bs=4096"])
     guard filled.errors.contains("No space left") else { throw NotFilled(output: filled.errors) }
   }
 
-  /// Makes room again.
+  /// Frees the filled space.
   func makeRoom() throws {
     try FileManager.default.removeItem(at: url.appendingPathComponent("filler"))
   }

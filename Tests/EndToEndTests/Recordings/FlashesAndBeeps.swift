@@ -1,35 +1,35 @@
 import Foundation
 import TestSupport
 
-/// When a recording's frame flashes and its audio beeps, on the recording's own clock.
+/// The times of the flashes and beeps in a recording, on the recording's own timeline.
 struct FlashesAndBeeps: Sendable, CustomStringConvertible {
   /// The starts of the flashes in seconds.
   let flashes: [Double]
   /// The starts of the beeps in seconds.
   let beeps: [Double]
 
-  /// Decodes a recording with ffmpeg and looks for frames that are nearly white and audio that is loud.
+  /// Decodes a recording with ffmpeg and finds almost white frames and loud audio.
   init(in recording: Recording) throws {
     flashes = recording.video == nil ? [] : try Self.flashes(in: recording)
     beeps = recording.audio == nil ? [] : try Self.beeps(in: recording)
   }
 
-  /// For each flash, how much later the nearest beep began, in seconds.
+  /// For each flash, the delay of the nearest beep in seconds.
   var offsets: [Double] {
     flashes.compactMap { flash in beeps.map { $0 - flash }.min { abs($0) < abs($1) } }.filter { abs($0) < 0.45 }
   }
 
-  /// The middle one of the offsets, in seconds; nil without any.
+  /// The median of the offsets in seconds; nil without any.
   var offset: Double? {
     offsets.isEmpty ? nil : offsets.sorted()[offsets.count / 2]
   }
 
   var description: String {
     let all = offsets.map { String(format: "%+.0f", 1000 * $0) }.joined(separator: " ")
-    return "\(flashes.count) flashes, \(beeps.count) beeps, audio after frame by \(all) ms"
+    return "\(flashes.count) flashes, \(beeps.count) beeps, audio after video by \(all) ms"
   }
 
-  /// Where the sample's lamp lies; a flashing camera is bright all over.
+  /// The position of the sample's lamp. A flashing camera is bright everywhere.
   private static let lamp = "crop=iw*0.4:ih*0.1:iw*0.3:ih*0.7"
 
   private static func flashes(in recording: Recording) throws -> [Double] {
@@ -57,7 +57,7 @@ struct FlashesAndBeeps: Sendable, CustomStringConvertible {
       "ffmpeg",
       [
         "-v", "error", "-y", "-copyts", "-i", recording.file.path, "-map", "0:a",
-        // Even one missing packet moves nothing: without `min_hard_comp` holes are filled only once they are 100 ms.
+        // A missing packet must shift nothing: without `min_hard_comp`, only gaps of 100 ms or more are filled.
         "-af", "aresample=\(rate):async=1:min_hard_comp=0.005:first_pts=0", "-ac", "1", "-f", "s16le", samples.path,
       ])
     let bytes = [UInt8](try Data(contentsOf: samples))
@@ -71,7 +71,7 @@ struct FlashesAndBeeps: Sendable, CustomStringConvertible {
     return starts(levels.enumerated().map { (time: Double($0.offset) * seconds, isOn: $0.element > 2000) })
   }
 
-  /// The times at which something continues after it was off for 300 ms.
+  /// Returns the times at which a signal starts after it was off for 300 ms.
   private static func starts(_ moments: [(time: Double, isOn: Bool)]) -> [Double] {
     var found: [Double] = []
     var lastOn = -Double.infinity

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 extension Judgement {
-  /// Checks that a track's account adds up and that it is the sender's own: every packet was received, recovered or lost.
+  /// Checks that a track's counters add up and match the sender's: every packet was received, recovered or lost.
   ///
-  /// Browsers count into `packetsSent` what they send again and what they send to probe the line, on the SSRC for
-  /// retransmissions as well. How much of that was no media they do not tell, but the relay sees it.
+  /// Browsers also count retransmissions and probes in `packetsSent`, including those on the SSRC for retransmissions.
+  /// They do not report how many these were, but the relay sees them.
   func expectSums(of kind: String, in outcome: ImpairedCall.Outcome) async throws {
     let track = outcome.track(kind)
     let reported = outcome.report.json["sent"][kind]
-    let source = try #require(outcome.source(kind), "the relay has seen the browser's \(kind)")
+    let source = try #require(outcome.source(kind), "the relay saw the browser's \(kind)")
     let others = outcome.census.sources.values.map(\.packets).reduce(0, +)
     let repeats = try kind == "video" ? others - source.packets - #require(outcome.source("audio")).packets : 0
     let sent = track["sent"].int ?? -1
@@ -20,18 +20,18 @@ extension Judgement {
     await scenario.note(
       """
       measured: \(name), \(kind): \(received) received + \(recovered) recovered + \(lost) lost = \(sent) sent; \
-      the browser says \(reported["packetsSent"].int ?? -1), \(repeats) of them sent again or to probe the line
+      the browser reports \(reported["packetsSent"].int ?? -1), \(repeats) of them retransmissions or probes
       """)
-    #expect(received + recovered + lost == sent, "the sums of \(kind) add up")
+    #expect(received + recovered + lost == sent, "the counters of \(kind) add up")
     #expect(track["packets"].int == received + recovered)
-    #expect(sent == source.mediaNumbers, "as many \(kind) packets as the browser has sent")
+    #expect(sent == source.mediaNumbers, "as many \(kind) packets as the browser sent")
     let passed = source.packets + repeats
     #expect(
       abs((reported["packetsSent"].int ?? 0) - passed) <= max(2, passed / 100),
-      "the relay and the browser count the same")
+      "the relay and the browser count the same packets")
   }
 
-  /// Checks that the recording is as long as what was sent, by the sender's own timestamps.
+  /// Checks that the recording is as long as the sent video, by the sender's timestamps.
   func expectSentLength(of outcome: ImpairedCall.Outcome, within share: Double = 0.01) async throws {
     let sent = try #require(outcome.source("video")?.frames)
     let first = try #require(sent.first)
@@ -42,16 +42,16 @@ extension Judgement {
       String(
         format: "measured: %@: %.2f s of video sent, %.2f s recorded; %d frames of %d", name, length, recorded,
         take.webm.video?.times.count ?? 0, sent.count))
-    #expect(abs(recorded - length) <= share * length, "the recording lasts as long as what was sent")
+    #expect(abs(recorded - length) <= share * length, "the recording is as long as the sent video")
   }
 
-  /// Checks that what was sent is recorded again within 2 s of a disturbance and to the end.
+  /// Checks that sent frames are recorded again within 2 s of a disturbance, and until the end.
   ///
-  /// A gap in the recording counts only if the sender had none there: on a low bandwidth a browser skips frames. A browser
-  /// that sends more than the path carries loses more of it, keyframes too, for as long as it does. So the time counts from when
-  /// the line last lost several datagrams together. One by one they are sent again.
+  /// A gap in the recording counts only if the sender has none there: with low bandwidth a browser skips frames. While
+  /// a browser sends more than the path carries, it loses more packets, including keyframes. So the time counts from
+  /// the last burst of several lost datagrams. Single lost datagrams are retransmitted.
   ///
-  /// - Parameter time: when the disturbance began, seconds since 1970.
+  /// - Parameter time: the start of the disturbance, in seconds since 1970.
   func expectRecovery(from time: Double, of outcome: ImpairedCall.Outcome, within limit: Double = 2) async throws {
     let frames = try #require(outcome.source("video")?.frames)
     let first = try #require(frames.first)
@@ -70,8 +70,8 @@ extension Judgement {
     await scenario.note(
       String(
         format: """
-          measured: %@: %d frames of %d sent; the longest time without a frame %.2f s, of which the sender had sent \
-          some %.2f s; all is there again %.2f s after the beginning, and %.2f s at most after a burst of losses
+          measured: %@: %d frames of %d sent; longest time without a frame %.2f s, longest gap in frames that were sent \
+          %.2f s; recorded without gaps %.2f s after the start of the disturbance, and %.2f s at most after a burst of losses
           """,
         name, recorded.count, sent.count, gaps.map { $0.1 - $0.0 }.max() ?? 0, holes.map { $0.1 - $0.0 }.max() ?? 0,
         flowing, slowest))
@@ -81,10 +81,10 @@ extension Judgement {
     #expect(sentAfter.count > 5, .onQuietMachine("the browser sends frames after the disturbance"))
     #expect(
       Double(recorded.count { $0 > begun + limit } + 1) > 0.95 * Double(sentAfter.count),
-      .onQuietMachine("they are recorded"))
-    #expect(slowest <= limit, .onQuietMachine("what is sent is recorded again"))
-    #expect(recorded.count * 10 > sent.count * 7, .onQuietMachine("of all that is sent most is recorded"))
+      .onQuietMachine("these frames are recorded"))
+    #expect(slowest <= limit, .onQuietMachine("sent frames are recorded again in time"))
+    #expect(recorded.count * 10 > sent.count * 7, .onQuietMachine("most of the sent frames are recorded"))
     let (lastSent, lastRecorded) = try (#require(sent.last), #require(recorded.last))
-    #expect(lastSent - lastRecorded < 1, .onQuietMachine("and all to the end"))
+    #expect(lastSent - lastRecorded < 1, .onQuietMachine("frames are recorded until the end"))
   }
 }

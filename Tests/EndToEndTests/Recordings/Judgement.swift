@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What every good recording of a browser's call has in common, checked point by point.
+/// Checks that apply to every good recording of a browser's call.
 struct Judgement {
   let take: RecordingFolder.Take
   let scenario: Scenario
-  /// Names the recording in what is printed.
+  /// The name of the recording in printed lines.
   let name: String
 
-  /// Compares a recording with what the browser says of its call.
+  /// Compares a recording with the browser's report of its call.
   ///
   /// - Parameters:
-  ///   - call: the browser's last word.
-  ///   - length: how long the browser sent, in seconds; nil for the time from the connection to that last word.
-  ///   - framesSent: how many frames left the browser, where that was seen. On a bad network it counts also those that it
-  ///     gave up before their first packet had left.
+  ///   - call: the browser's last report.
+  ///   - length: how long the browser sent, in seconds; nil for the time from the connection to the last report.
+  ///   - framesSent: the number of frames that were seen to leave the browser. On a bad network the browser also counts
+  ///     frames that it discarded before their first packet was sent.
   func expectGood(of call: CallReport, length: Double? = nil, framesSent: Int? = nil) async throws {
     let length = length ?? call.length
     let framesSent = framesSent ?? call.framesSent
@@ -28,21 +28,21 @@ struct Judgement {
       """)
     try expectAudio()
     let stall = await scenario.stall / 1000
-    #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM lasts as long as the call"))
-    // It lasts as long as anything was heard of the browser. A microphone that a busy machine keeps waiting sends less audio
-    // than time goes by.
+    #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM is as long as the call"))
+    // The Ogg is as long as the browser's audio. A microphone that is not scheduled on a busy machine sends less audio
+    // than real time.
     let shortest = min(length, 0.020 * Double(call.audioPacketsSent))
     let longest = max(length, call.length)
     #expect(
       take.ogg.duration >= 0.97 * shortest - stall && take.ogg.duration <= 1.03 * longest + stall,
-      .onQuietMachine("the Ogg lasts as long as the call, \(shortest) to \(longest) s"))
+      .onQuietMachine("the Ogg is as long as the call, \(shortest) to \(longest) s"))
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
     #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
     let audioChunks = Double(take.ogg.audio?.times.count ?? 0)
     #expect(audioChunks >= 0.98 * Double(call.audioPacketsSent), "98 % of the audio packets sent are recorded")
   }
 
-  /// Checks the files by themselves: other programs read and decode them without a complaint.
+  /// Checks the files on their own: other programs read and decode them without errors.
   func expectAudio() throws {
     let video = try #require(take.webm.video)
     let audio = try #require(take.webm.audio)
@@ -63,7 +63,7 @@ struct Judgement {
     expectHonestManifest(video: video, audio: audio)
   }
 
-  /// Checks that audio and video are in sync: each beep began with its flash.
+  /// Checks that audio and video are in sync: each beep starts with its flash.
   func expectInStep(within limit: Double = 0.060) async throws {
     let signs = try FlashesAndBeeps(in: take.webm)
     await scenario.note("\(name): \(signs)")
@@ -71,7 +71,7 @@ struct Judgement {
     let stall = await scenario.stall / 1000
     #expect(
       abs(signs.offset ?? .infinity) < limit + stall,
-      .onQuietMachine("audio and video begin within \(limit) s of each other"))
+      .onQuietMachine("audio and video start within \(limit) s of each other"))
   }
 
   private func expectHonestManifest(video: Recording.Stream, audio: Recording.Stream) {
@@ -89,9 +89,9 @@ struct Judgement {
     #expect(audioChunks["decodeErrors"] == 0)
   }
 
-  /// Whether two lengths are within 3 % of each other.
+  /// Whether two durations differ by at most 3 %.
   ///
-  /// - Parameter stall: how long the machine kept a program waiting; all in seconds.
+  /// - Parameter stall: how long the machine did not schedule a program; all durations in seconds.
   static func near(_ one: Double, _ other: Double, stall: Double = 0) -> Bool {
     abs(one - other) <= 0.03 * other + stall
   }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 
 extension Recording {
-  /// What mkvinfo says of a WebM file's build.
+  /// The output of mkvinfo for a WebM file.
   struct Matroska: Sendable {
-    /// Whether mkvinfo took the file without an error or a warning.
+    /// Whether mkvinfo read the file without errors or warnings.
     let isAudio: Bool
-    /// From each cluster's start to its last block, in seconds.
+    /// The time from each cluster's start to its last block, in seconds.
     let clusterLengths: [Double]
     let hasCues: Bool
     let hasDuration: Bool
@@ -26,8 +26,8 @@ extension Recording {
       hasSeekHead: lines.contains("Seek head"), output: read.output + read.errors)
   }
 
-  /// The lengths of the clusters in mkvinfo's list: "Cluster timestamp: 00:00:01.000", then "Simple block: …, timestamp
-  /// 00:00:01.020" for each of its blocks.
+  /// Returns the lengths of the clusters in mkvinfo's list: "Cluster timestamp: 00:00:01.000", then "Simple block: …,
+  /// timestamp 00:00:01.020" for each block of the cluster.
   private static func clusterLengths(in lines: [Substring]) -> [Double] {
     var lengths: [Double] = []
     var start = 0.0
@@ -44,11 +44,11 @@ extension Recording {
     return lengths
   }
 
-  /// What opusinfo says of an Ogg file.
+  /// The output of opusinfo for an Ogg file.
   struct Ogg: Sendable {
-    /// Whether opusinfo took the file without an error or a warning.
+    /// Whether opusinfo read the file without errors or warnings.
     let isAudio: Bool
-    /// In seconds.
+    /// The duration in seconds.
     let length: Double
     let output: String
   }
@@ -64,7 +64,7 @@ extension Recording {
     return Ogg(isAudio: read.status == 0 && !complaints, length: length ?? .nan, output: text)
   }
 
-  /// Seconds of "00:00:01.234000000".
+  /// Parses a time such as "00:00:01.234000000" into seconds.
   private static func seconds(of text: Substring) -> Double? {
     let parts = text.prefix { $0.isNumber || $0 == ":" || $0 == "." }.split(separator: ":").compactMap { Double($0) }
     return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil

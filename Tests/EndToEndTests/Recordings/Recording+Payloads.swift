@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 
 extension Recording {
-  /// A digest of each packet's bits as they stand in a file, decoding nothing: a recording holds what was sent.
+  /// Returns a digest of each packet's bytes in a file, without decoding: a recording must contain what was sent.
   ///
-  /// - Parameter kind: `v` for frames, `a` for audio.
+  /// - Parameter kind: `v` for video, `a` for audio.
   static func payloadDigests(of file: URL, _ kind: String = "v") throws -> [String] {
     let probed = try ExternalTool.run(
       "ffprobe",
@@ -15,7 +15,7 @@ extension Recording {
     return probed.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The time of the first frame that a player shows who goes to `time`, in seconds; nil without one.
+  /// Returns the time in seconds of the first frame that a player shows after seeking to `time`; nil without one.
   func firstVideoFrameTime(from time: Double) throws -> Double? {
     let probed = try ExternalTool.run(
       "ffprobe",

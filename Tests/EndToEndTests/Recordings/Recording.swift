@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A finished file, as programs that we did not write see it.
+/// A finished file, as read by programs of other projects.
 struct Recording: Sendable {
   /// One stream of the file.
   struct Stream: Sendable {
@@ -11,7 +11,7 @@ struct Recording: Sendable {
     let height: Int?
     /// Presentation times of all packets in seconds, in file order.
     let times: [Double]
-    /// The seconds that a packet lasts, by ffprobe; 0 if unknown.
+    /// The duration of the last packet in seconds, by ffprobe; 0 if unknown.
     let lastDuration: Double
     /// The sizes of all packets in bytes, in file order.
     let sizes: [Int]
@@ -42,7 +42,7 @@ struct Recording: Sendable {
   }
 
   let file: URL
-  /// In seconds, as the container says.
+  /// The container's duration in seconds.
   let duration: Double
   let container: String
   let streams: [Stream]
@@ -77,17 +77,17 @@ struct Recording: Sendable {
 
   var audio: Stream? { streams.first { $0.kind == "audio" } }
 
-  /// What ffmpeg complains of when it decodes everything; empty for audio file.
+  /// Returns the errors that ffmpeg prints when it decodes the whole file; empty if there are none.
   ///
-  /// It keeps the file's own times: by default it rounds them to a frame rate that it guesses, and then complains of
-  /// its own doing wherever a camera was not regular.
+  /// It keeps the file's own timestamps: by default ffmpeg rounds them to a frame rate that it guesses, and then
+  /// reports errors of its own making where a camera was irregular.
   func decodingErrors() throws -> String {
     let decoded = try ExternalTool.run(
       "ffmpeg", ["-v", "error", "-i", file.path, "-enc_time_base", "-1", "-f", "null", "-"])
     return decoded.status == 0 ? decoded.errors : "exit code \(decoded.status)\n\(decoded.errors)"
   }
 
-  /// The MD5 of each decoded frame: two recordings of the same bits have the same ones.
+  /// Returns the MD5 of each decoded frame: two recordings of the same bitstream have the same ones.
   func videoFrameDigests() throws -> [String] {
     let decoded = try ExternalTool.run(
       "ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"])

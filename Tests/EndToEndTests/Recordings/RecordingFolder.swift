@@ -1,18 +1,18 @@
 import Foundation
 
-/// The folder a bot records into.
+/// The folder that a bot records into.
 struct RecordingFolder: Sendable {
   let url: URL
 
   var path: String { url.path }
 
-  /// All files of that kind in it, by name.
+  /// Returns all files with that extension, sorted by name.
   func files(_ kind: String) -> [URL] {
     ((try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? [])
       .filter { $0.pathExtension == kind }.sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
-  /// One user's files.
+  /// The files of one user.
   struct Take: Sendable {
     let webm: Recording
     let ogg: Recording
@@ -28,7 +28,7 @@ struct RecordingFolder: Sendable {
     }
   }
 
-  /// The files of every user who sent a frame, by name.
+  /// Returns the files of every user who sent a frame, sorted by name.
   func takes() throws -> [Take] {
     let found = files("webm")
     let takes = try found.compactMap { webm -> Take? in

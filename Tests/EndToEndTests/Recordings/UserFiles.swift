@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One user's files, whichever there are, as the manifest lists them.
+/// The files of one user that the manifest lists.
 struct UserFiles: Sendable {
   let webms: [Recording]
   let oggs: [Recording]
   let manifest: JSON
 
-  /// Reads a manifest and the files that it names.
+  /// Reads a manifest and the files that it lists.
   init(describedBy description: URL) throws {
     let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
     func recordings(_ kind: String) throws -> [Recording] {
@@ -20,43 +20,43 @@ struct UserFiles: Sendable {
     self.manifest = manifest
   }
 
-  /// Where a file's time zero lies on the manifest's clock, in seconds.
+  /// Returns the start of a file on the manifest's timeline, in seconds.
   func start(of recording: Recording) -> Double {
     manifest["files"].list.first { $0["name"].string == recording.file.lastPathComponent }?["start"].double ?? 0
   }
 
-  /// The manifest's account of a track.
+  /// Returns the manifest's entry of a track.
   func track(_ kind: String) -> JSON {
     manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
   }
 
-  /// The gaps of a track that the manifest names.
+  /// Returns the gaps of a track in the manifest.
   func gaps(_ kind: String) -> [JSON] { track(kind)["gaps"].list }
 
-  /// What a page did, on its own clock.
+  /// What a page sent, on its own timeline.
   struct Doing: Sendable {
-    /// The page's `performance.timeOrigin`, seconds since 1970: it flashes and beeps a whole number of seconds after it.
+    /// The page's `performance.timeOrigin`, in seconds since 1970: it flashes and beeps whole seconds after it.
     var origin: Double
-    /// When the page ended its call, seconds since 1970.
+    /// The end of the page's call, in seconds since 1970.
     var end: Double
-    /// When nothing of a track was to be seen or heard, seconds since 1970.
+    /// The intervals without video or audio, by kind, in seconds since 1970.
     var pauses: [String: [ClosedRange<Double>]] = [:]
   }
 
-  /// Checks that flashes and beeps lie in a file where they were in the page, none missing and none made up.
+  /// Checks that a file contains the page's flashes and beeps at the right times, without missing or additional ones.
   func expectInPlace(
     _ recording: Recording, _ doing: Doing, within limit: Double = 0.1, name: String, in scenario: Scenario
   ) async throws {
     let begun = try #require(manifest.date("start")) + start(of: recording)
     let signs = try FlashesAndBeeps(in: recording)
-    // A page that is kept waiting flashes late.
+    // A page that is not scheduled flashes late.
     let limit = limit + (await scenario.stall) / 1000
     for (kind, times) in [("video", signs.flashes), ("audio", signs.beeps)]
     where recording.streams.contains(where: { $0.kind == kind }) {
       let positions = times.map { $0 + begun - doing.origin }
       let late = positions.map { $0 - $0.rounded() }
       let seconds = Set(positions.map { Int($0.rounded()) })
-      // The first flash needs darkness before it, and what comes in the last moment may not be sent any more.
+      // The first flash needs a dark frame before it, and the last moment of the call may not be sent.
       let first = Int((begun - doing.origin + 0.5).rounded(.up))
       let last = Int((doing.end - doing.origin - 0.5).rounded(.down))
       let expected = Set(first...max(first, last)).filter { second in
@@ -64,7 +64,7 @@ struct UserFiles: Sendable {
       }
       let list = late.map { String(format: "%+.0f", 1000 * $0) }.joined(separator: " ")
       let sign = kind == "video" ? "flashes" : "beeps"
-      await scenario.note("measured: \(name): \(times.count) \(sign), after the page's full second by \(list) ms")
+      await scenario.note("measured: \(name): \(times.count) \(sign), later than the page's full second by \(list) ms")
       let missing = expected.subtracting(seconds).sorted()
       let wrong = seconds.filter { $0 > first && $0 < last }.subtracting(expected).sorted()
       #expect(
@@ -74,10 +74,10 @@ struct UserFiles: Sendable {
       let middle = late.sorted()[late.count / 2]
       #expect(
         abs(middle) < limit + 0.05,
-        .onQuietMachine("\(sign) are where they were; a browser's own way takes some of it"))
+        .onQuietMachine("\(sign) are at the right times; the browser's own delay is allowed for"))
       #expect(
         late.allSatisfy { abs($0 - middle) < limit },
-        .onQuietMachine("no \(sign) moved when something was switched"))
+        .onQuietMachine("no \(sign) moved after a change"))
     }
   }
 }

@@ -1,14 +1,14 @@
 import SkyRTC
 
-/// ICE candidates as text, in descriptions and by themselves (RFC 8839, 5.1).
+/// Reads and changes ICE candidates as text, in descriptions and on their own (RFC 8839, 5.1).
 enum CandidateText {
-  /// What a candidate says of its place.
+  /// The address and port of a candidate.
   struct Place: Hashable, Sendable {
     var address: String
     var port: Int
   }
 
-  /// The place of a host candidate for RTP over UDP; nil for all others.
+  /// Returns the address of a host candidate for RTP over UDP; nil for all other candidates.
   static func hostPlace(of candidate: String) -> Place? {
     let words = words(of: candidate)
     guard words.count >= 8, words[1] == "1", words[2].lowercased() == "udp", words[7] == "host",
@@ -17,7 +17,7 @@ enum CandidateText {
     return Place(address: String(words[4]), port: port)
   }
 
-  /// The candidate with another place in it.
+  /// Returns the candidate with another address.
   static func moving(_ candidate: String, to position: Place) -> String {
     var words = words(of: candidate)
     guard words.count >= 8 else { return candidate }
@@ -26,12 +26,12 @@ enum CandidateText {
     return words.joined(separator: " ")
   }
 
-  /// The candidates of a description, in order, each as it would be trickled.
+  /// Returns the candidates of a description, in order, as they would be trickled.
   static func candidates(in description: String) -> [String] {
     lines(of: description).filter(isCandidate).map { String($0.dropFirst(2)) }
   }
 
-  /// The description with each candidate replaced, and skipped where `replacement` gives nil.
+  /// Returns the description with each candidate replaced, or removed where `replacement` returns nil.
   static func replacing(in description: String, _ replacement: (String) -> String?) -> String {
     lines(of: description).compactMap { line in
       isCandidate(line) ? replacement(String(line.dropFirst(2))).map { "a=\($0)" } : String(line)
@@ -40,7 +40,7 @@ enum CandidateText {
 
   private static func isCandidate(_ line: Substring) -> Bool { line.hasPrefix("a=candidate:") }
 
-  /// Swift counts CR and LF together as one character.
+  /// Swift treats CR and LF together as one character.
   private static func lines(of description: String) -> [Substring] {
     description.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }
   }

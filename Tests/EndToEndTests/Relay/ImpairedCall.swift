@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A browser's call with a recording bot in a room of their own, with a bad network between them.
+/// A browser's call with a recording bot in their own room, over an impaired network.
 struct ImpairedCall: Sendable {
   let call: CallPage
   let bot: Bot
@@ -10,31 +10,31 @@ struct ImpairedCall: Sendable {
   /// The browser's id in the room.
   let user: String
 
-  /// Half of a round trip of 50 ms.
+  /// Half of the round-trip time of 50 ms.
   static let halfRoundTrip = Duration.milliseconds(25)
 
-  /// What is left when such a call is over.
+  /// The results of a finished call.
   struct Outcome: Sendable {
-    /// The browser's last word, after it had stopped sending and everything on the way had come.
+    /// The browser's last report, after it stopped sending and all packets in flight arrived.
     let report: CallReport
     let take: RecordingFolder.Take
-    /// What the browser sent, seen from the outside.
+    /// What the browser sent, as the relay saw it.
     let census: RTPCensus
-    /// When the browser stopped sending, milliseconds since 1970.
+    /// The time when the browser stopped sending, in milliseconds since 1970.
     let stoppedAt: Double
 
-    /// The manifest's account of a track.
+    /// Returns the manifest's entry of a track.
     func track(_ kind: String) -> JSON {
       take.manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
     }
 
-    /// What was seen of the browser's source of that kind.
+    /// Returns what the relay saw of the browser's source of that kind.
     func source(_ kind: String) -> RTPCensus.Source? {
       report.json["sent"][kind]["ssrc"].int.flatMap { census.sources[UInt32($0)] }
     }
   }
 
-  /// Joins both to a room and waits until they are connected; the line is good, but its round trip is 50 ms.
+  /// Joins both to a room and waits until they are connected; the network has no loss and a round-trip time of 50 ms.
   static func begin(
     in room: String, of server: Server, by browser: some Browser, camera: Camera = .flashing, seed: UInt64,
     _ scenario: Scenario
@@ -50,14 +50,14 @@ struct ImpairedCall: Sendable {
     return ImpairedCall(call: call, bot: bot, relay: relay, folder: folder, user: user)
   }
 
-  /// Stops the page's sending, so that nothing more is on the way, and ends the call and the recording.
+  /// Stops the page's sending, so that no packet is in flight, and then ends the call and the recording.
   ///
-  /// The line is good again for the last second, so that the bot learns of the last packets at all.
+  /// The network has no loss in the last second, so that the bot receives the last packets.
   func finish() async throws -> Outcome {
     await relay.impair(.init(delay: Self.halfRoundTrip))
     try await sleepOnEventLoop(for: .seconds(1))
     let stoppedAt = try await call.stopSending()
-    // As long as the bot may wait for a packet that is missing.
+    // The time for which the bot may wait for a missing packet.
     try await sleepOnEventLoop(for: .milliseconds(3200))
     guard let report = try await call.leave().first else { throw NoCall() }
     guard let census = await relay.census(of: user) else { throw NoCall() }
@@ -68,12 +68,12 @@ struct ImpairedCall: Sendable {
   }
 
   struct NoCall: Error, CustomStringConvertible {
-    var description: String { "The page reports no call by way of the relay." }
+    var description: String { "The page reports no call through the relay." }
   }
 
   struct BadEnding: Error, CustomStringConvertible {
     let ending: ChildProcess.EndReason
 
-    var description: String { "The recording bot ended with \(ending) or left nothing." }
+    var description: String { "The recording bot ended with \(ending) or recorded nothing." }
   }
 }

@@ -5,11 +5,11 @@ import Signalling
 import SkyRTC
 import TestSupport
 
-/// A bad network between a program and everybody whom it meets in its rooms.
+/// An impaired network between a program and all other participants of its rooms.
 ///
-/// It stands in the program's way to the room server. Those who are told the program's address by that way is told the
-/// relay's instead, and the program is told nobody's: it learns where they are from their first datagrams, as behind a
-/// router. So all datagrams pass here, over lines that a test makes worse or better at any time.
+/// The program connects to the room server through it. In the program's messages the relay replaces the program's
+/// address with its own. From messages to the program it removes all addresses: the program learns them from the first
+/// datagrams, as behind a NAT. So all datagrams pass the relay, and a test can change their impairment at any time.
 actor LossyRelay {
   typealias Direction = RelayedPort.Direction
 
@@ -27,22 +27,22 @@ actor LossyRelay {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// Opens a relay in front of a room server.
+  /// Starts a relay in front of a room server.
   ///
-  /// - Parameter seed: decides the fate of each datagram.
+  /// - Parameter seed: the seed of the random choices for each datagram.
   static func open(to server: Server, in network: Network, seed: UInt64) async throws -> LossyRelay {
     let relay = LossyRelay(to: server, in: network, seed: seed)
     try await relay.open()
     return relay
   }
 
-  /// The port that takes the program's WebSocket.
+  /// The port for the program's WebSocket.
   var port: Int { front?.port ?? 0 }
 
-  /// What the program takes for the room server: `--server`.
+  /// The value for the program's `--server`.
   var address: String { front?.address ?? "" }
 
-  /// Makes all lines like this, those of users to come too.
+  /// Sets the conditions of all links, including those of later users.
   func impair(_ conditions: LossyLink.Conditions, _ directions: Direction...) {
     for direction in directions.isEmpty ? Direction.allCases : directions {
       self.conditions[direction] = conditions
@@ -50,7 +50,7 @@ actor LossyRelay {
     }
   }
 
-  /// Nothing arrives for that long; then all is as before.
+  /// Drops all datagrams for this time, and then restores the previous conditions.
   func interrupt(for span: Duration) async throws {
     let before = conditions
     impair(.init(loss: 1))
@@ -58,10 +58,10 @@ actor LossyRelay {
     for direction in Direction.allCases { impair(before[direction] ?? .init(), direction) }
   }
 
-  /// What a user has sent to the program; nil if they never met.
+  /// Returns what a user sent to the program; nil if they never met.
   func census(of user: String) -> RTPCensus? { ports[user]?.census }
 
-  /// What the lines of all users did in that direction.
+  /// Returns the sum of the counters of all links in that direction.
   func counts(_ direction: Direction) -> LossyLink.Counts {
     ports.values.map { $0.counts(direction) }.reduce(.init(), +)
   }
@@ -105,7 +105,7 @@ actor LossyRelay {
     downward.cancel()
   }
 
-  /// The message with the relay's address instead of the program's; nil if it must not continue.
+  /// Returns the message with the relay's address instead of the program's; nil if it must not be relayed.
   private func fromProgram(_ text: String) async throws -> String? {
     guard case .signal(let signal, let user) = try? ClientMessage(parsing: text) else { return text }
     switch signal {
@@ -123,7 +123,7 @@ actor LossyRelay {
     }
   }
 
-  /// The message without anybody's address; nil if nothing is left of it.
+  /// Returns the message without addresses; nil if nothing remains.
   private func toProgram(_ text: String) -> String? {
     let notice = try? ServerMessage(parsing: text)
     switch notice {
@@ -148,7 +148,8 @@ actor LossyRelay {
     return CandidateText.replacing(in: description) { moved[$0] }
   }
 
-  /// The candidate with the relay's address; nil for all but the one host candidate that the relay itself can reach.
+  /// Returns the candidate with the relay's address; nil for all candidates except the one host candidate that the
+  /// relay can reach.
   private func moved(candidate: String, for user: String) async throws -> String? {
     let own = network.isIsolated ? Network.isolatedAddress : "127.0.0.1"
     guard let position = CandidateText.hostPlace(of: candidate), position.address == own else { return nil }
@@ -160,7 +161,7 @@ actor LossyRelay {
       port = try await RelayedPort(
         at: own, for: program, conditions: conditions, seed: generator.next(), on: network.loops.next())
       ports[user] = port
-      // They may have changed while the port was opened.
+      // The conditions may have changed while the port was opened.
       for (direction, conditions) in conditions { port.set(conditions, direction) }
     }
     return CandidateText.moving(candidate, to: .init(address: own, port: port.address.port ?? 0))

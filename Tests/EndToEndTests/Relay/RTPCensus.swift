@@ -1,23 +1,23 @@
 import Foundation
 import NIOCore
 
-/// What a sender has sent, counted from the outside by the headers of its packets, which SRTP leaves in the clear
-/// (RFC 3711, 3.1).
+/// Counts what a sender sent, by the headers of its packets, which SRTP does not encrypt (RFC 3711, 3.1).
 struct RTPCensus: Sendable {
-  /// One SSRC.
+  /// The counters of one SSRC.
   struct Source: Sendable {
     let payloadType: UInt8
-    /// Packets, each time that one was sent.
+    /// The number of packets, including retransmissions on the same SSRC.
     var packets = 0
-    /// The packets' numbers, each once, unwrapped: the first is between 65,536 and 131,071.
+    /// The unwrapped sequence numbers of the packets; the first is between 65,536 and 131,071.
     fileprivate(set) var numbers: Set<Int> = []
-    /// Numbers of packets with padding. What browsers pad is nothing but padding.
+    /// The sequence numbers of packets with padding. Padded packets of browsers contain only padding.
     fileprivate(set) var padded: Set<Int> = []
     /// The newest frames, oldest first.
     fileprivate(set) var frames: [Frame] = []
     fileprivate var newest: Int
 
-    /// Numbers that carried media, from the first to the last. One that the machine lost before the relay counts too.
+    /// The number of sequence numbers with media, from the first to the last, including packets lost on the machine
+    /// before the relay.
     var mediaNumbers: Int {
       guard let first = numbers.min(), let last = numbers.max() else { return 0 }
       return last - first + 1 - padded.count
@@ -27,22 +27,22 @@ struct RTPCensus: Sendable {
   /// The packets of one RTP timestamp.
   struct Frame: Sendable {
     let timestamp: UInt32
-    /// When its first packet passed, seconds since 1970.
+    /// The time when its first packet passed, in seconds since 1970.
     let passedAt: Double
     var packets: Int
   }
 
   private(set) var sources: [UInt32: Source] = [:]
 
-  /// The source with the most packets of media: of a bot that plays the sample, the video.
+  /// The source with the most media packets: for a bot that plays the sample, its video.
   var mostlySent: Source? { sources.values.max { $0.mediaNumbers < $1.mediaNumbers } }
 
-  /// The source with the most packets of a payload type.
+  /// Returns the source with the most media packets of a payload type.
   func source(ofPayloadType type: UInt8) -> Source? {
     sources.values.filter { $0.payloadType == type }.max { $0.mediaNumbers < $1.mediaNumbers }
   }
 
-  /// Whether this is RTP, by its first two bytes (RFC 7983, 7 and RFC 5761, 4).
+  /// Whether a datagram is RTP, by its first two bytes (RFC 7983, 7 and RFC 5761, 4).
   static func isRTP(_ datagram: ByteBuffer) -> Bool {
     guard datagram.readableBytes >= 12,
       let first = datagram.getInteger(at: datagram.readerIndex, as: UInt8.self),
@@ -51,7 +51,7 @@ struct RTPCensus: Sendable {
     return (128...191).contains(first) && !(192...223).contains(second)
   }
 
-  /// When the relay lost datagrams on their way to the program, seconds since 1970, in order; the newest of them.
+  /// The times of the newest datagrams to the program that the relay dropped, in seconds since 1970.
   private(set) var losses: [Double] = []
 
   mutating func lost(at time: Double) {
@@ -59,7 +59,7 @@ struct RTPCensus: Sendable {
     if losses.count > 10_000 { losses.removeFirst(5_000) }
   }
 
-  /// Counts a datagram that passes; only RTP is counted.
+  /// Counts a datagram that passes, if it is RTP.
   mutating func pass(_ datagram: ByteBuffer, at time: Double) {
     let start = datagram.readerIndex
     guard Self.isRTP(datagram), let first = datagram.getInteger(at: start, as: UInt8.self),

@@ -4,11 +4,11 @@ import NIOPosix
 import Synchronization
 import TestSupport
 
-/// A UDP port that stands for a program to one other user: what comes in continues to the program over a bad network, and
-/// what the program answers goes back over another.
+/// A UDP port that represents a program to one other user. It forwards received datagrams to the program over one
+/// impaired link, and the program's datagrams back over another.
 ///
-/// Each address that the user sends from gets a socket of its own towards the program, as with a router that translates
-/// addresses, so that the program can tell the ways apart.
+/// Each address that the user sends from gets its own socket towards the program, as in a NAT, so that the program can
+/// distinguish the network paths.
 final class RelayedPort: Sendable {
   enum Direction: Sendable, CaseIterable {
     case toProgram
@@ -16,7 +16,7 @@ final class RelayedPort: Sendable {
   }
 
   private struct Flow {
-    /// Towards the program.
+    /// The socket towards the program.
     let socket: EventLoopFuture<any Channel>
     var lines: [Direction: LossyLink]
     var isWaiting: Set<Direction> = []
@@ -30,18 +30,18 @@ final class RelayedPort: Sendable {
     var isClosed = false
   }
 
-  /// Where the user finds it.
+  /// The address for the user.
   let address: SocketAddress
   private let channel: any Channel
   private let program: SocketAddress
   private let state: Mutex<State>
   private let arrivals: Arrivals
 
-  /// Listens at an address of this machine.
+  /// Listens on an address of this machine.
   ///
   /// - Parameters:
-  ///   - program: where the program's own port is.
-  ///   - seed: decides the fate of each datagram.
+  ///   - program: the address of the program's port.
+  ///   - seed: the seed of the random choices for each datagram.
   init(
     at host: String, for program: SocketAddress, conditions: [Direction: LossyLink.Conditions], seed: UInt64,
     on loop: any EventLoop
@@ -59,17 +59,17 @@ final class RelayedPort: Sendable {
     }
   }
 
-  /// What the user has sent, whether it was lost on the way or not.
+  /// What the user sent, including dropped datagrams.
   var census: RTPCensus { state.withLock { $0.census } }
 
-  /// What the lines did in that direction.
+  /// Returns the sum of the counters of all links in that direction.
   func counts(_ direction: Direction) -> LossyLink.Counts {
     state.withLock { state in
       state.flows.values.compactMap { $0.lines[direction]?.counts }.reduce(.init(), +)
     }
   }
 
-  /// Changes the lines; what is on its way stays on its way.
+  /// Changes the conditions; datagrams in flight keep theirs.
   func set(_ conditions: LossyLink.Conditions, _ direction: Direction) {
     state.withLock { state in
       state.conditions[direction] = conditions
@@ -110,7 +110,7 @@ final class RelayedPort: Sendable {
       lines: Dictionary(uniqueKeysWithValues: lines))
   }
 
-  /// Puts a datagram on the line.
+  /// Queues a datagram on its link.
   private func travel(_ datagram: ByteBuffer, _ user: SocketAddress, _ direction: Direction) {
     state.withLock { state in
       let lost = state.flows[user]?.lines[direction]?.counts.lost
@@ -121,7 +121,7 @@ final class RelayedPort: Sendable {
     arrive(user, direction)
   }
 
-  /// Delivers what has gone down the line, and comes back for the rest.
+  /// Forwards the datagrams that are due, and schedules the rest.
   private func arrive(_ user: SocketAddress, _ direction: Direction) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -168,15 +168,15 @@ final class RelayedPort: Sendable {
       handle?(unwrapInboundIn(data))
     }
 
-    // A port that nobody listens on any more says so by ICMP; that ends nothing.
+    // ICMP errors of closed ports must not close this socket.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
   }
 }
 
 extension Duration {
-  /// Whole nanoseconds, for spans of less than 292 years.
+  /// The duration in whole nanoseconds, for less than 292 years.
   var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 
-  /// Seconds with their fraction.
+  /// The duration in seconds.
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

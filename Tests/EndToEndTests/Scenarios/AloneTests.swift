@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// What the program does by itself, without a browser.
-  @Suite("the program by itself") struct AloneTests {
+  /// The program on its own, without a browser.
+  @Suite("the program on its own") struct AloneTests {
     @Test(
-      "where no server is, the bot starts one, names the page, and other bots find it", .enabled(if: Machine.hasFirefox)
+      "if no server runs, the bot starts one, prints its URL, and other bots join", .enabled(if: Machine.hasFirefox)
     )
     func embeddedServer() async throws {
-      // In a network of its own nobody else has port 3000.
-      try await Scenario.run("8 the bot brings the server", isolated: true) { scenario in
+      // In its own network namespace, port 3000 is free.
+      try await Scenario.run("8 the bot starts a server", isolated: true) { scenario in
         let folder = await scenario.recordings()
         let player = try await scenario.bot("player", ["--room", "a b", "--play", BuiltProgram.sample.path])
         try await eventually("the embedded server", within: .seconds(10), every: .milliseconds(50)) {
@@ -26,7 +26,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("the same signal twice at once, as `timeout` sends it, ends in order, and so does the end of a terminal")
+    @Test("the same signal twice at once, as `timeout` sends it, ends the bot properly, and so does SIGHUP")
     func sameSignalTwice() async throws {
       try await Scenario.run("7d the same signal twice") { scenario in
         let server = try await scenario.server()
@@ -47,12 +47,12 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a second signal quits at once")
+    @Test("a second signal ends the bot at once")
     func secondSignal() async throws {
       try await Scenario.run("7c a second signal") { scenario in
         let server = try await scenario.server()
         let bot = try await scenario.bot(in: "100", of: server, ["--play", BuiltProgram.sample.path])
-        // Both wait while the program is stopped, so that it cannot end in order before the second comes.
+        // Both signals wait while the program is stopped, so that it cannot end properly before the second one.
         bot.process.signal(SIGSTOP)
         bot.process.signal(SIGTERM)
         bot.process.signal(SIGINT)
@@ -62,7 +62,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a file that is played once waits for its first viewer and is recorded whole")
+    @Test("a file that is played once waits for its first viewer and is recorded completely")
     func playedOnce() async throws {
       try await Scenario.run("9 --once") { scenario in
         let server = try await scenario.server()
@@ -82,7 +82,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("the time of --duration ends the call by itself")
+    @Test("the call ends after the time of --duration")
     func durationEnds() async throws {
       try await Scenario.run("7b --duration ends the call") { scenario in
         let server = try await scenario.server()

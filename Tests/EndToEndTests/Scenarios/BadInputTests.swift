@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// What people and other programs get wrong: a sentence, the right exit code, and nobody else is harmed.
+  /// Mistakes of users and of other programs: each yields a sentence and the right exit code, and affects no other participant.
   @Suite("bad input") struct BadInputTests {
-    /// What `chatbot --help` says of exit codes.
+    /// The exit codes that `chatbot --help` lists.
     enum Code {
       static let usage: Int32 = 64
       static let nothingRecorded: Int32 = 65
@@ -14,19 +14,19 @@ extension EndToEndWithoutBrowsers {
       static let disk: Int32 = 73
     }
 
-    @Test("a file that does not exist is refused before joining")
+    @Test("a file that does not exist is rejected before joining")
     func noSuchFile() async throws {
       try await refused(["--play", "nowhere.webm"], Code.fileNotPlayable, saying: "nowhere.webm")
     }
 
-    @Test("a file that is not a WebM is refused before joining")
+    @Test("a file that is not a WebM is rejected before joining")
     func notAWebM() async throws {
       try await refused(["--play", "text.webm"], Code.fileNotPlayable, saying: "text.webm") { folder in
         try Data("This is a letter, not a film.\n".utf8).write(to: folder.appendingPathComponent("text.webm"))
       }
     }
 
-    @Test("a WebM with another codec is refused by the codec's name")
+    @Test("a WebM with another codec is rejected with the codec's name")
     func anotherCodec() async throws {
       try await refused(["--play", "vp9.webm"], Code.fileNotPlayable, saying: "VP9") { folder in
         let made = try ExternalTool.run(
@@ -40,7 +40,7 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "an option that cannot be understood is bad usage",
+      "an invalid option is a usage error",
       arguments: [
         ["--duration", "soon", "--record", "out"], ["--server", "http://127.0.0.1", "--record", "out"], ["--wrong"], [],
       ])
@@ -48,7 +48,7 @@ extension EndToEndWithoutBrowsers {
       try await refused(arguments, Code.usage, saying: "Error: ")
     }
 
-    @Test("a server that is not there is named")
+    @Test("a server that is not running is named in the error")
     func noServer() async throws {
       try await Scenario.run("bad no server") { scenario in
         let port = try await scenario.network.freePort()
@@ -59,7 +59,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a folder that cannot be written to is a matter of the disk")
+    @Test("a folder that cannot be written to is a disk error")
     func folderThatIsAFile() async throws {
       try await Scenario.run("bad folder") { scenario in
         let server = try await scenario.server()
@@ -70,7 +70,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("an empty room leaves nothing to record")
+    @Test("an empty room yields no recording")
     func nobodyThere() async throws {
       try await Scenario.run("bad nobody there") { scenario in
         let server = try await scenario.server()
@@ -82,7 +82,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a server that talks nonsense does not stop the bot")
+    @Test("invalid messages of the server do not stop the bot")
     func nonsenseFromTheServer() async throws {
       try await Scenario.run("bad nonsense from the server") { scenario in
         let server = try await ScriptedServer(in: scenario.network) { text in
@@ -105,7 +105,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    /// Expects a run to end at once with that code and a sentence in which `words` occur.
+    /// Expects a run to end at once with this code and with a sentence that contains `words`.
     private func refused(
       _ arguments: [String], _ code: Int32, saying words: String,
       after prepare: @escaping @Sendable (URL) throws -> Void = { _ in }
@@ -113,11 +113,11 @@ extension EndToEndWithoutBrowsers {
       let name = "bad " + (arguments.isEmpty ? "nothing" : arguments.joined(separator: " "))
       try await Scenario.run(name) { scenario in
         try prepare(scenario.folder)
-        // A server nobody may be requested: refusals come before joining.
+        // A server that no bot may contact: bad input is rejected before joining.
         let server = arguments.contains("--play") ? ["--server", "ws://127.0.0.1:9"] : []
         let bot = try await scenario.bot("bot", arguments + server)
         #expect(try await bot.ending(within: .seconds(10)) == .exit(code))
-        #expect(bot.output.localizedCaseInsensitiveContains(words), "it says \(bot.output)")
+        #expect(bot.output.localizedCaseInsensitiveContains(words), "the output is \(bot.output)")
       }
     }
   }

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// One browser and a recording bot, in either order.
+  /// One browser and a recording bot, in either order of joining.
   @Suite("a call with one browser") struct CallTests {
-    @Test("Chromium joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasChromium))
+    @Test("Chromium joins after the bot, and what it sends is recorded", .enabled(if: Machine.hasChromium))
     func chromiumJoinsAfterTheBot() async throws {
       try await Scenario.run("1 Chromium joins after the bot") { scenario in
         let camera = try FakeCamera.make(in: scenario.folder)
@@ -17,32 +17,32 @@ extension EndToEnd {
         await scenario.note("kb/s of video by second: \(bySecond); limited by \(limit)")
         #expect(
           best > 1_000_000 || limit == "cpu",
-          .onQuietMachine("transport-cc and REMB let Chromium raise its bitrate, unless it has no time to encode"))
+          .onQuietMachine("transport-cc and REMB let Chromium raise its bitrate, unless its CPU is too slow to encode"))
       }
     }
 
-    @Test("Chromium was there first and is recorded in sync", .enabled(if: Machine.hasChromium))
+    @Test("Chromium joins before the bot and is recorded in sync", .enabled(if: Machine.hasChromium))
     func chromiumWasThereFirst() async throws {
-      try await Scenario.run("2 Chromium was there first") { scenario in
+      try await Scenario.run("2 Chromium joins before the bot") { scenario in
         try await wasThereFirst(scenario.chromium(), in: scenario)
       }
     }
 
-    @Test("Firefox joins after the bot and is recorded as it was sent", .enabled(if: Machine.hasFirefox))
+    @Test("Firefox joins after the bot, and what it sends is recorded", .enabled(if: Machine.hasFirefox))
     func firefoxJoinsAfterTheBot() async throws {
       try await Scenario.run("3a Firefox joins after the bot", isolated: true) { scenario in
         _ = try await joinAfterTheBot(scenario.firefox(), in: scenario, camera: .flashing, seconds: 6)
       }
     }
 
-    @Test("Firefox was there first and is recorded in sync", .enabled(if: Machine.hasFirefox))
+    @Test("Firefox joins before the bot and is recorded in sync", .enabled(if: Machine.hasFirefox))
     func firefoxWasThereFirst() async throws {
-      try await Scenario.run("3b Firefox was there first", isolated: true) { scenario in
+      try await Scenario.run("3b Firefox joins before the bot", isolated: true) { scenario in
         try await wasThereFirst(scenario.firefox(), in: scenario)
       }
     }
 
-    /// The browser offers, the bot answers.
+    /// The browser sends the offer, the bot answers.
     private func joinAfterTheBot(
       _ browser: some Browser, in scenario: Scenario, camera: Camera, seconds: Int
     ) async throws -> CallReport {
@@ -53,7 +53,7 @@ extension EndToEnd {
       try await call.connected()
       try await sleepOnEventLoop(for: .seconds(seconds))
       let report = try #require(try await call.vanish().first)
-      let offered = try #require(report.offeredAt, "the newcomer offers")
+      let offered = try #require(report.offeredAt, "the newcomer sends the offer")
       let take = try await leftBehind(by: bot, in: folder)
       let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
       let decoded = try #require(video.date("firstDecoded")) * 1000
@@ -63,7 +63,7 @@ extension EndToEnd {
       return report
     }
 
-    /// The bot offers, the browser answers.
+    /// The bot sends the offer, the browser answers.
     private func wasThereFirst(_ browser: some Browser, in scenario: Scenario) async throws {
       let server = try await scenario.server()
       let folder = await scenario.recordings()
@@ -81,7 +81,7 @@ extension EndToEnd {
       #expect(await call.page.errors == [])
     }
 
-    /// The one recording of a bot that is asked to leave after the browser has left.
+    /// Ends the bot after the browser has left, and returns its only recording.
     private func leftBehind(by bot: Bot, in folder: RecordingFolder) async throws -> RecordingFolder.Take {
       try await sleepOnEventLoop(for: .milliseconds(500))
       let end = try await bot.terminate()

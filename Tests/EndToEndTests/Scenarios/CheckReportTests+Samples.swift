@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 extension EndToEnd.CheckReportTests {
-  /// Where the samples for a CI job lie.
+  /// The folder of the samples for a CI job.
   private static let samples = BuiltProgram.repository.appendingPathComponent("samples/ci")
 
   @Test(
-    "the sample for a CI job ends with 0 for a call that works and with 1 for another, and leaves its files",
+    "the sample CI job ends with 0 for a working call and with 1 for a faulty one, and writes its files",
     .enabled(if: Machine.hasChromium))
   func samples() async throws {
     try await Scenario.run("24b samples of a CI job") { scenario in
       let server = try await scenario.server()
       let browser = try await scenario.chromium()
-      // One after the other: the rules request 24 frames a second, and a small machine may not have them for two cameras.
+      // One after the other: the rules require 24 frames a second, which a small machine may not reach for two cameras.
       for fault in [CameraFault.none, .slow] {
         let call = try await scenario.call(
           in: browser, room: fault.rawValue, server: server, camera: .faulty(fault, framesPerSecond: 30))
@@ -33,9 +33,9 @@ extension EndToEnd.CheckReportTests {
         await scenario.note(
           "measured: \(fault): \(verdict.summary), \(ending); the page sent \(String(format: "%.1f", sent)) frames a second"
         )
-        // A page that is kept from painting has the fault that the rule is to find.
+        // A page that cannot paint in time has the fault that the rule must find.
         let isSlow = fault == .slow
-        #expect(isSlow || sent > 25, .onQuietMachine("the page sends what the rules request"))
+        #expect(isSlow || sent > 25, .onQuietMachine("the page sends the frame rate that the rules require"))
         guard isSlow || sent > 25 else { return }
         #expect(ending == .exit(isSlow ? 1 : 0))
         #expect(verdict.failed == (isSlow ? ["video.fps"] : []), .verdict)
@@ -46,7 +46,7 @@ extension EndToEnd.CheckReportTests {
     }
   }
 
-  @Test("the sample has less than ten lines, and the workflow calls it as its description does")
+  @Test("the sample has less than ten lines, and the workflow calls it as documented")
   func workflow() throws {
     func text(_ name: String) throws -> String {
       try String(contentsOf: Self.samples.appendingPathComponent(name), encoding: .utf8)

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// What a check writes, read by programs that we did not write.
-  @Suite("the reports of a check") struct CheckReportTests {
+  /// The files that a check writes, read by programs of other projects.
+  @Suite("reports of a check") struct CheckReportTests {
     @Test(
-      "JUnit is read by another parser, and the page shows and plays everything without a network",
+      "another parser reads the JUnit file, and the page shows and plays everything without a network",
       .enabled(if: Machine.hasChromium))
     func files() async throws {
       try await Scenario.run("24 reports of a check") { scenario in
@@ -35,7 +35,7 @@ extension EndToEnd {
         #expect(verdict.failed.contains("video.fps"))
         #expect(verdict.peer()["recordings"].list.count == 1)
         let worse = verdict.json["comparison"]["worse"].list.compactMap { $0["measurement"].string }
-        #expect(worse.contains("video.fps"), "against the baseline")
+        #expect(worse.contains("video.fps"), "compared with the baseline")
         try Self.expectJUnit(files[1], of: verdict)
         try await Self.expectPage(files[2], of: verdict, in: browser, scenario)
       }
@@ -49,7 +49,7 @@ extension EndToEnd {
         try #require(answer.status == 0, "\(answer.errors)")
         return answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
       }
-      // One case for each result, and one for whether there was a call at all.
+      // One test case for each result, and one for whether there was a call.
       #expect(try ask("count(//testcase)") == "\(verdict.judged + 1)")
       #expect(try ask("string(/testsuites/@tests)") == "\(verdict.judged + 1)")
       #expect(try ask("sum(/testsuites/testsuite/@tests)") == "\(verdict.judged + 1)")
@@ -65,7 +65,7 @@ extension EndToEnd {
       }
     }
 
-    // MARK: The page
+    // MARK: HTML
 
     private static func expectPage(
       _ file: String, of verdict: CheckVerdict, in browser: Chromium, _ scenario: Scenario
@@ -73,11 +73,11 @@ extension EndToEnd {
       let page = try #require(try await browser.newPage() as? ChromiumPage)
       try await page.open("file://\(file)")
       let text = try await page.evaluate("document.body.innerText").string ?? ""
-      #expect(text.contains(verdict.json["summary"].string ?? "?"), "the verdict is told")
+      #expect(text.contains(verdict.json["summary"].string ?? "?"), "the page shows the verdict")
       for rule in verdict.json["results"].list.compactMap({ $0["rule"].string }) {
         #expect(text.contains(rule), "\(rule)")
       }
-      #expect(text.contains("loss=10%"), "what was done on purpose is told")
+      #expect(text.contains("loss=10%"), "the page shows the network emulation")
       let seen = try await page.evaluate(
         """
         ({
@@ -91,20 +91,20 @@ extension EndToEnd {
         })
         """)
       #expect(seen["lanes"].int ?? 0 >= 6, "timelines")
-      #expect(seen["pictures"].int ?? 0 >= 3, "a strip of frames")
+      #expect(seen["pictures"].int ?? 0 >= 3, "a filmstrip")
       #expect(seen["broken"] == 0)
-      #expect(seen["fetched"] == [], "nothing is fetched")
-      #expect(seen["width"].int ?? 1 <= 0, "nothing is wider than the window")
+      #expect(seen["fetched"] == [], "nothing is loaded from a network")
+      #expect(seen["width"].int ?? 1 <= 0, "nothing exceeds the window")
       let pointed = try await page.evaluate(Self.pointing)
-      #expect(pointed["time"].string?.hasPrefix("at ") == true, "a time can be pointed at: \(pointed)")
+      #expect(pointed["time"].string?.hasPrefix("at ") == true, "pointing shows a time: \(pointed)")
 
       let played = try await page.evaluate(Self.playing)
       await scenario.note("measured: the page plays \(try played.text)")
       #expect(played.list.count == verdict.peer()["recordings"].list.count)
       for video in played.list {
         #expect(video["problem"] == .null)
-        #expect(video["time"].double ?? 0 > 1, "it plays")
-        #expect(video["frames"].int ?? 0 >= 4, "with frames")
+        #expect(video["time"].double ?? 0 > 1, "the video plays")
+        #expect(video["frames"].int ?? 0 >= 4, "the video has frames")
         #expect(video["width"] == 320)
         #expect(abs((video["duration"].double ?? 0) - 4) < 1.5)
       }
@@ -117,7 +117,7 @@ extension EndToEnd {
       await page.close()
     }
 
-    /// Points at the middle of the first timeline.
+    /// Moves the pointer to the middle of the first timeline.
     private static let pointing = """
       (() => {
         const plot = document.querySelector('.lanes .plot');

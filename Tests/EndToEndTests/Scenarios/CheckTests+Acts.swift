@@ -3,23 +3,23 @@ import TestSupport
 import Testing
 
 extension EndToEnd.CheckTests {
-  /// What a check that misbehaves finds of Chromium, and what Chromium makes of it.
+  /// A check that injects a fault, and its expected result.
   struct Act: Sendable, CustomStringConvertible {
     let name: String
     var seconds = 4
     var wait = 15
-    /// The measurements whose rules fail although Chromium does all that it should.
+    /// The measurements whose rules fail although Chromium behaves correctly.
     var fails: [String] = []
-    /// Whether there is no call at all.
+    /// Whether the fault prevents the call.
     var preventsCall = false
 
     var description: String { name }
   }
 
-  /// Two calls with media at a time, so that none has less than a core.
+  /// At most two calls with media at a time, so that each has a core.
   static let acts: [[Act]] = [
     [
-      // Nothing comes for longer than anybody wants to wait.
+      // No media arrives before the rules' limits.
       Act(name: "slow-answer", seconds: 3, fails: ["video.firstFrame", "audio.firstSound"]),
       Act(name: "sudden-leave", seconds: 7),
     ],
@@ -31,19 +31,19 @@ extension EndToEnd.CheckTests {
     [Act(name: "size-change", seconds: 5), Act(name: "absurd-timestamps")],
   ]
 
-  @Test("every way to misbehave is listed with what a good app does")
+  @Test("every fault is listed with the behaviour of a good app")
   func list() async throws {
     try await Scenario.run("22h list of acts") { scenario in
       let bot = try await scenario.bot("acts", ["check", "--acts"])
       #expect(try await bot.ending(within: .seconds(5)) == .exit(0))
       let listed = bot.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }.map(String.init)
-      #expect(Set(listed) == Set(Self.acts.joined().map(\.name)), "and each is tried below")
+      #expect(Set(listed) == Set(Self.acts.joined().map(\.name)), "each fault is tested below")
       #expect(bot.output.components(separatedBy: "A good app").count == listed.count + 1)
     }
   }
 
   @Test(
-    "Chromium stands misbehaviour, the bot survives it, and the report is that of any call",
+    "Chromium tolerates faults, the bot survives them, and the report is complete",
     .enabled(if: Machine.hasChromium))
   func acts() async throws {
     try await Scenario.run("22i acts") { scenario in
@@ -61,10 +61,10 @@ extension EndToEnd.CheckTests {
         }
         for run in runs {
           let verdict = try await run.check.verdict()
-          // Before the page has heard that the bot is gone, or from what it remembers.
+          // Read before the page learns that the bot is gone, or kept by the page.
           let seen = try await run.call.reports().first
           await scenario.note(
-            "measured: \(run.act): \(verdict.json["diagnosis"].string ?? verdict.summary); Chromium has shown "
+            "measured: \(run.act): \(verdict.json["diagnosis"].string ?? verdict.summary); Chromium showed "
               + "\(seen?.videoFramesShown ?? 0) frames")
           Self.expect(run.act, verdict, seen)
           let errors = await run.call.page.errors
@@ -78,8 +78,8 @@ extension EndToEnd.CheckTests {
   private static func expect(_ act: Act, _ verdict: CheckVerdict, _ seen: CallReport?) {
     if act.preventsCall {
       #expect(verdict.ending == .exit(1), "\(act)")
-      #expect(verdict.json["diagnosis"].string?.isEmpty == false, "\(act): why there was no call")
-      #expect(seen?.framesDecoded ?? 0 == 0, "\(act): nobody may sit between the two")
+      #expect(verdict.json["diagnosis"].string?.isEmpty == false, "\(act): the reason for no call is reported")
+      #expect(seen?.framesDecoded ?? 0 == 0, "\(act): no third party may decrypt the call")
       return
     }
     #expect(verdict.failed == act.fails, .onQuietMachine("\(act)"))
@@ -87,11 +87,11 @@ extension EndToEnd.CheckTests {
     #expect(verdict.peer()["reached"] == "media", "\(act)")
     let shown = seen?.videoFramesShown ?? 0
     switch act.name {
-    case "padding-only": #expect(seen?.framesDecoded ?? 0 == 0, "there is nothing to show")
+    case "padding-only": #expect(seen?.framesDecoded ?? 0 == 0, "there is no frame to show")
     case "size-change":
       let sizes = seen?.json["tracks"].list.first { $0["kind"] == "video" }?["sizes"].list ?? []
       #expect(sizes.count >= 2, "\(act): \(sizes)")
-    default: #expect(shown > 45, .onQuietMachine("\(act): what came could be seen"))
+    default: #expect(shown > 45, .onQuietMachine("\(act): received frames are shown"))
     }
   }
 }

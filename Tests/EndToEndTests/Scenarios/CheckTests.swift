@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// `chatbot check` of calls that work, and of calls that have one fault.
+  /// `chatbot check` of working calls, and of calls with one fault.
   @Suite("a check of a call") struct CheckTests {
-    @Test("a machine that checks itself is found to be able")
+    @Test("a self-check finds that the machine is fit for checks")
     func itself() async throws {
       try await Scenario.run("22 check of itself") { scenario in
         let file = scenario.folder.appendingPathComponent("check.json")
@@ -14,20 +14,20 @@ extension EndToEnd {
         await scenario.note("measured: \(verdict.summary)")
         #expect(verdict.failed == [], .verdict)
         #expect(verdict.ending == .exit(0), .verdict)
-        #expect(verdict.judged >= 15, "the pattern's own rules are among them")
+        #expect(verdict.judged >= 15, "the rules of the test pattern are included")
         let delay = verdict.peer()["pattern"]["videoDelay"]["p50"].double ?? .nan
         await scenario.note(
           "measured: \(Self.milliseconds(delay)) from painting to decoding, \(Self.skew(of: verdict))")
-        #expect(verdict.output.contains("No rule was given"), "default rules are told of")
+        #expect(verdict.output.contains("No rule was given"), "the output states that default rules apply")
       }
     }
 
-    @Test("Chromium and Firefox in one room hold all rules", .enabled(if: Machine.hasChromium && Machine.hasFirefox))
+    @Test("Chromium and Firefox in one room satisfy all rules", .enabled(if: Machine.hasChromium && Machine.hasFirefox))
     func bothBrowsers() async throws {
       try await Scenario.run("22b check of both browsers", isolated: true) { scenario in
         let server = try await scenario.server()
         let chromium = try await scenario.chromium()
-        // Names instead of addresses could not be looked up by Chromium: this network has no multicast.
+        // Chromium could not resolve mDNS names: this network has no multicast.
         let firefox = try await scenario.firefox(hidesAddresses: false)
         let check = try await scenario.check(
           in: "both", of: server, ["--peers", "2", "--size", "320x240", "--fps", "20", "--play", "pattern"])
@@ -53,10 +53,10 @@ extension EndToEnd {
     }
 
     @Test(
-      "of two pages that check the pattern, the one in order holds all rules, and of the other the audio is late by 300 ms",
+      "a page with the test pattern satisfies all rules, and one with audio delayed by 300 ms fails only the skew rule",
       .enabled(if: Machine.hasChromium))
     func lateAudio() async throws {
-      try await Scenario.run("22c check recently audio") { scenario in
+      try await Scenario.run("22c check of late audio") { scenario in
         let found = try await Self.verdicts([.none, .lateAudio], ["--content", "pattern"], in: scenario)
         let (good, late) = (found[0], found[1])
         #expect(good.verdict.failed == [], .verdict)
@@ -71,14 +71,14 @@ extension EndToEnd {
           #expect(abs(middle - (found.fault == .lateAudio ? 0.3 : 0)) < 0.03 + stall, .onQuietMachine("\(found.fault)"))
         }
         let middles = [late, good].map { $0.verdict.peer()["skew"]["total"]["p50"].double ?? .nan }
-        #expect(abs(middles[0] - middles[1] - 0.3) < 0.02 + stall, .onQuietMachine("the one against the other"))
+        #expect(abs(middles[0] - middles[1] - 0.3) < 0.02 + stall, .onQuietMachine("the difference of both pages"))
         let born = late.verdict.peer()["skew"]["sender"].double ?? .nan
         #expect(
-          abs(born - 0.3) < 0.05 + stall, .onQuietMachine("it was the page that held the audio back, and not the line"))
+          abs(born - 0.3) < 0.05 + stall, .onQuietMachine("the skew is assigned to the sender, not to the network"))
       }
     }
 
-    @Test("of black frames and of a silent track exactly these rules fail", .enabled(if: Machine.hasChromium))
+    @Test("black frames and silent audio fail exactly the rules for them", .enabled(if: Machine.hasChromium))
     func nothingInIt() async throws {
       try await Scenario.run("22d check of black and silent") { scenario in
         let found = try await Self.verdicts([.black, .silent], in: scenario)
@@ -98,7 +98,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("of 5 frames a second and of a freeze of 2 s exactly these rules fail", .enabled(if: Machine.hasChromium))
+    @Test("a low frame rate and a freeze of 2 s fail exactly the rules for them", .enabled(if: Machine.hasChromium))
     func fewVideoFrames() async throws {
       try await Scenario.run("22e check of slow and frozen") { scenario in
         let found = try await Self.verdicts([.slow, .freeze], in: scenario)
@@ -116,16 +116,16 @@ extension EndToEnd {
         let begun = frozen.verdict.start + (freezes["list"][0]["start"].double ?? .nan) * 1000
         await scenario.note(
           String(
-            format: "measured: a freeze of %.3f s for one of %.3f s, found to begin %.0f ms after it did", length,
+            format: "measured: a freeze of %.3f s for a real one of %.3f s, its start %.0f ms late", length,
             (to - from) / 1000, begun - from))
-        #expect(abs(length - (to - from) / 1000) < 0.1 + stall, .onQuietMachine("as long as the page says"))
-        #expect(abs(begun - from) < 200 + 1000 * stall, .onQuietMachine("when the page says"))
+        #expect(abs(length - (to - from) / 1000) < 0.1 + stall, .onQuietMachine("as long as the page reports"))
+        #expect(abs(begun - from) < 200 + 1000 * stall, .onQuietMachine("at the time that the page reports"))
         for found in [slow, frozen] { #expect(found.verdict.ending == .exit(1), .verdict) }
       }
     }
 
     @Test(
-      "of a page that leaves early exactly that rule fails, and whom nobody answers is told how far the call came",
+      "a page that leaves early fails exactly that rule, and a check without a peer reports how far the call got",
       .enabled(if: Machine.hasChromium))
     func leaving() async throws {
       try await Scenario.run("22f check of leaving") { scenario in
@@ -141,14 +141,14 @@ extension EndToEnd {
         #expect(abs(absent - expected) < 0.3 + (await scenario.stall) / 1000, .onQuietMachine("since the page left"))
         #expect(left.verdict.peer()["departure"]["cause"] == "left")
         #expect(try await lonely.ending(within: .seconds(10)) == .exit(1))
-        #expect(lonely.output.contains("nobody else came"), "it says how far it got")
+        #expect(lonely.output.contains("no peer was seen"), "the output states how far the call got")
       }
     }
 
-    @Test("a mistake in a rule is found before joining, with names that are near")
+    @Test("a misspelt rule is reported before joining, with similar names")
     func mistakes() async throws {
       try await Scenario.run("22g check with a mistake") { scenario in
-        // Nobody listens there: who tried to join would say so.
+        // No server listens there: a bot that tried to join would report that.
         let bot = try await scenario.bot(
           "check", ["check", "--server", "ws://127.0.0.1:1", "--room", "r", "--expect", "video.fsp >= 24"])
         #expect(try await bot.ending(within: .seconds(5)) == .exit(64))
@@ -158,14 +158,14 @@ extension EndToEnd {
 
     // MARK: Pages with a fault
 
-    /// What a check has found of one page, and what the page says itself.
+    /// The result of a check of one page, and the page's own report.
     private struct Found: Sendable {
       let fault: CameraFault
       let verdict: CheckVerdict
       let page: JSON
     }
 
-    /// Checks pages with these faults, each in a room of its own, at the same time.
+    /// Checks pages with these faults at the same time, each in its own room.
     private static func verdicts(
       _ faults: [CameraFault], _ arguments: [String] = [], at given: Server? = nil, in scenario: Scenario
     ) async throws -> [Found] {
@@ -199,7 +199,7 @@ extension EndToEnd {
     private static func skew(of verdict: CheckVerdict) -> String {
       let skew = verdict.peer()["skew"]
       func figure(_ value: JSON) -> String { value.double.map { String(format: "%+.0f", $0 * 1000) } ?? "-" }
-      return "audio after frame by \(figure(skew["total"]["p50"])) ms (sender \(figure(skew["sender"])), network "
+      return "audio after video by \(figure(skew["total"]["p50"])) ms (sender \(figure(skew["sender"])), network "
         + "\(figure(skew["network"])), receiver \(figure(skew["receiver"])))"
     }
 

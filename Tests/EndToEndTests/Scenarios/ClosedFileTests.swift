@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Closed files of calls in which something changed.
+  /// Closed recordings of calls with changing devices.
   @Suite("a call in which devices change") struct ClosedFileTests {
-    /// One page, alone in a room with a recording bot, and what its person does.
+    /// One page, alone in a room with a recording bot, and the actions of its user.
     private struct Part: Sendable {
       let name: String
       /// Set before the page's scripts run.
       var setting = ""
-      /// A JavaScript expression that takes as long as it takes.
+      /// A JavaScript expression; the part ends when its promise settles.
       let actions: String
     }
 
@@ -24,7 +24,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "camera and microphone go off and on, sizes change, and every file is as long as the call and plays through",
+      "camera and microphone are switched, sizes change, and every file is as long as the call and plays to its end",
       .enabled(if: Machine.hasChromium))
     func devicesChange() async throws {
       try await Scenario.run("16 devices change") { scenario in
@@ -39,7 +39,7 @@ extension EndToEnd {
                   return [];
                 })()
                 """),
-            // What is done to one leaves the other alone, and both are never off for long.
+            // Switching one device does not affect the other, and both are never off at the same time for long.
             Part(
               name: "switches",
               actions: """
@@ -68,7 +68,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "audio alone, a frame alone and silence that is not sent give files as long as the call",
+      "audio only, video only and unsent silence yield files as long as the call",
       .enabled(if: Machine.hasChromium))
     func parts() async throws {
       try await Scenario.run("17 parts of a call") { scenario in
@@ -77,7 +77,7 @@ extension EndToEnd {
         let results = try await calls(
           [
             Part(name: "audio alone", setting: "window.devicesWanted = 'audio';", actions: wait),
-            Part(name: "frame alone", setting: "window.devicesWanted = 'video';", actions: wait),
+            Part(name: "video alone", setting: "window.devicesWanted = 'video';", actions: wait),
             Part(name: "dtx", setting: "window.wantsDTX = true;", actions: wait),
           ], by: browser, in: scenario)
 
@@ -106,14 +106,14 @@ extension EndToEnd {
           try await expectLength(file, dtx, in: scenario)
           try await expectInPlace(file, dtx, in: scenario)
         }
-        #expect(dtx.files.gaps("audio").contains { $0["reason"] == "dtx" }, "the manifest names the silence")
+        #expect(dtx.files.gaps("audio").contains { $0["reason"] == "dtx" }, "the manifest lists the silence")
         try await playThrough(try #require(dtx.files.webms.first), by: browser, in: scenario)
       }
     }
 
     // MARK: Calling
 
-    /// All parts at the same time, each in a room of its own.
+    /// Runs all parts at the same time, each in its own room.
     private func calls(_ parts: [Part], by browser: Chromium, in scenario: Scenario) async throws -> [Result] {
       let server = try await scenario.server()
       return try await withThrowingTaskGroup(of: (Int, Result).self) { group in
@@ -144,7 +144,7 @@ extension EndToEnd {
 
     // MARK: Judging
 
-    /// - Parameter pauses: when tracks were switched off, as in `UserFiles.Doing`.
+    /// - Parameter pauses: the intervals in which tracks were switched off, as in `UserFiles.Doing`.
     private func expectInPlace(
       _ file: Recording, _ result: Result, pauses: [String: [ClosedRange<Double>]] = [:], in scenario: Scenario
     ) async throws {
@@ -180,7 +180,7 @@ extension EndToEnd {
       try await playThrough(webm, sizes: Set(sizes), by: browser, in: scenario)
     }
 
-    /// Off and on by three means: the first still sends, the second is silent, the third says so.
+    /// Three ways to switch off: the first still sends, the second stops sending, the third also signals it.
     private func judgeSwitches(_ result: Result, by browser: Chromium, in scenario: Scenario) async throws {
       let start = try #require(result.files.manifest.date("start"))
       let steps = zip(["video", "audio"], result.steps).map { ($0, $1.list.map(Self.pause)) }
@@ -201,13 +201,13 @@ extension EndToEnd {
           #expect(gap["reason"].string == reason, "\(kind)")
           #expect(
             overlap(gap, from, to) > 0.8 * (to - from),
-            .onQuietMachine("the gap of \(kind) lies where nothing was sent"))
+            .onQuietMachine("the gap of \(kind) is where nothing was sent"))
         }
       }
       try await playThrough(try #require(result.files.webms.first), by: browser, in: scenario)
     }
 
-    /// When a step switched something off, seconds since 1970.
+    /// Returns the interval in which a step switched a device off, in seconds since 1970.
     private static func pause(_ step: JSON) -> ClosedRange<Double> {
       let from = (step["from"].double ?? 0) / 1000
       return from...max(from, (step["to"].double ?? 0) / 1000)
@@ -218,7 +218,7 @@ extension EndToEnd {
       return max(0, min(to, start + (gap["duration"].double ?? 0)) - max(from, start))
     }
 
-    /// Checks that Chromium plays a file to its end and can go to any place in it.
+    /// Checks that Chromium plays a file to its end and can seek to any position.
     private func playThrough(
       _ recording: Recording, sizes: Set<String> = [], by browser: Chromium, in scenario: Scenario
     ) async throws {

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Recorders that are killed.
-  @Suite("a recorder that is killed") struct CrashTests {
-    /// Of one killed recorder.
+  /// Recorders that are killed while recording.
+  @Suite("a killed recorder") struct CrashTests {
+    /// One killed recorder.
     struct Killed: Sendable {
       let folder: RecordingFolder
-      /// Seconds since 1970.
+      /// The time of the kill, in seconds since 1970.
       let at: Double
-      /// What had come to it.
+      /// The relay that saw all packets for the recorder.
       let relay: LossyRelay
     }
 
-    @Test("what was received a second before a kill -9 is in the files, and they can be repaired")
+    @Test("everything received up to 1 s before a kill -9 is in the files, and they can be repaired")
     func killed() async throws {
       let recorders = 5
       let rounds = max(1, (Soak.crashes ?? 0) / recorders)
@@ -37,7 +37,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    /// Starts a player and recorders, and kills each at its moment, in seconds after it was connected.
+    /// Starts a player and recorders, and kills each recorder at its moment, in seconds after the start of its recording.
     private func kill(after moments: [Double], in scenario: Scenario) async throws -> [Killed] {
       let server = try await scenario.server()
       let player = try await scenario.bot(
@@ -65,13 +65,13 @@ extension EndToEndWithoutBrowsers {
       return moments.indices.compactMap { killed[$0] }
     }
 
-    /// Checks a killed recorder's files: other programs read them, and little of what had come is missing.
+    /// Checks a killed recorder's files: other programs read them, and little of the received media is missing.
     private func judge(_ killed: Killed, name: String, in scenario: Scenario) async throws {
       let description = try #require(killed.folder.files("json").first)
       let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
       #expect(manifest["finished"] == false)
       let length = try killed.at - #require(manifest.date("start"))
-      // In the first 5 s frames may still wait for the sender reports.
+      // In the first 5 s, frames may still wait for the sender reports.
       let allowed = (length < 5 ? 3.0 : 1.0) + (await scenario.stall) / 1000
       guard killed.folder.files("webm").count == 1, killed.folder.files("ogg").count == 1 else {
         await scenario.note("measured: \(name): \(length) s after its start nothing was written yet")
@@ -93,15 +93,15 @@ extension EndToEndWithoutBrowsers {
       for (what, lost) in missing { #expect(lost <= allowed, "\(name): \(what) lacks \(lost) s before the kill") }
       await scenario.note(
         String(
-          format: "measured: %@: %.2f s after its start; at most %.2f s of what had come is missing", name, length,
+          format: "measured: %@: %.2f s after its start; at most %.2f s of the received media is missing", name, length,
           missing.values.max() ?? length))
     }
 
-    /// For each stream how many seconds before a moment the first frame had come that is not in its file.
+    /// For each stream, returns how many seconds before `moment` the first frame passed that is missing in its file.
     private func missing(
       of files: UserFiles, that census: RTPCensus, at moment: Double
     ) throws -> [String: Double] {
-      // Each track's first frame of all is in its first file.
+      // The first frame of each track is in its first file.
       let videoFrames = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
       let audioChunks = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
       var missing: [String: Double] = [:]
@@ -120,21 +120,21 @@ extension EndToEndWithoutBrowsers {
       return missing
     }
 
-    /// Checks that a recording of the sample holds its frames in order, none skipped.
+    /// Checks that a recording of the sample contains its frames in order, without gaps.
     private func expectUnbroken(_ file: URL, _ name: String) throws {
       let recorded = try Recording.payloadDigests(of: file)
       guard let first = recorded.first else { return }
       let original = try Recording.payloadDigests(of: BuiltProgram.sample)
-      let start = try #require(original.firstIndex(of: first), "\(name): the first frame is one of the sample's")
+      let start = try #require(original.firstIndex(of: first), "\(name): the first frame is from the sample")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }
-      #expect(recorded == expected, "\(name): the frames are the sample's, in order")
+      #expect(recorded == expected, "\(name): the frames are those of the sample, in order")
     }
 
-    /// Repairs files by `chatbot repair` and checks that they are as if they had been closed.
+    /// Repairs files with `chatbot repair` and checks that they are like properly closed ones.
     private func repair(_ files: [URL], in scenario: Scenario) async throws {
       let before = try files.filter { $0.pathExtension == "webm" }.map { ($0, try Recording.payloadDigests(of: $0)) }
       let bot = try await scenario.bot("repair", ["repair"] + files.map(\.path))
-      try #require(try await bot.ending(within: .seconds(30)) == .exit(0), "it says \(bot.output)")
+      try #require(try await bot.ending(within: .seconds(30)) == .exit(0), "the output is \(bot.output)")
       for (file, digests) in before where !digests.isEmpty {
         let recording = try Recording(file)
         let matroska = try recording.matroska()
@@ -143,13 +143,13 @@ extension EndToEndWithoutBrowsers {
         #expect(abs(recording.duration - recording.streams.compactMap(\.times.last).reduce(0, max)) < 0.1)
         #expect(try recording.decodingErrors() == "")
         #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no frame")
-        // The last keyframe can be gone to.
+        // Players can seek to the last keyframe.
         let target = zip(video.times, video.keyframes).reversed().first { $0.1 }?.0 ?? 0
-        #expect(try recording.firstVideoFrameTime(from: target) == target, "players can go to \(target) s")
+        #expect(try recording.firstVideoFrameTime(from: target) == target, "players can seek to \(target) s")
       }
     }
 
-    /// Checks that recording into a folder with unfinished files says how to repair them.
+    /// Checks that recording into a folder with unfinished files prints how to repair them.
     private func expectAdvice(in scenario: Scenario) async throws {
       let unfinished = await scenario.recordings("unfinished")
       try FileManager.default.createDirectory(at: unfinished.url, withIntermediateDirectories: true)

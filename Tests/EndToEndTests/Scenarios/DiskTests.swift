@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// A disk that does not take what is recorded.
-  @Suite("a disk that is full") struct DiskTests {
-    @Test("the call continues, the user is told, recording resumes, and memory stays within a bound")
+  /// A disk that is too small for the recording.
+  @Suite("a full disk") struct DiskTests {
+    @Test("the call continues, the user is notified, recording resumes, and memory stays bounded")
     func fullInMidCall() async throws {
       try await Scenario.run("14 the disk is full for a while") { scenario in
         let disk = try await scenario.smallDisk(megabytes: 24)
@@ -34,8 +34,8 @@ extension EndToEndWithoutBrowsers {
         #expect(!bot.output.contains("call ended"), "the call continues")
         let ending = try await bot.terminate().ending
         #expect(ending == .exit(0), "nothing is missing")
-        #expect(reported.localizedCaseInsensitiveContains("space"), "the user is told; it says \(reported)")
-        #expect(most - before.memory < 32 + 8, "the memory for what waits is 32 MiB")
+        #expect(reported.localizedCaseInsensitiveContains("space"), "the user is notified; the output is \(reported)")
+        #expect(most - before.memory < 32 + 8, "the memory for waiting data is 32 MiB")
         let description = try #require(folder.files("json").first)
         let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
         #expect(manifest["finished"] == true)
@@ -65,16 +65,16 @@ extension EndToEndWithoutBrowsers {
               before, at most %.1f meanwhile; %@
               """,
             roomAt - fullAt, videoFrames, expected, whileFull, before.memory, most, "\(ending)"))
-        // A second for the call's first and last frames, and half of one for either edge.
+        // One second for the call's first and last frames, and half a second for each change.
         #expect(Double(videoFrames) > expected - 30, .onQuietMachine("nothing is missing"))
         #expect(
           Double(whileFull) > 30 * (roomAt - fullAt) - 15,
-          .onQuietMachine("nothing is missing of what came while it was full"))
+          .onQuietMachine("nothing is missing of what arrived while the disk was full"))
         #expect(manifest["disk"]["picturesDropped"].int ?? 0 == 0 && manifest["disk"]["packetsDropped"].int ?? 0 == 0)
       }
     }
 
-    @Test("a disk that stays full is told of by the exit code, and what was written is closed with duration and cues")
+    @Test("the exit code reports a disk that stays full, and written files are closed with duration and cues")
     func fullAtTheEnd() async throws {
       try await Scenario.run("14b the disk stays full") { scenario in
         let disk = try await scenario.smallDisk(megabytes: 8)
@@ -93,7 +93,7 @@ extension EndToEndWithoutBrowsers {
         #expect(end.ending == .exit(BadInputTests.Code.disk))
         let description = try #require(folder.files("json").first)
         let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
-        let start = try #require(manifest.date("start"), "the manifest is whole")
+        let start = try #require(manifest.date("start"), "the manifest is complete")
         #expect(manifest["finished"] == true && manifest["files"].list.allSatisfy { $0["complete"] == true })
         #expect(manifest["disk"]["picturesDropped"].int ?? 0 > 0)
         for file in folder.files("webm") {
@@ -104,7 +104,7 @@ extension EndToEndWithoutBrowsers {
           let recording = try Recording(file)
           #expect(try recording.decodingErrors() == "")
           let last = try #require(recording.streams.flatMap(\.times).max())
-          #expect(last > begun - start - 1.5, .onQuietMachine("what was written stays"))
+          #expect(last > begun - start - 1.5, .onQuietMachine("written data remains"))
         }
       }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// The browsers' drivers by themselves: if these fail, the others say nothing about the program.
-  @Suite("the drivers") struct DriverTests {
+  /// The browser drivers on their own: if these fail, the other tests prove nothing about the program.
+  @Suite("browser drivers") struct DriverTests {
     @Test("Chromium calls itself, and its own video and audio are measured", .enabled(if: Machine.hasChromium))
     func chromiumCallsItself() async throws {
       try await Scenario.run("driver of Chromium") { scenario in
@@ -30,7 +30,7 @@ extension EndToEnd {
       let offered = try #require(caller.offeredAt)
       let pictured = try #require(callee.firstVideoFrameAt)
       await scenario.note("offer to first frame \(Int(pictured - offered)) ms; \(caller.sentSize) sent")
-      // Four seconds of the camera have 60 frames; a busy machine takes fewer.
+      // Four seconds of the camera have 60 frames; a busy machine captures fewer.
       #expect(caller.framesSent > 15)
       #expect(caller.audioPacketsSent > 50)
       #expect(callee.videoFramesShown > 15)
@@ -38,7 +38,7 @@ extension EndToEnd {
         let offsets = callee.flashes.compactMap { flash in
           callee.beeps.map { $0 - flash }.min { abs($0) < abs($1) }
         }
-        await scenario.note("audio heard after frame by \(offsets.map { Int($0) }) ms")
+        await scenario.note("audio heard after video by \(offsets.map { Int($0) }) ms")
       }
       #expect(await page.errors == [])
     }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// A check of its own pattern, which comes back from a page.
-  @Suite("a check of what comes back") struct EchoTests {
+  /// Checks whose own pattern is sent back by a page.
+  @Suite("checks of returned media") struct EchoTests {
     @Test(
-      "from pages that send back the tracks, or frame by frame 150 ms later without every tenth, delay and account are the page's own",
+      "delay and frame counts match those of pages that return tracks, or frames 150 ms later without every tenth",
       .enabled(if: Machine.hasChromium))
     func account() async throws {
       try await Scenario.run("23 echo") { scenario in
@@ -18,36 +18,36 @@ extension EndToEnd {
         for found in found { try await Self.expectAgreement(found, scenario) }
         let returned = later.verdict.peer()["returned"]
         let ratio = returned["ratio"].double ?? .nan
-        #expect(abs(ratio - 0.9) < 0.01, .onQuietMachine("every tenth is kept by the page"))
+        #expect(abs(ratio - 0.9) < 0.01, .onQuietMachine("the page drops every tenth frame"))
         let held = later.page.delay - tracks.page.delay
         let measured = Self.delay(of: later.verdict) - Self.delay(of: tracks.verdict)
         await scenario.note(
           String(
-            format: "measured: one page waits %.0f ms longer than the other, found %.0f", held * 1000, measured * 1000))
+            format: "measured: one page waits %.0f ms longer, found %.0f", held * 1000, measured * 1000))
         #expect(
-          abs(measured - held) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("the page's own delay is found"))
+          abs(measured - held) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("the page's own delay"))
       }
     }
 
-    @Test("with 5 % loss each way the account is still right to the frame", .enabled(if: Machine.hasChromium))
+    @Test("with 5 % loss in each direction the frame counts are still exact", .enabled(if: Machine.hasChromium))
     func loss() async throws {
       try await Scenario.run("23b echo over a bad network") { scenario in
         let found = try await Self.verdicts(
           [
-            // So small that Chromium need not let them wait while it finds out what the path carries.
+            // Small enough that Chromium does not delay frames while it estimates the bandwidth.
             Echo(room: "lossy", videoFrames: "{}", size: "160x120", arguments: ["--impair", "loss=5%", "--seed", "7"])
           ], in: scenario)
         try await Self.expectAgreement(found[0], scenario)
         let impairment = found[0].verdict.peer()["connection"]["impairment"]
         for way in ["send", "receive"] {
           let share = (impairment[way]["lost"].double ?? 0) / (impairment[way]["datagrams"].double ?? 1)
-          await scenario.note(String(format: "measured: %@: %.1f %% of datagrams lost on purpose", way, 100 * share))
+          await scenario.note(String(format: "measured: %@: %.1f %% of datagrams dropped", way, 100 * share))
           #expect(abs(share - 0.05) < 0.025, "\(way)")
         }
       }
     }
 
-    @Test("100 ms more on the way out are found by who receives, to 5 ms, and by nobody else")
+    @Test("an additional delay of 100 ms on sending is measured by the receiver to 5 ms, and by no other")
     func knownDelay() async throws {
       try await Scenario.run("23c a known delay") { scenario in
         let server = try await scenario.server()
@@ -61,13 +61,13 @@ extension EndToEnd {
         for track in ["videoDelay", "audioDelay"] {
           let delays = [late, plain].map { ($0.peer()["pattern"][track]["p50"].double ?? .nan) * 1000 }
           await scenario.note(
-            String(format: "measured: %@ %.1f ms, of the one delayed %.1f ms", track, delays[1], delays[0]))
+            String(format: "measured: %@ %.1f ms, of the delayed one %.1f ms", track, delays[1], delays[0]))
           #expect(abs(delays[0] - delays[1] - 100) < 5 + stall, .onQuietMachine("\(track)"))
         }
       }
     }
 
-    // MARK: Pages that send back
+    // MARK: Pages that return media
 
     private struct Echo: Sendable {
       let room: String
@@ -81,7 +81,7 @@ extension EndToEnd {
       let page: EchoReport
     }
 
-    /// Checks pages that send back, each in a room of its own, at the same time.
+    /// Checks pages that return media at the same time, each in its own room.
     private static func verdicts(_ echoes: [Echo], in scenario: Scenario) async throws -> [Found] {
       let server = try await scenario.server()
       let browser = try await scenario.chromium()
@@ -100,7 +100,7 @@ extension EndToEnd {
       for (echo, run) in zip(echoes, runs) {
         let verdict = try await run.check.verdict()
         let report = try #require(try await run.call.page.evaluate("echo.report()").list.first)
-        // With the recording, for a look at which number was where.
+        // Kept with the recording, to find which number was where.
         let file = scenario.folder.appendingPathComponent("\(echo.room) page.json")
         try report.text.write(to: file, atomically: true, encoding: .utf8)
         let page = EchoReport(json: report)
@@ -108,7 +108,7 @@ extension EndToEnd {
         await scenario.note("measured: \(echo.room): \(verdict.summary); \(page.description)")
         await scenario.note(
           String(
-            format: "measured: %@: %d of %d came back, %d missing (by the page %d), %d twice, %d out of order; "
+            format: "measured: %@: %d of %d returned, %d missing (by the page %d), %d twice, %d out of order; "
               + "%.1f ms after painting, %.1f ms after sending; audio after %.1f ms", echo.room,
             returned["returned"].int ?? -1, returned["sent"].int ?? -1, returned["missing"].int ?? -1,
             page.missing(of: returned["sent"].int ?? 0), returned["doubled"].int ?? -1, returned["reordered"].int ?? -1,
@@ -121,25 +121,25 @@ extension EndToEnd {
       return found
     }
 
-    /// From painting to the return, the middle one of all, in seconds.
+    /// Returns the median time from painting to the return, in seconds.
     private static func delay(of verdict: CheckVerdict) -> Double {
       verdict.peer()["pattern"]["videoDelay"]["p50"].double ?? .nan
     }
 
-    /// What a check says of delay and frames is what the page itself counted.
+    /// Expects a check to report the delay and the frames that the page itself counted.
     private static func expectAgreement(_ found: Found, _ scenario: Scenario) async throws {
       let returned = found.verdict.peer()["returned"]
       let sent = try #require(returned["sent"].int)
-      #expect(sent > 60, .onQuietMachine("4 s at least"))
+      #expect(sent > 60, .onQuietMachine("at least 4 s"))
       #expect(found.page.unreadable == 0)
       let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
-      // A machine that stops for a second has frames on their way when the check is over.
-      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("to the frame"))
+      // If the machine stalls for a second, frames are still in flight when the check ends.
+      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("exact to the frame"))
       #expect(returned["returned"].int == sent - (returned["missing"].int ?? 0))
       #expect(returned["doubled"] == 0)
       #expect(returned["reordered"] == 0)
       let added = delay(of: found.verdict) - found.page.delay - found.page.encodingTime
-      #expect(abs(added) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("but for the way back"))
+      #expect(abs(added) < 0.02 + (await scenario.stall) / 1000, .onQuietMachine("except for the return path"))
     }
   }
 }

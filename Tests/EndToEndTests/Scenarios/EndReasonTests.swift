@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What must not end a call, and what must.
-  @Suite("the server's end and the bot's") struct EndingTests {
-    @Test("a server that dies and comes back takes nothing from a call", .enabled(if: Machine.hasChromium))
+  /// Events that must not end a call, and events that must.
+  @Suite("ends of the server and of the bot") struct EndingTests {
+    @Test("a server that crashes and restarts does not affect a call", .enabled(if: Machine.hasChromium))
     func serverDies() async throws {
       try await Scenario.run("6 the server is killed during the call") { scenario in
         let server = try await scenario.server()
@@ -28,9 +28,9 @@ extension EndToEnd {
 
         await scenario.note("\(framesBefore - framesAtDeath) frames sent while there was no server")
         #expect(framesBefore > framesAtDeath + 30, "media continues without a server")
-        #expect(calls.count == 1, "the call continues after the return as well")
+        #expect(calls.count == 1, "the call continues after the restart")
         let takes = try folder.takes()
-        #expect(takes.count == 1, "the recording is in one piece")
+        #expect(takes.count == 1, "the recording has one file")
         let take = try #require(takes.first)
         let judgement = Judgement(take: take, scenario: scenario, name: "Chromium")
         let report = try #require(calls.first)

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program in real calls with real browsers, one scenario after another.
+/// Runs the built program in real calls with real browsers, one scenario after another.
 ///
-/// Each scenario leaves its recordings and logs in `end-to-end/` beside the built program.
+/// Each scenario leaves its recordings and logs in `end-to-end/` next to the built program.
 @Suite("end to end", .serialized, .realTime) enum EndToEnd {}
 
-/// The built program in calls with itself, one scenario after another, beside those with browsers: they cost a browser's
-/// processor time only little.
+/// Runs the built program in calls with itself, one scenario after another, at the same time as those with browsers,
+/// which it hardly slows down.
 @Suite("end to end without browsers", .serialized, .realTime) enum EndToEndWithoutBrowsers {}
 
-/// What the machine can do for these tests. Where CI is set nothing is skipped: what is missing fails.
+/// The abilities of the machine. If CI is set, nothing is skipped: missing programs fail the tests.
 enum Machine {
   static let isCI = ProcessInfo.processInfo.environment["CI"] != nil
 
@@ -19,17 +19,17 @@ enum Machine {
 
   static let hasFirefox = has("Firefox", "firefox-esr") && canIsolate
 
-  /// What to put before a browser's command so that it cannot raise its own priority. As root Chromium does, and takes the
-  /// processors from the program under test and from the stall meter, which it does on no other machine.
+  /// The command prefix that prevents a browser from raising its own priority. Chromium does that only as root, and
+  /// would take the processors from the program under test and from the stall meter.
   static let atNormalPriority: [String] = {
     let prefix = ["setpriv", "--bounding-set", "-sys_nice"]
     return getuid() == 0 && succeeds(prefix + ["true"]) ? prefix : []
   }()
 
-  /// Whether a network namespace can be made, without which Firefox does not call its own machine.
+  /// Whether a network namespace can be created, without which Firefox cannot call its own machine.
   private static let canIsolate: Bool = {
     if succeeds(["unshare", "--net", "true"]) { return true }
-    announce("SKIPPED: no network namespace can be made here, so no test with Firefox runs. `make test` can.")
+    announce("SKIPPED: no network namespace can be created here, so no test with Firefox runs. `make test` can.")
     return isCI
   }()
 

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// The programs in `Examples`, which use the libraries as any other package does.
+  /// The programs in `Examples`, which use the libraries like any other package.
   @Suite("examples") struct ExamplesTests {
-    @Test("a fake camera is echoed by an echo bot and recorded by a recorder, each a program of some dozen lines")
+    @Test("an echo bot echoes a fake camera and a recorder records it, each a program of a few dozen lines")
     func room() async throws {
       try await Scenario.run("19 examples") { scenario in
         let server = try await scenario.server()

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// A participant whose offers are none.
+  /// A participant that sends invalid offers.
   @Suite("hostile offers") struct HostileOfferTests {
     @Test(
-      "offers without a fingerprint and other nonsense harm nobody else's recording",
+      "offers without a fingerprint and other invalid offers do not affect another participant's recording",
       .enabled(if: Machine.hasChromium))
     func nonsenseFromAParticipant() async throws {
       try await Scenario.run("bad participant") { scenario in
@@ -32,7 +32,7 @@ extension EndToEnd {
         let report = try #require(try await call.leave().first)
         try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await bot.terminate().ending == .exit(0))
-        #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is told")
+        #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is logged")
         let takes = try folder.takes()
         #expect(takes.count == 1)
         let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")

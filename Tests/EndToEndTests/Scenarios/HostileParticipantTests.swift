@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Somebody in the room who wants to harm the others by what they say.
+  /// A participant that tries to harm others with signalling messages.
   @Suite("a hostile participant") struct HostileParticipantTests {
-    @Test("costs the others no frame and no recording, whatever it says")
+    @Test("costs the others no frame and no recording, whatever it sends")
     func says() async throws {
       try await Scenario.run("25 a hostile participant") { scenario in
         let server = try await scenario.server()
@@ -22,7 +22,7 @@ extension EndToEndWithoutBrowsers {
           let attacker = try await ScriptedParticipant(joining: "100", of: server, in: scenario.network)
           #expect(attacker.others.count == 3, "after all attacks before \"\(attack.name)\"")
           for victim in attacker.others {
-            // The server may have had enough.
+            // The server may already have closed the connection.
             for message in try attack.texts(victim) { try? await attacker.send(message) }
           }
           try await sleepOnEventLoop(for: .milliseconds(700))
@@ -35,7 +35,7 @@ extension EndToEndWithoutBrowsers {
         #expect(try await recorder.terminate().ending == .exit(0))
 
         let takes = try folder.takes()
-        #expect(takes.count == 2, "one recording for each honest participant, and none was cut")
+        #expect(takes.count == 2, "one recording for each honest participant, and none was split")
         for take in takes {
           let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
           await scenario.note("measured: \(video["frames"].int ?? 0) frames in \(video["duration"].double ?? .nan) s")
@@ -47,7 +47,7 @@ extension EndToEndWithoutBrowsers {
         let log = recorder.output
         let lines = log.split(separator: "\n").count
         await scenario.note(
-          "measured: \(lines) lines of log; the recorder took \(String(format: "%.1f", spent)) s of a processor")
+          "measured: \(lines) log lines; the recorder used \(String(format: "%.1f", spent)) s of CPU time")
         #expect(!log.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
         #expect(!log.split(separator: "\n").contains { $0.hasPrefix("ERROR") })
         #expect(lines < 300)

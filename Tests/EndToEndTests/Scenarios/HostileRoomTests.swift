@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Many honest bots, and one attacker that does one thing after another.
+  /// Several honest bots, and one attacker with one attack after another.
   @Suite("a hostile room") struct HostileRoomTests {
     private static func number(_ name: String) -> Double? {
       ProcessInfo.processInfo.environment[name].flatMap(Double.init)
@@ -26,10 +26,10 @@ extension EndToEndWithoutBrowsers {
         try #require(room.programs.filter { !$0.isRunning }.map(\.process.name) == [])
         let last = try await target.newcomer()
         last.leave()
-        #expect(last.others == target.honest, "they are in the room as before, and nobody else is")
+        #expect(last.others == target.honest, "the honest participants are still in the room, and no others")
         try await Self.judgeCost(room, lasted: lasted)
         let players = room.players.compactMap { ProcessFigures.processorTime(of: $0.process.id) }.reduce(0, +)
-        await scenario.note(String(format: "measured: all players together: %.1f s of a processor", players))
+        await scenario.note(String(format: "measured: all players together: %.1f s of CPU time", players))
 
         for player in room.players { #expect(try await player.terminate().ending == .exit(0)) }
         #expect(try await room.recorder.terminate().ending == .exit(0))
@@ -39,13 +39,13 @@ extension EndToEndWithoutBrowsers {
         await scenario.note("measured: \(recordings.count - users.count) recordings of the attacker")
         for user in users {
           let own = recordings.filter { $0.user == user }
-          #expect(own.count == 1, "the recording of \(user) was not cut")
+          #expect(own.count == 1, "the recording of \(user) was not split")
           try await own.first?.expectWhole(of: played, seconds: lasted, in: scenario)
         }
       }
     }
 
-    /// Makes all attacks in a random order, and again until the time is over.
+    /// Carries out all attacks in random order, and again until the time is over.
     private static func attack(
       _ target: HostileTarget, _ room: HonestRoom, until end: ContinuousClock.Instant, seed: UInt64
     ) async throws -> AttackReport {
@@ -69,7 +69,7 @@ extension EndToEndWithoutBrowsers {
       return tracker
     }
 
-    /// Memory, processor time and the log, with wide margins.
+    /// Checks memory, CPU time and the log, with wide margins.
     private static func judgeCost(_ room: HonestRoom, lasted: Double) async throws {
       for (name, bot, limit) in [("recorder", room.recorder, 400.0), ("server", room.server.bot, 200)] {
         let memory = ProcessFigures.peakMemory(of: bot.process.id) ?? .nan
@@ -78,21 +78,21 @@ extension EndToEndWithoutBrowsers {
         let lines = log.split(separator: "\n")
         await room.scenario.note(
           String(
-            format: "measured: %@: at most %.1f MiB of memory, %.1f s of a processor, %d lines of log", name, memory,
+            format: "measured: %@: at most %.1f MiB of memory, %.1f s of CPU time, %d log lines", name, memory,
             time, lines.count))
         #expect(memory < limit, "\(name)")
         #expect(!log.unicodeScalars.contains(where: isHarmful), "\(name): control characters")
         #expect(!lines.contains { $0.hasPrefix("ERROR") }, "\(name): forged lines")
         #expect(!lines.contains { $0.dropFirst("00:00:00.000 ".count).hasPrefix("ERROR") }, "\(name): errors")
       }
-      // Each who comes and goes has a line for each step, whatever they do.
+      // Each participant that joins and leaves causes one line for each step.
       let steps = ["INFO    user ", "INFO    call ended"]
       let others = room.recorder.output.split(separator: "\n").filter { line in !steps.contains { line.contains($0) } }
-      await room.scenario.note("measured: \(others.count) lines of the recorder's log are not about coming and going")
+      await room.scenario.note("measured: \(others.count) lines of the recorder's log do not report joins or leaves")
       #expect(Double(others.count) < 100 + 5 * lasted, "the recorder's log")
     }
 
-    /// Whether a terminal would do something else with a character than to show it.
+    /// Whether a terminal would interpret a character instead of showing it.
     private static func isHarmful(_ character: Unicode.Scalar) -> Bool {
       character != "\n" && character.properties.generalCategory == .control
         || character.properties.isBidiControl

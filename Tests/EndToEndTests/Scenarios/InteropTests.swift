@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Calls with peers of other WebRTC stacks. `make interop` makes twenty with each, and compiles Pion's for it.
+  /// Calls with peers of other WebRTC stacks. `make interop` makes twenty calls with each, and compiles the one of Pion.
   @Suite("other WebRTC stacks") struct InteropTests {
     private static let calls = ProcessInfo.processInfo.environment["CHATBOT_INTEROP_CALLS"].flatMap(Int.init) ?? 1
     private static let stacks = InteropPeer.Stack.allCases.filter { $0 != .pion || $0.isInstalled }
 
-    @Test("send and receive video and audio, anyone who offers", arguments: stacks, [true, false])
+    @Test("send and receive video and audio, whichever side offers", arguments: stacks, [true, false])
     func calls(stack: InteropPeer.Stack, offers: Bool) async throws {
       let role = offers ? "offers" : "answers"
       try #require(stack.isInstalled, "\(stack) is not installed; `make test` installs it")
@@ -32,7 +32,7 @@ extension EndToEndWithoutBrowsers {
         try await InteropPeer(stack, joining: "\(number)", of: server, in: scenario, offers: offers)
       }
       let begun = ContinuousClock.now
-      // Who comes second offers.
+      // The second one to join sends the offer.
       var bot = offers ? try await startBot() : nil
       let peer = try await startPeer()
       if bot == nil { bot = try await startBot() }

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What a test run leaves behind, seen from outside.
-  @Suite("a test run") struct InterruptionTests {
-    /// Set for the run that is looked at.
+  /// The processes that a test run leaves behind, observed from outside.
+  @Suite("test runs") struct InterruptionTests {
+    /// Set for the observed run.
     static let variable = "CHATBOT_INTERRUPTED_RUN"
 
     @Test(
@@ -16,7 +16,7 @@ extension EndToEnd {
         let program = try #require(Bundle.main.executablePath)
         let run = try await scenario.program(
           "run",
-          // A shell lets what it starts in the background ignore SIGINT.
+          // A shell makes its background processes ignore SIGINT.
           [
             "setsid", "--wait", "env", "--default-signal=INT", program, "--testing-library", "swift-testing",
             "--filter",
@@ -31,7 +31,7 @@ extension EndToEnd {
         let started = Self.processes(inSession: leader)
         await scenario.note("\(started.count) processes run")
         #expect(started.count > 5, "the test process, a server, a bot, a stall meter and a browser")
-        // As a terminal does it: to the group in the foreground. The programs that the tests started have groups of their own.
+        // Sent to the foreground group, as a terminal does. The programs started by the tests have their own groups.
         if let signal { _ = kill(-leader, signal) }
         try await eventually("end of all that the run started", within: .seconds(10)) {
           Self.processes(inSession: leader).isEmpty ? true : nil
@@ -42,7 +42,7 @@ extension EndToEnd {
 
     private static func children(of process: Int32) -> [Int32] { all { $0.parent == process } }
 
-    /// The processes of a session that have not ended.
+    /// Returns the running processes of a session.
     private static func processes(inSession session: Int32) -> [Int32] {
       all { $0.session == session && $0.state != "Z" }
     }
@@ -62,9 +62,9 @@ extension EndToEnd {
     }
   }
 
-  /// The run that `InterruptionTests` looks at.
+  /// The run that `InterruptionTests` observes.
   @Suite(
-    "a run that is interrupted", .enabled(if: ProcessInfo.processInfo.environment[InterruptionTests.variable] != nil))
+    "interrupted run", .enabled(if: ProcessInfo.processInfo.environment[InterruptionTests.variable] != nil))
   struct InterruptedRunTests {
     static let ready = "everything runs"
 

@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// The bot as a mirror.
-  @Suite("a bot that sends everything back") struct LoopbackTests {
+  /// The bot with `--loopback`.
+  @Suite("a bot that loops media back") struct LoopbackTests {
     @Test(
-      "Chromium gets 99 % of its own frames back, 20 ms later at most than another page gets them directly, while they are recorded",
+      "Chromium receives 99 % of its own frames, at most 20 ms later than another page does directly, and is recorded",
       .enabled(if: Machine.hasChromium))
     func mirror() async throws {
       try await Scenario.run("21 loopback") { scenario in
         let server = try await scenario.server()
         let browser = try await scenario.chromium()
-        // The same way without the bot, first, so that neither takes the machine from the other.
+        // The same path without the bot, measured first, so that both do not compete for the machine.
         let sender = try await scenario.watcher(in: browser, room: "direct", server: server, camera: .pattern)
         let receiver = try await scenario.watcher(in: browser, room: "direct", server: server)
         try await receiver.connected()
@@ -32,21 +32,21 @@ extension EndToEnd {
         let mirrored = whole.settled()
         await scenario.note("measured: mirrored: \(mirrored.description)")
         let last = try #require(try await call.leave().first)
-        // The last one is still on its way.
+        // The last frame is still in flight.
         let share = Double(last.framesDecoded) / Double(max(1, last.framesSent - 1))
         let added = (mirrored.delay(0.5) - direct.delay(0.5), mirrored.delay(0.99) - direct.delay(0.99))
         await scenario.note(
           String(
-            format: "measured: %d of %d frames came back (%.1f %%); %+.0f ms in the middle, %+.0f ms at the 99th",
+            format: "measured: %d of %d frames returned (%.1f %%); median %+.0f ms, 99th percentile %+.0f ms",
             last.framesDecoded, last.framesSent, 100 * share, added.0, added.1))
         #expect(mirrored.isInOrder)
-        #expect(share >= 0.99, .onQuietMachine("what the page sends comes back"))
+        #expect(share >= 0.99, .onQuietMachine("the page receives what it sends"))
         let stall = await scenario.stall
-        #expect(added.0 < 20 + stall, .onQuietMachine("added in the middle, in milliseconds"))
-        #expect(added.1 < 20 + stall, .onQuietMachine("added at the 99th percentile, in milliseconds"))
+        #expect(added.0 < 20 + stall, .onQuietMachine("added to the median, in milliseconds"))
+        #expect(added.1 < 20 + stall, .onQuietMachine("added to the 99th percentile, in milliseconds"))
         #expect(try await bot.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
-        #expect(take.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "and recorded all the same")
+        #expect(take.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "the call is recorded too")
       }
     }
   }

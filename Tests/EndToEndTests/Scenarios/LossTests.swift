@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Calls over a bad network with a round trip of 50 ms.
-  @Suite("a call over a bad network") struct LossTests {
+  /// Calls over an impaired network with a round-trip time of 50 ms.
+  @Suite("a call over an impaired network") struct LossTests {
     typealias Conditions = LossyLink.Conditions
 
     @Test(
-      "of 5 and 10 % random loss and 10 % loss in bursts, all video packets are recovered",
+      "with 5 and 10 % random loss and 10 % loss in bursts, all video packets are recovered",
       .enabled(if: Machine.hasChromium))
     func chromiumUnderLoss() async throws {
       try await Scenario.run("10 loss") { scenario in
@@ -29,7 +29,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("of 5 % random loss all of Firefox' video packets are recovered", .enabled(if: Machine.hasFirefox))
+    @Test("with 5 % random loss all video packets of Firefox are recovered", .enabled(if: Machine.hasFirefox))
     func firefoxUnderLoss() async throws {
       try await Scenario.run("10b loss with Firefox", isolated: true) { scenario in
         let lines = [(room: "firefox-5", conditions: Conditions(loss: 0.05, delay: ImpairedCall.halfRoundTrip))]
@@ -45,7 +45,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "at 30 % random loss the recording decodes, is in sync and as long as it should be",
+      "with 30 % random loss the recording decodes, is in sync and has the right length",
       .enabled(if: Machine.hasChromium))
     func heavyLoss() async throws {
       let seconds = Soak.minutes == nil ? 10 : 60
@@ -64,7 +64,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "an outage of 500 ms, a delay of 500 ms and a limit of 300 kb/s are recovered from within 2 s",
+      "recording recovers within 2 s from an outage of 500 ms, a delay of 500 ms and a limit of 300 kb/s",
       .enabled(if: Machine.hasChromium))
     func disturbances() async throws {
       try await Scenario.run("12 disturbances") { scenario in
@@ -92,11 +92,11 @@ extension EndToEnd {
       }
     }
 
-    /// One call a line, all at the same time, each with a page, a relay and a recording bot of its own.
+    /// Runs one call for each line at the same time, each with its own page, relay and recording bot.
     ///
     /// - Parameters:
-    ///   - impair: what is done to a call that has been good for a second.
-    ///   - judge: gets what is left, and when the impairing began, seconds since 1970.
+    ///   - impair: changes the network of a call that was good for a second.
+    ///   - judge: receives the outcome, and the start of the impairment in seconds since 1970.
     private func sideBySide(
       _ lines: [(room: String, conditions: Conditions)], by browser: some Browser, camera: Camera = .flashing,
       in scenario: Scenario, impair: @escaping @Sendable (LossyRelay, Conditions) async throws -> Void,
@@ -136,13 +136,13 @@ extension EndToEnd {
       let sent = try #require(outcome.source("video")?.frames.count)
       try await judgement.expectGood(of: outcome.report, length: length, framesSent: sent)
       let recorded = judgement.take.webm.video?.times.count ?? 0
-      #expect((sent - 1...sent).contains(recorded), "each frame is recorded; the last may be cut off by the leaving")
+      #expect((sent - 1...sent).contains(recorded), "each frame is recorded, except perhaps the last one at the leave")
       try await judgement.expectSentLength(of: outcome)
       try await judgement.expectInStep()
       let video = outcome.track("video")
       #expect(video["lost"] == 0, "100 % of video packets are recovered")
       #expect(video["dropped"] == 0)
-      #expect(video["recovered"].int ?? 0 > 3, "there was something to recover")
+      #expect(video["recovered"].int ?? 0 > 3, "some packets had to be recovered")
       for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
     }
   }

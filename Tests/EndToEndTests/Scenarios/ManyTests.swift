@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// A room full of publishers of one process.
-  @Suite("a load of publishers") struct ManyTests {
+  /// A room with many publishers of one process.
+  @Suite("load of publishers") struct ManyTests {
     @Test("twenty publishers are all connected and recorded, and every recording decodes")
     func recorded() async throws {
       try await Scenario.run("20 a load of publishers") { scenario in
@@ -35,13 +35,13 @@ extension EndToEndWithoutBrowsers {
           #expect(video["decodeErrors"] == 0)
           #expect(audio["decodeErrors"] == 0)
           #expect(video["lost"] == 0, .onQuietMachine("no socket overflows"))
-          #expect(video["dropped"].int ?? 2 <= 1, .onQuietMachine("the last may be cut off by the leaving"))
+          #expect(video["dropped"].int ?? 2 <= 1, .onQuietMachine("the last frame may be cut off by the leave"))
           #expect(video["frames"].int ?? 0 > 60, .onQuietMachine("more than 4 s"))
         }
       }
     }
 
-    @Test("whom nobody answers is told of, with an exit code of its own")
+    @Test("a load without a receiver is reported with its own exit code")
     func alone() async throws {
       try await Scenario.run("20b a load without a receiver") { scenario in
         let server = try await scenario.server()
@@ -52,12 +52,12 @@ extension EndToEndWithoutBrowsers {
             BuiltProgram.sample.path, "--duration", "500ms", "--json",
           ])
         #expect(try await load.ending(within: .seconds(15)) == .exit(75))
-        #expect(load.output.contains("\"connected\" : 0"), "three of this process do not call each other")
+        #expect(load.output.contains("\"connected\" : 0"), "publishers of one process do not call each other")
         #expect(load.output.contains("\"joined\" : 3"))
       }
     }
 
-    @Test("three who are to receive call each other, and each gets what the others send")
+    @Test("three receiving publishers call each other, and each receives what the others send")
     func receiving() async throws {
       try await Scenario.run("20c a load that receives") { scenario in
         let server = try await scenario.server()
@@ -70,14 +70,14 @@ extension EndToEndWithoutBrowsers {
         #expect(try await load.ending(within: .seconds(20)) == .exit(0))
         let report = try JSON(parsing: load.output)
         #expect(report["connected"] == 3)
-        #expect(report["connections"] == 6, "each has two")
+        #expect(report["connections"] == 6, "each publisher has two")
         let frames = report["received"]["frames"].int ?? 0
-        #expect(frames > 6 * 2 * 60, "video and audio of two others for two seconds and more")
+        #expect(frames > 6 * 2 * 60, "video and audio of two others for at least two seconds")
       }
     }
 
-    /// 320x240 at 15 frames a second and 150 kb/s: twenty of them are to be sent, received and decoded by a program that
-    /// was not optimised, on two cores.
+    /// Creates a video of 320x240 at 15 frames a second and 150 kb/s: a debug build must send, receive and decode
+    /// twenty of them on two cores.
     private static func smallFile(in folder: URL) throws -> URL {
       let file = folder.appendingPathComponent("small.webm")
       let made = try ExternalTool.run(

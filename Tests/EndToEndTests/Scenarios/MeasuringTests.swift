@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// The measuring of files, by a file whose figures are known.
-  @Suite("the measuring of recordings") struct MeasuringTests {
-    @Test("the sample's figures are found, and its flashes and beeps begin together")
+  /// The measuring of files, tested with a file whose values are known.
+  @Suite("measuring of recordings") struct MeasuringTests {
+    @Test("the sample's values are measured, and its flashes and beeps start together")
     func sampleIsMeasured() throws {
       let sample = try Recording(BuiltProgram.sample)
       let video = try #require(sample.video)
@@ -18,7 +18,7 @@ extension EndToEndWithoutBrowsers {
       #expect(try Set(sample.videoFrameDigests()).count == 300)
       #expect(try sample.matroska().isAudio)
       let signs = try FlashesAndBeeps(in: sample)
-      // The first second's flash has no darkness before it.
+      // The flash of the first second has no dark frame before it.
       #expect(signs.flashes.count == 9)
       #expect(abs(signs.offset ?? 1) < 0.010, "\(signs)")
     }

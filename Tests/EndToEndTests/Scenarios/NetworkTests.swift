@@ -5,18 +5,18 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Which network programs and sockets are in.
-  @Suite("networks of tests") struct NetworkTests {
-    @Test("whatever thread starts it, a program is in the network that it was started for")
+  /// The networks of programs and sockets.
+  @Suite("networks of the tests") struct NetworkTests {
+    @Test("a program runs in the requested network, whatever thread starts it")
     func programs() async throws {
-      guard Machine.hasFirefox else { return print("skipped: no network namespace can be made here") }
+      guard Machine.hasFirefox else { return print("skipped: no network namespace can be created here") }
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("networks-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
       let isolated = try await Network.isolated(log: folder.appendingPathComponent("isolated.log"))
       let host = await Network.host()
       let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(getpid())/ns/net")
-      // Threads that begin in the isolated network.
+      // Started from threads of the isolated network.
       for (name, network) in [("host", host), ("isolated", isolated)] {
         let log = folder.appendingPathComponent("\(name).log")
         let program = try await isolated.loops.next().submit {

@@ -4,8 +4,8 @@ import SkyRTC
 import Testing
 
 extension EndToEnd {
-  /// The server's page between people, without a bot.
-  @Suite("the server's page") struct PageTests {
+  /// The call page without a bot.
+  @Suite("call page") struct PageTests {
     @Test("two Chromium pages see and hear each other, and one sees the other leave", .enabled(if: Machine.hasChromium))
     func twoPages() async throws {
       try await Scenario.run("0 two pages of Chromium") { scenario in
@@ -28,8 +28,8 @@ extension EndToEnd {
           }
           #expect(report.framesSent > 20 && report.framesDecoded > 20)
         }
-        #expect(try await calls[1].reports().first?.offeredAt != nil, "the newcomer offers")
-        #expect(try await calls[0].reports().first?.offeredAt == nil, "who was there answers")
+        #expect(try await calls[1].reports().first?.offeredAt != nil, "the newcomer sends the offer")
+        #expect(try await calls[0].reports().first?.offeredAt == nil, "the first page answers")
         #expect(await server.participants(in: "two").count == 2)
 
         try await pages[1].screenshot().write(to: scenario.folder.appendingPathComponent("call.png"))

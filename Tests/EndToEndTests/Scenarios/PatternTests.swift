@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// The test pattern, encoded while it plays, as browsers see and hear it.
+  /// The test pattern, encoded while it plays, as received by browsers.
   @Suite("a bot that plays the pattern") struct PatternTests {
     @Test(
-      "Chromium sees every number in order, in sync with the audio; so does one who comes late, and one who asks for a keyframe ten times a second",
+      "Chromium sees every number in order and in sync, also after a late join and with ten keyframe requests a second",
       .enabled(if: Machine.hasChromium))
     func chromium() async throws {
       try await Scenario.run("19 pattern") { scenario in
@@ -31,12 +31,12 @@ extension EndToEnd {
         try await sleepOnEventLoop(for: .seconds(5))
         let pestered = try await Self.expectWhole(asking, name: "ten requests a second", in: scenario)
         #expect(pestered.problem == nil)
-        #expect(pestered.requests > 30, .onQuietMachine("the page asked"))
-        try await Self.expectWhole(first, name: "who did not ask", in: scenario)
+        #expect(pestered.requests > 30, .onQuietMachine("the page sent requests"))
+        try await Self.expectWhole(first, name: "without requests", in: scenario)
         let keyframes = pestered.keyframesDecoded
         await scenario.note(
-          "measured: \(pestered.requests) keyframes requested in 5 s, \(keyframes) came")
-        #expect((6...14).contains(keyframes), .onQuietMachine("one in 500 ms at most"))
+          "measured: \(pestered.requests) keyframes requested in 5 s, \(keyframes) received")
+        #expect((6...14).contains(keyframes), .onQuietMachine("at most one in 500 ms"))
         #expect(try await bot.terminate().ending == .exit(0))
       }
     }
@@ -55,20 +55,20 @@ extension EndToEnd {
     }
 
     @Test(
-      "with 5 % loss every number is seen all the same, and at 300 kb/s frames keep coming in order and soon",
+      "with 5 % loss every number is seen, and at 300 kb/s frames still arrive in order and in time",
       .enabled(if: Machine.hasChromium))
     func badPaths() async throws {
-      try await Scenario.run("19c pattern over bad lines") { scenario in
+      try await Scenario.run("19c pattern over impaired networks") { scenario in
         let server = try await scenario.server()
         let browser = try await scenario.chromium()
-        // One after the other: two at once are more than a small machine decodes in time.
+        // One after the other: a small machine cannot decode two at once in time.
         let lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
         let loss = try await Self.seen(
           over: lossy, room: "loss", seed: 190, playing: Self.pattern, in: browser, of: server, scenario)
         await scenario.note("measured: 5 % loss: \(loss.description)")
         #expect(loss.isInOrder)
-        #expect(loss.missing == 0, .onQuietMachine("what is lost comes again"))
-        #expect(loss.videoFrames.count > 75, .onQuietMachine("it moves"))
+        #expect(loss.missing == 0, .onQuietMachine("lost packets are retransmitted"))
+        #expect(loss.videoFrames.count > 75, .onQuietMachine("the video moves"))
         try await Self.expectInStep(loss, within: Self.badLineSkew + scenario.stall)
         let narrowPath = LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000)
         let narrow = try await Self.seen(
@@ -77,20 +77,20 @@ extension EndToEnd {
         await scenario.note("measured: 300 kb/s: \(narrow.description)")
         #expect(narrow.isInOrder)
         #expect(
-          narrow.missing <= 8, .onQuietMachine("what does not fit is skipped before it is numbered, but for a jam"))
-        #expect(narrow.videoFrames.count > 45, .onQuietMachine("it moves"))
+          narrow.missing <= 8, .onQuietMachine("frames that do not fit are skipped before numbering"))
+        #expect(narrow.videoFrames.count > 45, .onQuietMachine("the video moves"))
         let stall = await scenario.stall
         #expect(narrow.maximumPause < 1000 + stall, .onQuietMachine("in milliseconds"))
-        #expect(narrow.delay(0.5) < 400 + stall, .onQuietMachine("no queue that stays"))
+        #expect(narrow.delay(0.5) < 400 + stall, .onQuietMachine("no standing queue"))
         try Self.expectInStep(narrow, within: Self.badLineSkew + stall)
       }
     }
 
-    /// Only a low bandwidth requests more.
+    /// A small pattern; only the call with a low bandwidth uses a larger one.
     private static let pattern = ["--play", "pattern", "--size", "320x240", "--fps", "15"]
 
-    /// What a page sees of the pattern for 8 s over a bad network, after 10 s that the encoder needs to follow it, and a browser to
-    /// bring audio and video together again.
+    /// Returns what a page sees of the pattern during 8 s over an impaired network, after 10 s in which the encoder
+    /// adapts and the browser synchronises audio and video again.
     private static func seen(
       over line: LossyLink.Conditions, room: String, seed: UInt64, playing pattern: [String], in browser: Chromium,
       of server: Server, _ scenario: Scenario
@@ -109,7 +109,7 @@ extension EndToEnd {
       return report
     }
 
-    // MARK: What is expected
+    // MARK: Expectations
 
     @discardableResult
     private static func expectWhole(
@@ -118,21 +118,22 @@ extension EndToEnd {
       let report = try await call.patternReport()
       await scenario.note("measured: \(name): \(report.description)")
       #expect(report.isInOrder, "\(name): in order")
-      // Firefox reports what it decoded only now and then.
+      // Firefox updates its decoding statistics only from time to time.
       if call.browser == "Chromium" { #expect(report.undecoded == 0, .onQuietMachine("\(name): every number")) }
-      // A page that reads slower than frames come is not given all; it counts them all the same.
+      // A page that reads more slowly than frames arrive does not read all of them, but it counts them.
       #expect(report.missing == 0, .onQuietMachine("\(name): none is missing"))
-      #expect(report.videoFrames.count > 30, .onQuietMachine("\(name): there is something to see"))
+      #expect(report.videoFrames.count > 30, .onQuietMachine("\(name): there are frames"))
       return report
     }
 
-    /// On a bad network Chromium brings audio and video together only roughly and slowly, however well the sender's reports
-    /// say how they belong together: frames wait for what is sent again, and audio does not wait for them. In milliseconds.
+    /// The skew that is allowed over an impaired network, in milliseconds. Chromium then synchronises audio and video only
+    /// roughly and slowly, however exact the sender reports are: frames wait for retransmissions, and audio does not wait for
+    /// frames.
     private static let badLineSkew = 150.0
 
-    /// - Parameter limit: in milliseconds.
+    /// - Parameter limit: the allowed skew in milliseconds.
     private static func expectInStep(_ report: PatternReport, within limit: Double) throws {
-      // In its first two seconds a browser finds its pace.
+      // A browser's frame rate settles in the first two seconds.
       let skews = report.settled().skews
       try #require(skews.count >= 3, .onQuietMachine("there are marks to compare"))
       let middle = skews.sorted()[skews.count / 2]
@@ -149,7 +150,7 @@ extension EndToEnd {
 }
 
 extension Scenario {
-  /// A call of a page that reads the pattern; without a camera unless told otherwise.
+  /// Starts a call of a page that reads the pattern, without a camera by default.
   func watcher(
     in browser: some Browser, room: String, server: Server, camera: Camera = .refused,
     keyframeRequestsEvery pause: Duration? = nil
@@ -158,7 +159,7 @@ extension Scenario {
     try await page.addStartScript(Pages.script("pattern-reader"))
     if let pause {
       try await page.addStartScript("window.keyframeRequestsEvery = \(Int(pause.inSeconds * 1000));")
-      // The server's page lets no worker in that is not its own.
+      // The call page's content security policy allows no other workers.
       try await (page as? ChromiumPage)?.call("Page.setBypassCSP", ["enabled": true])
     }
     try await page.addStartScript(Pages.script("pattern-watch"))
@@ -169,7 +170,7 @@ extension Scenario {
 }
 
 extension CallPage {
-  /// What the page has read of the pattern in the call that read most.
+  /// Returns the page's report of the call in which it read the most frames.
   func patternReport() async throws -> PatternReport {
     let reports = try await page.evaluate("patternWatch.report()").list.map { PatternReport(json: $0) }
     guard let report = reports.max(by: { $0.videoFrames.count < $1.videoFrames.count }) else {

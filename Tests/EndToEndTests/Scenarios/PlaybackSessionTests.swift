@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// The bot as a fake camera.
+  /// The bot as a camera.
   @Suite("a bot that plays a file") struct PlaybackSessionTests {
-    @Test("Chromium sees it at 24 fps or more and hears its beeps", .enabled(if: Machine.hasChromium))
+    @Test("Chromium shows it at 24 fps or more and plays its beeps", .enabled(if: Machine.hasChromium))
     func chromiumWatches() async throws {
       try await Scenario.run("5 Chromium watches the playing bot") { scenario in
         let server = try await scenario.server()
@@ -18,7 +18,7 @@ extension EndToEnd {
         await scenario.note("offer to first frame \(Int(pictured - offered)) ms")
         #expect(pictured - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
 
-        // Longer than the file: the seam of the loop is in it.
+        // Longer than the file, to include the restart of the loop.
         let begin = try #require(try await call.reports().first)
         try await sleepOnEventLoop(for: .seconds(7))
         let end = try #require(try await call.leave().first)
@@ -34,23 +34,23 @@ extension EndToEnd {
           """)
         #expect(end.receivedSize == "640x480")
         let received = Double(end.framesReceived - begin.framesReceived) / seconds
-        #expect(received >= 29, .onQuietMachine("the bot sends all of them, by getStats"))
+        #expect(received >= 29, .onQuietMachine("the bot sends all frames, by getStats"))
         #expect(end.packetsLost == 0)
-        #expect(decoded >= 24, .onQuietMachine("Chromium decodes them"))
-        #expect(shown >= 24, .onQuietMachine("Chromium shows them"))
-        #expect(flashed.count >= 5, .onQuietMachine("by the page's own pixels"))
-        #expect(heard.count >= 5, .onQuietMachine("by the page's own samples"))
+        #expect(decoded >= 24, .onQuietMachine("Chromium decodes the frames"))
+        #expect(shown >= 24, .onQuietMachine("Chromium shows the frames"))
+        #expect(flashed.count >= 5, .onQuietMachine("measured in the page's pixels"))
+        #expect(heard.count >= 5, .onQuietMachine("measured in the page's samples"))
         let offsets = flashed.compactMap { flash in heard.map { $0 - flash }.min { abs($0) < abs($1) } }.sorted()
-        await scenario.note("audio heard after frame by \(offsets.map { Int($0) }) ms")
+        await scenario.note("audio heard after video by \(offsets.map { Int($0) }) ms")
         let limit = 120 + (await scenario.stall)
         #expect(
           !offsets.isEmpty && abs(offsets[offsets.count / 2]) < limit,
-          .onQuietMachine("what the eye and the ear forgive"))
+          .onQuietMachine("below what viewers notice"))
         #expect(try await bot.terminate().ending == .exit(0))
       }
     }
 
-    @Test("a viewer without a camera who comes late sees a whole frame at once", .enabled(if: Machine.hasChromium))
+    @Test("a viewer without a camera that joins late sees a complete frame at once", .enabled(if: Machine.hasChromium))
     func lateViewer() async throws {
       try await Scenario.run("5b a viewer comes late") { scenario in
         let server = try await scenario.server()
@@ -58,7 +58,7 @@ extension EndToEnd {
         let browser = try await scenario.chromium()
         let early = try await scenario.call(in: browser, room: "cinema", server: server, camera: .refused)
         _ = try await early.firstVideoFrame()
-        // The sample has a keyframe in each second, so half a second after one is the worst moment to come.
+        // The sample has a keyframe in each second, so half a second after one is the worst moment to join.
         try await sleepOnEventLoop(for: .milliseconds(1500))
         let late = try await scenario.call(in: browser, room: "cinema", server: server, camera: .refused)
         let first = try await late.firstVideoFrame()

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// The bad network by itself: if these fail, the others say nothing about the program.
+  /// The impaired network on its own: if these fail, the other tests prove nothing about the program.
   @Suite("the lossy relay") struct RelayTests {
-    @Test("candidates are moved, skipped and left alone as they are")
+    @Test("candidates in a description are changed, removed or kept")
     func candidatesInText() {
       let host = "candidate:1 1 UDP 2122260223 127.0.0.1 5000 typ host generation 0"
       let reflexive = "candidate:2 1 udp 1686052607 192.0.2.1 6000 typ srflx raddr 127.0.0.1 rport 5000"
@@ -24,7 +24,7 @@ extension EndToEndWithoutBrowsers {
       #expect(CandidateText.replacing(in: description) { $0 } == description)
     }
 
-    @Test("packets are counted by their numbers, wrapped or repeated, and padding apart")
+    @Test("packets are counted by sequence number, with wraparound and repetition, and padding is counted separately")
     func census() throws {
       var census = RTPCensus()
       func packet(_ number: UInt16, timestamp: UInt32 = 7, padded: Bool = false, type: UInt8 = 96) -> ByteBuffer {
@@ -48,7 +48,7 @@ extension EndToEndWithoutBrowsers {
       #expect(source.frames.map(\.packets) == [4, 1])
     }
 
-    @Test("two bots meet by way of the relay alone, and what they send is counted and lost there")
+    @Test("two bots connect through the relay only, and it counts and drops their packets")
     func twoBots() async throws {
       try await Scenario.run("relay between two bots") { scenario in
         let server = try await scenario.server()
@@ -75,7 +75,7 @@ extension EndToEndWithoutBrowsers {
         #expect(try await bot.terminate().ending == .exit(0))
         let take = try #require(try folder.takes().first)
         let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
-        #expect(video["recovered"].int ?? 0 > 0, "what the relay loses is requested again")
+        #expect(video["recovered"].int ?? 0 > 0, "packets dropped by the relay are requested again")
       }
     }
   }

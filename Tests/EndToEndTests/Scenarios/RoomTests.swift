@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Several users in one room.
+  /// Several participants in one room.
   @Suite("a room of four") struct RoomTests {
     @Test("two browsers and a playing bot are all recorded", .enabled(if: Machine.hasChromium && Machine.hasFirefox))
     func everybodyIsRecorded() async throws {
@@ -15,18 +15,18 @@ extension EndToEnd {
         let player = try await scenario.bot(
           in: "many", of: server, ["--play", BuiltProgram.sample.path, "--loop"], name: "player")
         let chromiumBrowser = try await scenario.chromium()
-        // Names instead of addresses could not be looked up by Chromium: this network has no multicast.
+        // Chromium could not resolve mDNS names: this network has no multicast.
         let firefoxBrowser = try await scenario.firefox(hidesAddresses: false)
         let chromium = try await scenario.call(
           in: chromiumBrowser, room: "many", server: server, camera: .flashing)
         let firefox = try await scenario.call(in: firefoxBrowser, room: "many", server: server, camera: .flashing)
 
-        // Each browser: one call with the other, one with the player, one with the recorder.
+        // Each browser has a call with the other browser, one with the player, and one with the recorder.
         for call in [chromium, firefox] { try await call.connected(3, within: .seconds(25)) }
         let chromiumID = try await chromium.joined()
         let firefoxID = try await firefox.joined()
         try await sleepOnEventLoop(for: .seconds(10))
-        // In this order: Firefox is slow to report calls that the other side has just ended.
+        // In this order, because Firefox is slow to report calls that the other side has just ended.
         let firefoxCalls = try await firefox.leave()
         let chromiumCalls = try await chromium.leave()
         #expect(try await player.terminate().ending == .exit(0))
@@ -46,21 +46,21 @@ extension EndToEnd {
           ("Chromium", chromiumCalls, firefoxCalls), ("Firefox", firefoxCalls, chromiumCalls),
         ] {
           let shown = calls.map { "\($0.videoFramesShown)" }.joined(separator: ", ")
-          await scenario.note("\(name) has shown \(shown) frames of the others")
-          #expect(calls.count { $0.videoFramesShown > 30 } == 2, "\(name) sees the other browser and the player")
+          await scenario.note("\(name) showed \(shown) frames of the others")
+          #expect(calls.count { $0.videoFramesShown > 30 } == 2, "\(name) shows the other browser and the player")
           let sent = try #require(Self.betweenBrowsers(others)).framesSent
           let seen = try #require(Self.betweenBrowsers(calls)).videoFramesShown
-          #expect(Double(seen) > 0.8 * Double(sent), .onQuietMachine("\(name) sees what the other browser sent"))
+          #expect(Double(seen) > 0.8 * Double(sent), .onQuietMachine("\(name) shows what the other browser sent"))
         }
       }
     }
 
-    /// The recorder sends no frame, and the player twice as many as a browser.
+    /// The call with the fewest frames: the recorder sends none, and the player twice as many as a browser.
     private static func betweenBrowsers(_ calls: [CallReport]) -> CallReport? {
       calls.filter { $0.videoFramesShown > 0 }.min { $0.videoFramesShown < $1.videoFramesShown }
     }
 
-    /// The recorder sends nothing, so it is the call without a frame.
+    /// The recorder sends no media, so its call is the one without a frame.
     private func judge(
       _ take: RecordingFolder.Take, _ name: String, by calls: [CallReport], in scenario: Scenario
     ) async throws {
@@ -70,7 +70,7 @@ extension EndToEnd {
       try await judgement.expectInStep()
     }
 
-    /// What a bot plays and another records is the file, bit for bit.
+    /// A recording of a played file contains the file's frames, bit for bit.
     private func judgePlayer(_ take: RecordingFolder.Take, in scenario: Scenario) async throws {
       let judgement = Judgement(take: take, scenario: scenario, name: "the player")
       try judgement.expectAudio()
@@ -78,7 +78,7 @@ extension EndToEnd {
       let original = try Recording(BuiltProgram.sample).videoFrameDigests()
       let recorded = try take.webm.videoFrameDigests()
       let start = try #require(
-        original.firstIndex(of: recorded.first ?? ""), "the first frame is one of the sample's")
+        original.firstIndex(of: recorded.first ?? ""), "the first frame is from the sample")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }
       let same = zip(recorded, expected).count { $0 == $1 }
       await scenario.note("the player: \(same) of \(recorded.count) recorded frames are the sample's, in order")

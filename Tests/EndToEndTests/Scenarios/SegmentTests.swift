@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Recordings in several files.
+  /// Recordings with several files.
   @Suite("a recording in segments") struct SegmentTests {
     @Test(
-      "segments begin with keyframes, their names sort, and no frame is lost or doubled between them",
+      "segments begin with keyframes, their names sort, and no frame between them is lost or duplicated",
       .enabled(if: Machine.hasChromium))
     func segments() async throws {
       try await Scenario.run("15 segments") { scenario in
         let server = try await scenario.server()
         let folder = await scenario.recordings()
-        // Not to impair anything, but to know what was sent.
+        // The relay impairs nothing; it counts what was sent.
         let relay = try await scenario.relay(to: server, seed: 15)
         let recorder = try await scenario.bot(
           in: "100", of: server, via: relay, ["--record", folder.path, "--segment", "5s"])
@@ -40,20 +40,20 @@ extension EndToEnd {
           let sent = video?.frames.count ?? 0
           let recorded = webms.compactMap { $0.video?.times.count }.reduce(0, +)
           await scenario.note("measured: \(name): \(recorded) frames recorded of \(sent) sent")
-          // The last one may be cut off by the leaving.
-          #expect(recorded == sent || recorded == sent - 1, "no frame is lost or doubled")
+          // The last frame may be cut off by the leave.
+          #expect(recorded == sent || recorded == sent - 1, "no frame is lost or duplicated")
           if !isBrowser { try expectSample(webms) }
         }
         #expect(folder.files("json").count == 2)
       }
     }
 
-    /// The files of a kind in the order of their times, which must be that of their names.
+    /// Returns the files of a kind sorted by start time, which must be the order of their names.
     private func segments(_ kind: String, of manifest: JSON, in folder: RecordingFolder) throws -> [Recording] {
       let files = manifest["files"].list.filter { $0["kind"].string == kind }
         .sorted { $0["start"].double ?? 0 < $1["start"].double ?? 0 }
       let names = files.compactMap { $0["name"].string }
-      #expect(names == names.sorted(), "names sort")
+      #expect(names == names.sorted(), "names sort by time")
       #expect(files.allSatisfy { $0["complete"] == true })
       return try names.map { try Recording(folder.url.appendingPathComponent($0)) }
     }
@@ -63,17 +63,17 @@ extension EndToEnd {
     ) async throws {
       let lengths = webms.map { String(format: "%.2f", $0.duration) }.joined(separator: " ")
       await scenario.note("measured: \(name): segments of \(lengths) s; \(oggs.count) files of audio")
-      #expect(webms.count >= 3 && oggs.count >= 3, .onQuietMachine("16 s make three segments"))
+      #expect(webms.count >= 3 && oggs.count >= 3, .onQuietMachine("16 s are three segments"))
       for (index, webm) in webms.enumerated() {
         let video = try #require(webm.video)
         #expect(try webm.decodingErrors() == "")
         let matroska = try webm.matroska()
         #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
         #expect(video.keyframes.first == true, "each segment begins with a keyframe")
-        #expect(min(video.first, webm.audio?.first ?? .infinity) < 0.1, "each begins at zero")
+        #expect(min(video.first, webm.audio?.first ?? .infinity) < 0.1, "each segment begins at zero")
         if index < webms.count - 1 {
           #expect(
-            webm.duration > 4.9 && webm.duration < 7, .onQuietMachine("the first keyframe after 5 s begins the next"))
+            webm.duration > 4.9 && webm.duration < 7, .onQuietMachine("the first keyframe after 5 s starts the next"))
         }
       }
       for ogg in oggs {
@@ -82,9 +82,9 @@ extension EndToEnd {
       }
       let frames = webms.compactMap { $0.video?.times.count }.reduce(0, +)
       let tracks = manifest["tracks"].list
-      #expect(tracks.first { $0["kind"] == "video" }?["frames"].int == frames, "the manifest counts the same")
-      // From the end of one to the beginning of the next, on the manifest's clock, there is what a busy browser leaves between two frames.
-      // A player that is requested a keyframe sends one at once, a tick of the media clock after its last frame.
+      #expect(tracks.first { $0["kind"] == "video" }?["frames"].int == frames, "the manifest has the same count")
+      // Between two segments, on the manifest's timeline, there is at most the interval between two frames of a busy browser. A
+      // player that receives a keyframe request sends a keyframe at once, one tick of the media clock after its last frame.
       let starts = manifest["files"].list.filter { $0["kind"] == "webm" }.compactMap { $0["start"].double }.sorted()
       for (index, start) in starts.enumerated().dropFirst() {
         let last = starts[index - 1] + (webms[index - 1].video?.times.last ?? .nan)
@@ -93,31 +93,31 @@ extension EndToEnd {
       }
     }
 
-    /// Checks that all segments together hold the sample's frames and sounds in order.
+    /// Checks that all segments together contain the sample's frames and audio in order.
     ///
-    /// A recorder requests a keyframe at a border, and a player answers with all frames since its last one.
+    /// The recorder requests a keyframe at a boundary, and a player answers with all frames since its last keyframe.
     private func expectSample(_ webms: [Recording]) throws {
       for kind in ["v", "a"] {
         let original = try Recording.payloadDigests(of: BuiltProgram.sample, kind)
         let recorded = try webms.flatMap { try Recording.payloadDigests(of: $0.file, kind) }
-        var next = try #require(Self.position(of: recorded, in: original), "what is recorded is the sample")
+        var next = try #require(Self.position(of: recorded, in: original), "the recorded packets are from the sample")
         var answers = 0
         var strangers = 0
         for digest in recorded {
           if digest != original[next] {
-            // That of the frame before, which may have been the last of its thirty.
+            // The keyframe before the previous frame, which may have been the last of its thirty.
             let keyframe = (next + original.count - 1) % original.count / 30 * 30
             if kind == "v", digest == original[keyframe] { answers += 1 } else { strangers += 1 }
             next = keyframe
           }
           next = (next + 1) % original.count
         }
-        #expect(strangers == 0, "\(kind): all \(recorded.count) packets are the sample's, in order")
-        #expect(answers < webms.count, "at most one keyframe is requested at each border")
+        #expect(strangers == 0, "\(kind): all \(recorded.count) packets are those of the sample, in order")
+        #expect(answers < webms.count, "at most one keyframe is requested at each boundary")
       }
     }
 
-    /// Where the first packets stand in the original: silence repeats itself, so several are looked at.
+    /// Returns the index of the first packets in the original. Silence repeats, so several packets are compared.
     private static func position(of recorded: [String], in original: [String]) -> Int? {
       let count = min(60, recorded.count)
       return original.indices.first { start in

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension EndToEndWithoutBrowsers {
-  /// Recordings of one room, laid side by side by the starts in their manifests.
+  /// Recordings of one room, aligned by the starts in their manifests.
   @Suite("recordings side by side") struct SideBySideTests {
-    @Test("the flashes of two playing bots lie in the recordings when they were sent, to 10 ms")
+    @Test("the flashes of two playing bots are recorded at the time they were sent, to 10 ms")
     func twoPlayers() async throws {
       try await Scenario.run("18 side by side") { scenario in
         let server = try await scenario.server()
@@ -36,34 +36,35 @@ extension EndToEndWithoutBrowsers {
         for (user, side) in zip(users, sides) {
           let list = side.errors.map { String(format: "%+.1f", 1000 * $0) }.joined(separator: " ")
           await scenario.note(
-            "measured: \(user.prefix(8)): flashes in the recording after they were sent by \(list) ms")
+            "measured: \(user.prefix(8)): flashes in the recording later than sent by \(list) ms")
           try #require(side.errors.count >= 6)
         }
-        // A player that a busy machine wakes too late sends a single flash late; the file has it where it belongs.
+        // A player that a busy machine schedules too late sends a single flash late; its recorded time is the right one.
         let middles = sides.map { $0.errors.sorted()[$0.errors.count / 2] }
         #expect(
           middles.allSatisfy { abs($0) < 0.010 }, .onQuietMachine("the start in the manifest is exact to 10 ms"))
         await scenario.note(String(format: "measured: between the two %.1f ms", 1000 * abs(middles[0] - middles[1])))
-        #expect(abs(middles[0] - middles[1]) < 0.010, .onQuietMachine("so are both side by side"))
+        #expect(abs(middles[0] - middles[1]) < 0.010, .onQuietMachine("both recordings are aligned to 10 ms"))
       }
     }
 
-    /// The same flashes on their way and in the file, seconds since 1970.
+    /// The times of the same flashes as sent and as recorded, in seconds since 1970.
     private struct Side {
       let sent: [Double]
       let recorded: [Double]
 
-      /// How much later each flash is in the recording.
+      /// The delay of each flash in the recording.
       var errors: [Double] {
         recorded.compactMap { flash in sent.map { flash - $0 }.min { abs($0) < abs($1) } }.filter { abs($0) < 0.4 }
       }
     }
 
-    /// When the first packet of each keyframe passed. The sample flashes with each, and has no other frame half as large.
+    /// Returns the times when the first packet of each keyframe passed. The sample flashes with each keyframe and has
+    /// no other frame of half its size.
     private static func keyframeMoments(in census: RTPCensus) -> [Double] {
       let frames = census.mostlySent?.frames ?? []
       let largest = frames.map(\.packets).max() ?? 0
-      // What a viewer gets first is older than its passing.
+      // The first frames for a viewer are older than the time when they pass.
       let settled = (frames.first?.passedAt ?? 0) + 1.5
       return frames.filter { $0.packets * 2 > largest && $0.passedAt > settled }.map(\.passedAt)
     }

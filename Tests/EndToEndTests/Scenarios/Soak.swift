@@ -1,11 +1,11 @@
 import Foundation
 
-/// What takes too long for `make test`.
+/// The settings of tests that take too long for `make test`.
 enum Soak {
-  /// How many minutes `make soak` is to last; nil unless it was requested.
+  /// The minutes that `make soak` must last; nil otherwise.
   static let minutes = number("CHATBOT_SOAK_MINUTES")
 
-  /// How many recorders `make crashes` is to kill; nil unless it was requested.
+  /// The number of recorders that `make crashes` must kill; nil otherwise.
   static let crashes = number("CHATBOT_CRASHES").map { Int($0) }
 
   private static func number(_ name: String) -> Double? {

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// A recording bot that lives long, among people who come and go over a network that is never good for long.
-  @Suite("a long time", .enabled(if: Soak.minutes != nil)) struct SoakTests {
-    /// What memory may have grown by when all is over: the C library gives back less than it was given.
+  /// A long-running recording bot, with participants that join and leave over a network that changes every few seconds.
+  @Suite("soak", .enabled(if: Soak.minutes != nil)) struct SoakTests {
+    /// The allowed growth of memory in MiB: the C library does not return all freed memory.
     static let margin = 24.0
 
-    @Test("after joins, leaves and impairment memory and descriptors are back, and all recordings decode")
+    @Test("after joins, leaves and impairment, memory and descriptors return to their start, and all recordings decode")
     func soak() async throws {
       let minutes = Soak.minutes ?? 0
       let length = Duration.seconds(60 * minutes)
@@ -23,7 +23,7 @@ extension EndToEnd {
         let line = Task { try await Self.worsen(relay) }
         defer { line.cancel() }
 
-        // Everything that is made once has been made by the end of the first part.
+        // Everything that is created once exists at the end of the first part.
         try await Self.mill(crowd, until: begun + length / 5, judge, recorder, relay)
         let before = try await Self.figuresAtRest(crowd, recorder)
         await scenario.note("measured: at rest after \(Self.since(begun)): \(before)")
@@ -40,13 +40,13 @@ extension EndToEnd {
         let verdict = await judge.verdict
         let lost = await relay.counts(.toProgram)
         await scenario.note(
-          "measured: \(verdict.recordings) recordings, all decoded; \(lost.lost) of \(lost.sent) datagrams lost last")
+          "measured: \(verdict.recordings) recordings, all decoded; \(lost.lost) of \(lost.sent) datagrams lost")
         #expect(verdict.recordings > 0)
         #expect(verdict.complaints == [])
       }
     }
 
-    /// Lets people come and go, and reports it each minute.
+    /// Lets participants join and leave until `end`, and reports each minute.
     private static func mill(
       _ crowd: SoakCrowd, until end: ContinuousClock.Instant, _ judge: SoakJudge, _ recorder: Bot, _ relay: LossyRelay
     ) async throws {
@@ -66,7 +66,7 @@ extension EndToEnd {
       }
     }
 
-    /// What the recorder costs when everybody has left.
+    /// Returns the recorder's resources when all participants have left.
     private static func figuresAtRest(_ crowd: SoakCrowd, _ recorder: Bot) async throws -> ProcessFigures {
       try await crowd.disperse()
       try await sleepOnEventLoop(for: .seconds(10))
@@ -76,7 +76,7 @@ extension EndToEnd {
       return figures
     }
 
-    /// Changes the line every few seconds, by a seed.
+    /// Changes the network conditions every few seconds, by a seed.
     private static func worsen(_ relay: LossyRelay) async throws {
       var generator = SeededGenerator(seed: 31)
       var reordering = LossyLink.Conditions(delay: .milliseconds(25), reordering: 0.1, duplication: 0.05)

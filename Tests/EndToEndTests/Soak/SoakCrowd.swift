@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// People who come to a room and leave it, by a seed: playing bots, and from time to time a Chromium.
+/// Participants that join and leave a room, by a seed: playing bots, and from time to time a Chromium.
 actor SoakCrowd {
   private struct Guest {
     let leave: @Sendable () async throws -> Void
@@ -21,10 +21,10 @@ actor SoakCrowd {
     browser = Machine.hasChromium ? try await scenario.chromium() : nil
   }
 
-  /// Who is in the room besides the recorder.
+  /// The number of participants besides the recorder.
   var count: Int { guests.count }
 
-  /// Lets those leave whose time has come, and perhaps somebody come. Meant to be called each second.
+  /// Lets participants leave whose time is over, and sometimes adds one. Must be called each second.
   func step() async throws {
     let now = ContinuousClock.now
     for guest in guests where guest.until <= now { try await guest.leave() }
@@ -53,7 +53,7 @@ actor SoakCrowd {
     }
   }
 
-  /// Lets everybody leave.
+  /// Lets all participants leave.
   func disperse() async throws {
     for guest in guests { try await guest.leave() }
     guests = []

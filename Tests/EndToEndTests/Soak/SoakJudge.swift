@@ -1,10 +1,10 @@
 import Foundation
 
-/// Looks at each recording once it is finished, and removes it if it is good, so that a long run fills no disk.
+/// Checks each finished recording, and removes it if it is good, so that a long run does not fill the disk.
 actor SoakJudge {
   struct Verdict: Sendable {
     var recordings = 0
-    /// One sentence each.
+    /// One sentence for each problem.
     var complaints: [String] = []
   }
 
@@ -18,10 +18,10 @@ actor SoakJudge {
     self.scenario = scenario
   }
 
-  /// Judges what has been finished since the last look.
+  /// Checks the recordings finished since the last call.
   func look() throws {
     for description in folder.files("json") where !judged.contains(description.path) {
-      // One that is just being replaced is looked at the next time.
+      // A manifest that is just being replaced is read the next time.
       guard let manifest = try? JSON(parsing: String(contentsOf: description, encoding: .utf8)),
         manifest["finished"] == true
       else { continue }
@@ -41,7 +41,7 @@ actor SoakJudge {
     var found = manifest["problems"].list.compactMap(\.string)
     for track in manifest["tracks"].list {
       let sum = ["received", "recovered", "lost"].reduce(0) { $0 + (track[$1].int ?? 0) }
-      if sum != track["sent"].int { found.append("The sums of \(track["kind"].string ?? "") do not add up.") }
+      if sum != track["sent"].int { found.append("The counters of \(track["kind"].string ?? "") do not add up.") }
       if track["decodeErrors"].int ?? 0 > 0 { found.append("Some frames did not decode.") }
     }
     for file in manifest["files"].list {
@@ -49,7 +49,7 @@ actor SoakJudge {
       if file["complete"] != true { found.append("\(url.lastPathComponent) was not closed.") }
       do {
         let errors = try Recording(url).decodingErrors()
-        if !errors.isEmpty { found.append("ffmpeg says of \(url.lastPathComponent): \(errors.prefix(300))") }
+        if !errors.isEmpty { found.append("ffmpeg reports for \(url.lastPathComponent): \(errors.prefix(300))") }
       } catch {
         found.append("\(error)")
       }

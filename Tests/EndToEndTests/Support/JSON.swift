@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value that can cross from one task to another.
+/// A JSON value that is `Sendable`.
 enum JSON: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -13,18 +13,18 @@ enum JSON: Sendable, Equatable {
     self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
   }
 
-  /// The value as JSON text in one line.
+  /// The value as JSON in one line.
   var text: String {
     get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
   }
 
-  /// The member of that name, `.null` if there is none.
+  /// Returns the member with that name, or `.null` if there is none.
   subscript(name: String) -> JSON {
     guard case .object(let members) = self else { return .null }
     return members[name] ?? .null
   }
 
-  /// The element at that place, `.null` if there is none.
+  /// Returns the element at that index, or `.null` if there is none.
   subscript(index: Int) -> JSON {
     guard case .list(let elements) = self, elements.indices.contains(index) else { return .null }
     return elements[index]
@@ -34,7 +34,7 @@ enum JSON: Sendable, Equatable {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The number, also when it is written as text, as ffprobe does.
+  /// The number, also if it is written as a string, as by ffprobe.
   var double: Double? {
     switch self {
     case .number(let value): value
@@ -53,7 +53,7 @@ enum JSON: Sendable, Equatable {
     if case .list(let elements) = self { elements } else { [] }
   }
 
-  /// The member of that name, ISO 8601 with milliseconds, as seconds since 1970.
+  /// Returns a date member, ISO 8601 with milliseconds, in seconds since 1970.
   func date(_ name: String) -> Double? {
     let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return self[name].string.flatMap { try? format.parse($0) }?.timeIntervalSince1970

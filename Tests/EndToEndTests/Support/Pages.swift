@@ -1,8 +1,8 @@
 import Foundation
 
-/// The scripts and pages of the `Pages` folder.
+/// The scripts and pages in the `Pages` folder.
 enum Pages {
-  /// The source of a script.
+  /// Returns the source of a script.
   static func script(_ name: String) throws -> String {
     try String(contentsOf: url("\(name).js"), encoding: .utf8)
   }

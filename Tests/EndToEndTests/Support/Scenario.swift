@@ -3,10 +3,10 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Everything that one scenario starts, ended in any case, and the folder where its files stay for a look afterwards.
+/// The resources of one scenario, which are released in any case, and the folder that keeps its files for inspection.
 actor Scenario {
   let name: String
-  /// Recordings, logs and frames of this attempt; emptied by the next run.
+  /// The recordings, logs and screenshots of this attempt; emptied by the next run.
   let folder: URL
   let network: Network
   private var browsers: [any Browser] = []
@@ -21,12 +21,12 @@ actor Scenario {
     self.network = network
   }
 
-  /// Runs a scenario and ends all that it started.
+  /// Runs a scenario and ends everything that it started.
   ///
   /// - Parameters:
-  ///   - name: for people and for the folder `end-to-end/<name>` beside the built program.
-  ///   - isolated: in a network of its own, as Firefox needs it.
-  ///   - limit: the time after which it is abandoned.
+  ///   - name: the name in printed lines and of the folder `end-to-end/<name>` next to the built program.
+  ///   - isolated: whether to use an isolated network, as Firefox requires.
+  ///   - limit: the time after which the scenario is abandoned.
   static func run(
     _ name: String, isolated: Bool = false, limit: Duration = .seconds(90),
     _ body: @escaping @Sendable (Scenario) async throws -> Void
@@ -52,20 +52,20 @@ actor Scenario {
     await scenario.note("took \((ContinuousClock.now - begun).formatted(.units(allowed: [.seconds], width: .narrow)))")
   }
 
-  /// What the machine has kept a program waiting at the longest so far, in milliseconds. A time that was measured may be longer
-  /// by so much through no fault of the program's.
+  /// The longest stall of the machine so far, in milliseconds: a measured time may be longer by that much without a
+  /// fault of the program.
   var stall: Double {
     get async { await StallMeter.longestStall() * 1000 }
   }
 
-  /// Prints a measured figure under the scenario's name.
+  /// Prints a measured value with the scenario's name.
   func note(_ figure: String) {
     print("   \(name): \(figure)")
   }
 
   // MARK: Browsers
 
-  /// Chromium as other scenarios use it, too, or one of its own with a camera and a microphone.
+  /// Returns the Chromium that scenarios share, or a new one with this camera and microphone.
   func chromium(camera: FakeCamera? = nil) async throws -> Chromium {
     guard let camera else { return try await SharedBrowsers.shared.chromium(isIsolated: network.isIsolated) }
     let browser = try await Chromium.launch(in: network, camera: camera, hasWindows: true, folder: folder)
@@ -77,7 +77,7 @@ actor Scenario {
     try await SharedBrowsers.shared.firefox(hidesAddresses: hidesAddresses)
   }
 
-  /// A new page that is watched by `observer.js`.
+  /// Opens a new page with `observer.js`.
   func page(of browser: some Browser, camera: Camera = .own) async throws -> any Page {
     let page = try await browser.newPage()
     pages.append(page)
@@ -87,7 +87,7 @@ actor Scenario {
     return page
   }
 
-  /// A call of the server's page in a new window.
+  /// Starts a call of the call page in a new window.
   func call(
     in browser: some Browser, room: String, server: Server, camera: Camera = .own
   ) async throws -> CallPage {
@@ -120,11 +120,11 @@ actor Scenario {
     return process
   }
 
-  /// Starts a bot in a room and waits until it talks with the server.
+  /// Starts a bot in a room and waits until it is connected to the server.
   ///
   /// - Parameters:
-  ///   - relay: stands between the bot and all others.
-  ///   - disk: is to be seen by the bot.
+  ///   - relay: a relay between the bot and all others.
+  ///   - disk: a disk that the bot sees.
   func bot(
     in room: String, of server: Server, via relay: LossyRelay? = nil, on disk: SmallDisk? = nil,
     _ arguments: [String], name: String = "bot"
@@ -137,12 +137,12 @@ actor Scenario {
       guard bot.isRunning else { throw NotStarted(name: name, output: bot.output) }
       return network.connections(to: port).isSubset(of: before) ? nil : true
     }
-    // The message that joins the room is the next that it sends.
+    // The next message that the bot sends joins the room.
     try await sleepOnEventLoop(for: .milliseconds(200))
     return bot
   }
 
-  /// Starts `chatbot serve` and waits until it takes connections.
+  /// Starts `chatbot serve` and waits until it accepts connections.
   func server(port wanted: Int? = nil) async throws -> Server {
     let port: Int
     if let wanted { port = wanted } else { port = try await network.freePort() }
@@ -154,14 +154,14 @@ actor Scenario {
     return Server(bot: bot, port: port)
   }
 
-  /// A bad network for one bot, good until a test impairs it.
+  /// Starts a relay for one bot, which has no loss until a test impairs it.
   func relay(to server: Server, seed: UInt64) async throws -> LossyRelay {
     let relay = try await LossyRelay.open(to: server, in: network, seed: seed)
     relays.append(relay)
     return relay
   }
 
-  /// A disk of a few megabytes for one bot.
+  /// Mounts a disk of a few megabytes for one bot.
   func smallDisk(megabytes: Int) async throws -> SmallDisk {
     let disk = try await SmallDisk.mount(
       megabytes: megabytes, at: folder.appendingPathComponent("disk"), log: folder.appendingPathComponent("disk.log"))
@@ -169,12 +169,12 @@ actor Scenario {
     return disk
   }
 
-  /// A folder for recordings inside the scenario's own.
+  /// Returns a folder for recordings in the scenario's folder.
   func recordings(_ name: String = "recordings") -> RecordingFolder {
     RecordingFolder(url: folder.appendingPathComponent(name))
   }
 
-  // MARK: The end
+  // MARK: Cleanup
 
   private func end() async {
     for page in pages { await page.close() }
@@ -185,7 +185,7 @@ actor Scenario {
     if !network.isIsolated { await network.close() }
   }
 
-  /// Leaves behind what helps to understand a failure.
+  /// Prints and saves what helps to explain a failure.
   private func explain(_ error: any Error) async {
     print("   \(name): \(error)")
     for (index, page) in pages.enumerated() {

@@ -2,7 +2,7 @@ import Media
 import NIOCore
 import NIOPosix
 
-/// Something did not happen in the time it was given.
+/// The error if something did not happen in its time.
 struct TookTooLong: Error, CustomStringConvertible {
   let what: String
   let limit: Duration
@@ -13,18 +13,19 @@ struct TookTooLong: Error, CustomStringConvertible {
   }
 }
 
-/// How many times as long as it takes on a quiet machine is waited for anything: to wait longer costs nothing where it comes in
-/// time, and what took how long is asserted apart from that.
+/// The factor of all timeouts compared with a quiet machine. Longer timeouts cost nothing if the event occurs in time,
+/// and durations are asserted separately.
 let patience = 3
 
-/// Waits for a time. `Task.sleep` is not used, for the reason that `EventLoop.sleep(for:)` names: no limit would hold.
+/// Waits for a duration. `Task.sleep` is not used, for the reason stated at `EventLoop.sleep(for:)`: no limit would be
+/// reliable.
 func sleepOnEventLoop(for duration: Duration) async throws {
   try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: duration)
 }
 
-/// Asks again and again until there is an answer.
+/// Polls until there is an answer.
 ///
-/// - Parameter what: names it in the error, for example "picture from the other side".
+/// - Parameter what: the name of the answer in the error, for example "frame from the other side".
 @discardableResult
 func eventually<Answer>(
   _ what: String, within limit: Duration, every pause: Duration = .milliseconds(50),
@@ -39,8 +40,8 @@ func eventually<Answer>(
   }
 }
 
-/// Runs `work` and gives up on it after `limit`: it is cancelled then, and not waited for, because not all that it may wait for
-/// can be cancelled.
+/// Runs `work` with a timeout. At the timeout it is cancelled but not awaited, because not everything that it may wait
+/// for can be cancelled.
 func within<Answer: Sendable>(
   _ limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Answer
 ) async throws -> Answer {
@@ -65,7 +66,7 @@ func within<Answer: Sendable>(
   throw CancellationError()
 }
 
-/// Does the same with each element, all at once, and gives the results in order.
+/// Processes all elements concurrently, and returns the results in order.
 func concurrently<Element: Sendable, Answer: Sendable>(
   _ elements: [Element], _ work: @escaping @Sendable (Element) async throws -> Answer
 ) async throws -> [Answer] {

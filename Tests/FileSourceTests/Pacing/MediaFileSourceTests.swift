@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileSource
 
-@Suite("a file as a live source")
+@Suite("A file as a live source")
 struct MediaFileSourceTests {
   let folder: ScratchFolder
   let owner = ParticipantID("me")
@@ -15,14 +15,14 @@ struct MediaFileSourceTests {
     folder = try ScratchFolder()
   }
 
-  /// The sample's first half second.
+  /// Creates a copy of the sample's first half second.
   func shortFile() throws -> String {
     let path = folder.path("short.webm")
     try Sample.make(path, "-i", Sample.path, "-c", "copy", "-t", "0.5")
     return path
   }
 
-  @Test("played once, all frames come in real time, and the stream ends with the file")
+  @Test("played once, all frames are sent in real time, and the stream ends with the file")
   func once() async throws {
     let source = try MediaFileSource(opening: shortFile(), loops: false, owner: owner)
     let began = ContinuousClock.now
@@ -42,7 +42,7 @@ struct MediaFileSourceTests {
     #expect(await source.failure == nil)
   }
 
-  @Test("in a loop it continues with growing times until nobody listens")
+  @Test("in a loop it continues with growing times until the consumer cancels")
   func loop() async throws {
     let source = try MediaFileSource(opening: shortFile(), owner: owner)
     let round = try source.file.frames(.audio).map(\.payload)
@@ -55,7 +55,7 @@ struct MediaFileSourceTests {
     #expect(zip(packets, packets.dropFirst()).allSatisfy { $1.time.ticks - $0.time.ticks >= 960 })
   }
 
-  @Test("each playing begins at the file's start, by itself")
+  @Test("each playback begins at the file's start, independently of others")
   func twice() async throws {
     let source = try MediaFileSource(opening: shortFile(), owner: owner)
     var one = await source.frames().makeAsyncIterator()
@@ -64,7 +64,7 @@ struct MediaFileSourceTests {
     #expect(await two.next()?.time.ticks == 0)
   }
 
-  @Test("a file that becomes shorter while it plays ends the stream, and the reason is told")
+  @Test("a file that becomes shorter while it plays ends the stream, and `failure` states the reason")
   func changed() async throws {
     let path = try shortFile()
     let source = try MediaFileSource(opening: path, owner: owner)
@@ -73,7 +73,7 @@ struct MediaFileSourceTests {
     #expect(await source.failure?.description == "\(path) cannot be played: it has changed since it was opened.")
   }
 
-  @Test("a file that is replaced while it plays continues being played")
+  @Test("a file that is replaced during playback is played to its end")
   func replaced() async throws {
     let path = try shortFile()
     let source = try MediaFileSource(opening: path, loops: false, owner: owner)
@@ -83,7 +83,7 @@ struct MediaFileSourceTests {
     #expect(count == source.file.tracks.map(\.frames).reduce(0, +))
   }
 
-  @Test("a consumer that is too slow loses groups of frames, never a frame out of the middle")
+  @Test("a consumer that is too slow loses groups of frames, never a frame from the middle of one")
   func slowConsumer() async {
     let (stream, continuation) = AsyncStream.makeStream(
       of: EncodedFrame.self, bufferingPolicy: .bufferingOldest(3))

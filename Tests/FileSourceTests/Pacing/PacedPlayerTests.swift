@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileSource
 
-/// A made-up file, played by moving the clock by hand.
+/// A synthetic file, played with a manual clock.
 private struct Bench {
   let start = ContinuousClock.now
   let video: [FileFrame]
@@ -14,7 +14,8 @@ private struct Bench {
   let loops: Bool
 
   /// - Parameters:
-  ///   - seconds: the tracks' lengths.
+  ///   - videoSeconds: the length of the video track.
+  ///   - audioSeconds: the length of the audio track.
   init(videoSeconds: Double = 1, audioSeconds: Double = 1, period: Int64? = nil, loops: Bool = true) {
     video = (0..<Int64(videoSeconds * 30)).map {
       FileFrame(kind: .video, time: $0 * 24_000, payload: ByteBuffer(integer: $0), isKeyframe: $0 == 0)
@@ -43,7 +44,7 @@ private struct Bench {
     }
   }
 
-  /// Fills, starts and plays to a time, waking at each deadline.
+  /// Fills the queues, starts and plays to a time, waking at each deadline.
   mutating func play(for duration: Duration) -> [EncodedFrame] {
     fill()
     player.begin(now: start)
@@ -63,9 +64,9 @@ private func apart(_ one: Duration, _ other: Duration) -> Duration {
   one < other ? other - one : one - other
 }
 
-@Suite("playing in real time")
+@Suite("The paced player")
 struct PacedPlayerTests {
-  @Test("each frame comes at its time, audio and video on one clock")
+  @Test("each frame is due at its time, audio and video on one clock")
   func inTime() throws {
     var bench = Bench()
     bench.fill()
@@ -88,7 +89,7 @@ struct PacedPlayerTests {
     #expect(bench.player.deadline == nil)
   }
 
-  @Test("a thousand rounds make no drift, no gap and no burst, and the times continue growing")
+  @Test("a thousand rounds have no drift, no gap and no burst, and the times keep growing")
   func thousandLoops() throws {
     var bench = Bench()
     let frames = bench.play(for: .seconds(1000))
@@ -99,11 +100,11 @@ struct PacedPlayerTests {
     #expect(video.enumerated().allSatisfy { $1.time.ticks == Int64($0) * 3000 })
     #expect(audio.enumerated().allSatisfy { $1.time.ticks == Int64($0) * 960 })
     #expect(video.enumerated().allSatisfy { $1.isKeyframe == ($0 % 30 == 0) })
-    // Due when its time says, to the nanosecond that a Duration of units can be rounded by.
+    // Due at its time, to the nanosecond by which the conversion of units to a Duration rounds.
     #expect(frames.allSatisfy { apart($0.arrival - bench.start, $0.time.duration) <= .nanoseconds(1) })
   }
 
-  @Test("the longer track sets the pace, and both start again together, a thousand times")
+  @Test("the longer track determines the period, and both restart together, a thousand times")
   func unequalTracks() throws {
     var bench = Bench(videoSeconds: 0.5, audioSeconds: 0.64)
     let frames = bench.play(for: .milliseconds(640 * 1000))
@@ -115,7 +116,7 @@ struct PacedPlayerTests {
     #expect(zip(firstVideoFrames, firstSounds).allSatisfy { $0 * 8 == $1 * 15 })
   }
 
-  @Test("a period that is no whole number of ticks is rounded up once, so the rounds stay alike")
+  @Test("a period that is not a whole number of ticks is rounded up once, so all rounds are equal")
   func oddPeriod() throws {
     var bench = Bench(videoSeconds: 1, audioSeconds: 1, period: 720_001)
     let frames = bench.play(for: .seconds(100))
@@ -123,7 +124,7 @@ struct PacedPlayerTests {
     #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 == 90_015 })
   }
 
-  @Test("waking up late brings what is due by then, in order, and nothing more")
+  @Test("a late wakeup returns what is due by then, in order, and nothing more")
   func lateWakeUp() throws {
     var bench = Bench()
     bench.fill()
@@ -136,7 +137,7 @@ struct PacedPlayerTests {
     #expect(bench.player.deadline == bench.start + .milliseconds(520))
   }
 
-  @Test("after a sleep of the machine playing continues where it was, with the pause in the times of both tracks")
+  @Test("after the machine has slept, playback continues where it was, with the pause in both tracks' times")
   func longPause() throws {
     var bench = Bench()
     bench.fill()
@@ -151,13 +152,13 @@ struct PacedPlayerTests {
       #expect(frame.time.duration > .seconds(3599))
       #expect(apart(frame.arrival - bench.start, frame.time.duration) <= .microseconds(11))
     }
-    // The distance between audio and video is the file's: 960 ticks of 48 kHz and 3000 of 90 kHz from the start.
+    // The offset between audio and video is that of the file: 960 ticks of 48 kHz and 3000 of 90 kHz from the start.
     let audio = try #require(first.first).time.ticks - 960
     let videoFrame = try #require(after.first { $0.codec == .vp8 }).time.ticks - 3000
     #expect(audio * 15 == videoFrame * 8)
   }
 
-  @Test("a track that the disk is slow with holds the other up by nothing")
+  @Test("a track that is late from the disk does not delay the other")
   func starvedTrack() {
     var bench = Bench()
     bench.fill([.audio])
@@ -167,7 +168,7 @@ struct PacedPlayerTests {
     #expect(bench.player.poll(now: bench.start + .milliseconds(100)).map(\.time.ticks) == [0, 3000, 6000, 9000])
   }
 
-  @Test("a track wants two seconds of frames, and at most 8 MiB of them but one")
+  @Test("a track wants two seconds of frames, and stops at 8 MiB")
   func bounded() {
     var bench = Bench()
     bench.fill()
@@ -185,7 +186,7 @@ struct PacedPlayerTests {
     #expect(count == 3)
   }
 
-  @Test("played once it ends when the longer track's last frame has had its time")
+  @Test("played once, it ends when the duration of the longer track's last frame has passed")
   func once() {
     var bench = Bench(videoSeconds: 0.5, audioSeconds: 1, loops: false)
     let frames = bench.play(for: .seconds(60))

@@ -34,7 +34,7 @@ struct IVFReadingTests {
 
   func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.ivf")) }
 
-  @Test("a file of ffmpeg's is played frame by frame, byte for byte, evenly")
+  @Test("a file written by ffmpeg is read byte for byte, with evenly spaced frames")
   func ffmpeg() throws {
     let path = folder.path("a.ivf")
     try Sample.make(path, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=30000/1001:d=1", "-c:v", "libvpx", "-g", "10")
@@ -46,14 +46,14 @@ struct IVFReadingTests {
     #expect(ticks == (0..<30).map { $0 * 3_003 })
     #expect(file.duration == .nanoseconds(1_001_000_000))
 
-    // The same frames in WebM, by another program's hand.
+    // The same frames in WebM, written by another program.
     let copy = folder.path("a.webm")
     try Sample.make(copy, "-i", path, "-c", "copy")
     let isEqual = try file.frames(.video).map(\.payload) == MediaFile(opening: copy).frames(.video).map(\.payload)
     #expect(isEqual)
   }
 
-  @Test("played in a loop it goes round a thousand times without a drift")
+  @Test("a thousand rounds have no drift")
   func loops() throws {
     let file = try open(
       Self.header(rate: 30_000, scale: 1_001)
@@ -72,42 +72,43 @@ struct IVFReadingTests {
       times += player.poll(now: now).map(\.time.ticks)
     }
     let areEven = times.enumerated().allSatisfy { $1 == Int64($0 / 3) * 9_015 + Int64($0 % 3) * 3_003 }
-    // A round is made longer by less than a sixth of a millisecond, to a whole number of both clocks' ticks.
+    // A round is extended by less than a sixth of a millisecond, to a whole number of both clocks' ticks.
     #expect(file.period == 72_120 && areEven)
   }
 
-  @Test("a file cut off anywhere is played as far as it is whole, or refused")
+  @Test("a file truncated anywhere is played up to the last whole frame, or refused")
   func truncated() throws {
     let whole = Self.header() + (0..<3).flatMap { Self.frame($0, WebMBuilder.keyframe()) }
     for length in 0..<whole.count {
       guard let file = try? open(Array(whole.prefix(length))) else { continue }
       let count = try file.frames(.video).count
       #expect(
-        count < 3 && file.remarks == (length == 32 + 24 * count ? [] : ["It is cut off; what is whole is played."]))
+        count < 3
+          && file.remarks == (length == 32 + 24 * count ? [] : ["It is truncated; the whole frames are played."]))
     }
     #expect(
       try rejection(Array(whole.prefix(20)))
-        == "cannot be played: at byte 0 its IVF header is cut off: it needs 32 bytes, and 20 are there.")
+        == "cannot be played: at byte 0 its IVF header is cut off: it needs 32 bytes, and the file has 20.")
   }
 
-  @Test("what cannot be played is refused with a sentence")
+  @Test("files that cannot be played are refused with a sentence")
   func refused() throws {
     let good = Self.frame(0, WebMBuilder.keyframe())
     func sentence(_ bytes: [UInt8]) throws -> String? {
       try rejection(bytes)?.replacing("cannot be played: ", with: "")
     }
-    #expect(try sentence(Self.header("VP90") + good) == "its frame is VP9, and only VP8 is played.")
-    #expect(try sentence(Self.header("AV01") + good) == "its frame is AV1, and only VP8 is played.")
+    #expect(try sentence(Self.header("VP90") + good) == "its video is VP9, and only VP8 is played.")
+    #expect(try sentence(Self.header("AV01") + good) == "its video is AV1, and only VP8 is played.")
     #expect(try sentence(Self.header("XXXX") + good) == "its IVF header names neither VP8 nor VP9.")
     #expect(
-      try sentence(Self.header(rate: 0) + good) == "its IVF header tells a rate of 0/1 frames a second.")
+      try sentence(Self.header(rate: 0) + good) == "its IVF header states a rate of 0/1 frames a second.")
     #expect(
-      try sentence(Self.header(scale: 0) + good) == "its IVF header tells a rate of 30/0 frames a second.")
+      try sentence(Self.header(scale: 0) + good) == "its IVF header states a rate of 30/0 frames a second.")
     #expect(try sentence(Self.header(size: 8) + good) == "at byte 6 its IVF header says that it is 8 bytes long.")
     #expect(try sentence(Self.header()) == "no frame of its tracks can be played.")
     #expect(
       try sentence(Self.header() + Self.frame(0, [1, 2, 3], claiming: 0xffff_ffff))
-        == "at byte 32 a frame claims 4294967295 bytes, and 4194304 are the most.")
+        == "at byte 32 a frame claims 4294967295 bytes, and 4194304 are the maximum.")
     for time in [Int64.max, .min, 1 << 62] {
       #expect(
         try sentence(Self.header() + Self.frame(time, WebMBuilder.keyframe()))
@@ -115,10 +116,10 @@ struct IVFReadingTests {
     }
     #expect(
       try sentence(Self.header() + good + Self.frame(-9, WebMBuilder.interframe))
-        == "at byte 56 a frame's time is before that of the one before it.")
+        == "at byte 56 a frame's time is before that of the previous one.")
   }
 
-  @Test("a thousand files with wrong bytes are played or refused, and never crash")
+  @Test("a thousand damaged files are played or refused, and never crash")
   func fuzz() throws {
     let good = Self.header() + (0..<5).flatMap { Self.frame($0, WebMBuilder.keyframe()) }
     var generator = SeededGenerator(seed: 3)

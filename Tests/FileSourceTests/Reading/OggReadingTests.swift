@@ -18,7 +18,7 @@ struct OggReadingTests {
 
   func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.ogg")) }
 
-  @Test("a file of opusenc's is played packet by packet, each where the one before it ends")
+  @Test("a file written by opusenc is read packet by packet, each at the end of the previous one")
   func opusenc() throws {
     let wave = folder.path("a.wav")
     try Sample.make(wave, "-f", "lavfi", "-i", "sine=d=3:r=48000", "-ac", "2")
@@ -43,7 +43,7 @@ struct OggReadingTests {
     #expect(try file.ticks(.audio) == [0, 960, 1920 + 48_000, 1920 + 48_960])
   }
 
-  @Test("the last packet is played whole although the last page tells an earlier end")
+  @Test("the last packet is played whole although the last page states an earlier end")
   func endTrimming() throws {
     var ogg = OggBuilder()
     let file = try open(
@@ -61,7 +61,7 @@ struct OggReadingTests {
     #expect(try file.ticks(.audio) == [0, 960])
   }
 
-  @Test("a packet that goes over several pages is put together")
+  @Test("a packet that spans several pages is reassembled")
   func longPackets() throws {
     var ogg = OggBuilder()
     let long = [0xfb, 0x01] + [UInt8](repeating: 9, count: 253 + 255)
@@ -71,7 +71,7 @@ struct OggReadingTests {
     #expect(try file.frames(.audio).map(\.payload.readableBytes) == [510])
   }
 
-  @Test("a file cut off anywhere is played as far as its pages are whole, or refused")
+  @Test("a file truncated anywhere is played up to the last whole page, or refused")
   func truncated() throws {
     var ogg = OggBuilder()
     let whole =
@@ -81,10 +81,10 @@ struct OggReadingTests {
       let frames = try file.frames(.audio).count
       #expect(frames < 10 && frames.isMultiple(of: 2))
     }
-    #expect(try open(Array(whole.dropLast(3))).remarks == ["It is cut off; what is whole is played."])
+    #expect(try open(Array(whole.dropLast(3))).remarks == ["It is truncated; the whole frames are played."])
   }
 
-  @Test("streams one behind the other and side by side are refused")
+  @Test("chained and multiplexed streams are refused")
   func severalStreams() throws {
     var one = OggBuilder(serial: 1)
     var two = OggBuilder(serial: 2)
@@ -99,7 +99,7 @@ struct OggReadingTests {
       "-c:a", "libopus")
     #expect(
       MediaFile.rejection(path)
-        == "cannot be played: several Ogg streams lie side by side in it, and one Opus stream is played.")
+        == "cannot be played: it has several Ogg streams side by side, and one Opus stream is played.")
 
     var three = OggBuilder(serial: 1)
     let stray = three.headers() + three.page([packet], granule: 960)
@@ -109,7 +109,7 @@ struct OggReadingTests {
         == "cannot be played: at byte \(stray.count) an Ogg page belongs to another stream.")
   }
 
-  @Test("damaged, missing and timeless pages are refused")
+  @Test("damaged pages, missing pages and pages without a granule position are refused")
   func damaged() throws {
     var ogg = OggBuilder()
     let headers = ogg.headers()
@@ -129,12 +129,13 @@ struct OggReadingTests {
     for granule in [Int64(-1), -5, .max] {
       var ogg = OggBuilder()
       #expect(
-        try rejection(ogg.headers() + ogg.page([packet], granule: granule))?.hasSuffix("an Ogg page tells no time.")
+        try rejection(ogg.headers() + ogg.page([packet], granule: granule))?.hasSuffix(
+          "an Ogg page has no granule position.")
           == true)
     }
   }
 
-  @Test("a stream without audio, without comments, or with something else in it is refused")
+  @Test("a stream without audio, without comments, or with another codec's packets is refused")
   func incomplete() throws {
     var ogg = OggBuilder()
     #expect(try rejection(ogg.headers()) == "cannot be played: no frame of its tracks can be played.")
@@ -153,7 +154,7 @@ struct OggReadingTests {
         .hasSuffix("a packet of 2 bytes is not Opus.") == true)
   }
 
-  @Test("a packet without end does not fill the memory")
+  @Test("an endless packet does not exhaust memory")
   func endlessPacket() throws {
     var ogg = OggBuilder()
     var bytes = ogg.headers() + ogg.page([packet], granule: 960)

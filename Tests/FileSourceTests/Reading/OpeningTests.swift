@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileSource
 
-@Suite("a file that cannot be played is refused with a sentence")
+@Suite("Files that cannot be played")
 struct OpeningTests {
   let folder: ScratchFolder
 
@@ -12,7 +12,7 @@ struct OpeningTests {
     folder = try ScratchFolder()
   }
 
-  @Test("a file that is not there, by its name")
+  @Test("a missing file is refused by name")
   func missing() {
     #expect(throws: MediaFile.OpeningError(path: "nowhere/x.webm", reason: .unreadable(errno: ENOENT))) {
       try MediaFile(opening: "nowhere/x.webm")
@@ -20,16 +20,16 @@ struct OpeningTests {
     #expect(MediaFile.rejection("nowhere/x.webm") == "cannot be played: no such file or directory.")
   }
 
-  @Test("a folder, and a pipe that nobody writes to, without waiting for it")
+  @Test("a directory, and a pipe without a writer, are refused without waiting")
   func notFiles() throws {
-    let sentence = "cannot be played: it is a folder, a pipe or a device, not a file."
+    let sentence = "cannot be played: it is a directory, a pipe or a device, not a file."
     #expect(MediaFile.rejection(folder.url.path) == sentence)
     let pipe = folder.path("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
     #expect(MediaFile.rejection(pipe) == sentence)
   }
 
-  @Test("an empty file, a text, a script")
+  @Test("an empty file, a text file and a script are refused")
   func otherThings() throws {
     #expect(MediaFile.rejection(try folder.write([], as: "empty.webm")) == "cannot be played: it is empty.")
     #expect(
@@ -41,17 +41,17 @@ struct OpeningTests {
     )
   }
 
-  @Test("a codec whose name is a heap of marks, without taking minutes", .timeLimit(.minutes(1)))
+  @Test("a codec name of many combining marks is refused without taking minutes", .timeLimit(.minutes(1)))
   func marks() throws {
     let name = String(repeating: "\u{301}\u{316}", count: 100_000)
     let file =
       WebMBuilder.header() + WebMBuilder.segment(WebMBuilder.info(), WebMBuilder.tracks(WebMBuilder.video(codec: name)))
     #expect(
       MediaFile.rejection(try folder.write(file, as: "marks.webm"))
-        == "cannot be played: its frame is of a codec that the file does not name, and only VP8 is played.")
+        == "cannot be played: its video is of a codec that the file does not name, and only VP8 is played.")
   }
 
-  @Test("more than a thousand frames a second, also when they are few")
+  @Test("more than a thousand frames a second are refused, also in a short file")
   func tooManyFrames() throws {
     let blocks = (0..<100).flatMap {
       WebMBuilder.block(track: 1, at: Int16($0), WebMBuilder.keyframe(), flags: 0x80)
@@ -66,15 +66,15 @@ struct OpeningTests {
   }
 
   @Test(
-    "formats that ffmpeg makes, by their names",
+    "unsupported formats and codecs are refused by name",
     arguments: [
       (
         "a.mp4", "libx264", "aac",
         "it is an MP4 or QuickTime file, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
       ),
-      ("a.webm", "libvpx-vp9", "libopus", "its frame is VP9, and only VP8 is played"),
+      ("a.webm", "libvpx-vp9", "libopus", "its video is VP9, and only VP8 is played"),
       ("b.webm", "libvpx", "libvorbis", "its audio is Vorbis, and only Opus is played"),
-      ("a.mkv", "libx264", "libopus", "its frame is H.264, and only VP8 is played"),
+      ("a.mkv", "libx264", "libopus", "its video is H.264, and only VP8 is played"),
       ("b.mkv", "libvpx", "aac", "its audio is AAC, and only Opus is played"),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ reason: String) throws {
@@ -86,7 +86,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "Ogg files with another codec, by its name",
+    "Ogg files with another codec are refused by its name",
     arguments: [
       ("libvorbis", "its audio is Vorbis, and only Opus is played"),
       ("flac", "its audio is FLAC, and only Opus is played"),
@@ -97,7 +97,7 @@ struct OpeningTests {
     #expect(MediaFile.rejection(path) == "cannot be played: \(reason).")
   }
 
-  @Test("six channels")
+  @Test("six channels are refused")
   func surround() throws {
     for name in ["a.webm", "a.ogg"] {
       let path = folder.path(name)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import FileSource
 
-@Suite("placing frames in time")
+@Suite("Timelines of stored frames")
 struct RecordingTimelineTests {
-  @Test("packets that the container rounds to milliseconds lie end to end, to the sample")
+  @Test("packets whose times are rounded to milliseconds are consecutive to the sample")
   func roundedAudio() {
     var timeline = AudioTimeline()
     let milliseconds: [Int64] = [0, 21, 40, 61, 80, 99, 120]
     #expect(milliseconds.map { timeline.position($0 * 48, length: 960) } == (0..<7).map { $0 * 960 })
   }
 
-  @Test("a gap of 10 ms or more stays, as a multiple of 2.5 ms")
+  @Test("a gap of 10 ms or more is kept, as a multiple of 2.5 ms")
   func audioGap() {
     var timeline = AudioTimeline()
     _ = timeline.position(0, length: 960)
@@ -23,7 +23,7 @@ struct RecordingTimelineTests {
     #expect(timeline.position(3840 + 480, length: 960) == 4320)
   }
 
-  @Test("a packet whose time is taken is skipped, and after it the audio is in time again")
+  @Test("a packet that earlier ones overlap is skipped, and after it the audio is in time again")
   func audioOverlap() {
     var timeline = AudioTimeline()
     _ = timeline.position(0, length: 2880)
@@ -48,26 +48,26 @@ struct RecordingTimelineTests {
     }
   }
 
-  @Test("frames of 30 a second lie 3000 ticks apart where the file says that they are even")
+  @Test("frames at 30 fps are 3000 ticks apart if the file states a constant interval")
   func evenVideoFrames() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720, interval: 24_000))
     let milliseconds = (0..<100).map { Int64((Double($0) * 1000 / 30).rounded()) }
     #expect(milliseconds.map { timeline.position($0 * 720) } == (0..<100).map { $0 * 24_000 })
   }
 
-  @Test("frames that are not as even as the file says keep their own times")
+  @Test("frames that deviate from the file's interval keep their own times")
   func unevenVideoFrames() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720, interval: 24_000))
     #expect([0, 100, 101, 500].map { timeline.position($0 * 720) } == [0, 72_000, 72_720, 360_000])
   }
 
-  @Test("two frames never have the same tick, and none goes back")
+  @Test("no two frames have the same tick, and none goes back")
   func sameVideoFrameTime() {
     var timeline = VideoTimeline(timing: ContainerTiming(rounding: 720))
     #expect([50, 50, 50, 49].map { timeline.position($0 * 720) } == [36_000, 36_008, 36_016, nil])
   }
 
-  @Test("nanoseconds become units to the nearest, and nothing overflows")
+  @Test("nanoseconds are converted to the nearest unit, and nothing overflows")
   func conversion() {
     #expect(FileTime.units(count: 1, ofNanoseconds: 33_333_333) == 24_000)
     #expect(FileTime.units(count: 1, ofNanoseconds: 16_683_333) == 12_012)
@@ -80,19 +80,19 @@ struct RecordingTimelineTests {
     #expect(FileTime.units(.seconds(Int64.max)) == .max)
   }
 
-  @Test("a file starts again when its longer track ends")
+  @Test("a file restarts when its longer track ends")
   func period() {
     #expect(StoredFile.period(of: [0..<7_200_000, 0..<7_000_000]) == 7_200_000)
-    // The 6.5 ms that an Opus encoder puts in front do not become a hole.
+    // The 6.5 ms of an Opus encoder's delay do not become a gap.
     #expect(StoredFile.period(of: [4680..<7_204_680, 0..<7_200_000]) == 7_200_000)
     // A track that begins much later does not run into the next round.
     #expect(StoredFile.period(of: [720_000..<7_200_000, 0..<3_000_000]) == 7_200_000)
-    // Whole ticks of both clocks: no round is a fraction off.
+    // The period is whole ticks of both clocks, so no round is off by a fraction.
     #expect(StoredFile.period(of: [0..<121]) == 240)
   }
 
   @Test(
-    "the length of an audio packet is read from its first bytes",
+    "the length of an Opus packet is read from its first bytes",
     arguments: [
       ([0x00], 480), ([0x18], 2880), ([0x60], 480), ([0x80], 120), ([0xf8], 960), ([0xf9], 1920), ([0xfa], 1920),
       ([0xfb, 0x06], 5760), ([0x1b, 0x02], 5760),
@@ -102,7 +102,7 @@ struct RecordingTimelineTests {
   }
 
   @Test(
-    "what is no audio packet has no length",
+    "malformed Opus packets have no length",
     arguments: [[], [0xfb], [0xfb, 0], [0xfb, 0x07], [0x1b, 0x03]] as [[UInt8]])
   func noOpus(_ bytes: [UInt8]) {
     #expect(throws: ParseError.self) { try OpusTableOfContents(parsing: ByteBuffer(bytes: bytes)) }

@@ -14,7 +14,7 @@ struct SampleTests {
     file = try MediaFile(opening: Sample.path)
   }
 
-  @Test("it is ten seconds of VP8 at 30 frames a second and of Opus, and loops after exactly ten")
+  @Test("it has ten seconds of VP8 at 30 fps and of Opus, and loops after exactly ten")
   func contents() throws {
     #expect(file.tracks.map(\.codec) == [.vp8, .opus])
     #expect(file.duration == .seconds(10))
@@ -34,7 +34,7 @@ struct SampleTests {
   }
 
   @Test(
-    "although the file rounds to milliseconds, its frames are even to the tick, the audio 6.5 ms before the frame")
+    "its frames are even to the tick although the file rounds to milliseconds, and the audio begins 6.5 ms earlier")
   func times() throws {
     #expect(try file.ticks(.video) == (0..<300).map { 585 + $0 * 3000 })
     #expect(try file.ticks(.audio) == (0..<500).map { $0 * 960 })
@@ -72,7 +72,7 @@ struct SampleTests {
     for (beep, flash) in zip(beeps, flashes) { #expect(abs(beep - Double(flash) * 1000 / 30) < 1) }
   }
 
-  @Test("each frame's bytes are those that ffmpeg finds in the file")
+  @Test("each frame has the size that ffprobe reports")
   func payloads() throws {
     for (kind, selector) in [(MediaKind.video, "v"), (.audio, "a")] {
       let result = try ExternalTool.run(

@@ -19,7 +19,7 @@ struct WebMReadingTests {
 
   func rejection(_ bytes: [UInt8]) throws -> String? { MediaFile.rejection(try folder.write(bytes, as: "a.webm")) }
 
-  /// A file with one cluster.
+  /// Returns a file with one cluster.
   func file(tracks: [UInt8] = W.tracks(W.video(), W.audio()), _ blocks: [UInt8]...) -> [UInt8] {
     W.header() + W.segment(W.info(), tracks, W.cluster(at: 0, blocks.flatMap(\.self)))
   }
@@ -44,7 +44,7 @@ struct WebMReadingTests {
     #expect(try open(unsized).ticks(.video) == [0, 45_000])
   }
 
-  @Test("a file without Duration, or with an absurd one, is as long as its frames")
+  @Test("a file without Duration, or with an implausible one, is as long as its frames")
   func duration() throws {
     let blocks = W.cluster(
       at: 0, W.block(track: 1, at: 0, W.keyframe()), W.block(track: 1, at: 40, W.interframe),
@@ -56,7 +56,7 @@ struct WebMReadingTests {
     }
   }
 
-  @Test("only frames, and only audio, are played too")
+  @Test("a file with video only or audio only is played")
   func oneTrack() throws {
     let video = try open(file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe())))
     #expect(video.tracks.map(\.codec) == [.vp8])
@@ -65,7 +65,7 @@ struct WebMReadingTests {
     #expect(audio.duration == .milliseconds(20))
   }
 
-  @Test("what the encoder's delay is taken off the audio's times, so audio and video keep their true distance")
+  @Test("the codec delay is subtracted from the audio's times, so audio and video keep their true offset")
   func codecDelay() throws {
     let file = try open(
       file(
@@ -75,7 +75,7 @@ struct WebMReadingTests {
     #expect(try file.ticks(.video) == [585])
   }
 
-  @Test("block groups are played, with their durations; alpha planes are skipped")
+  @Test("block groups are played with their durations, and alpha planes are skipped")
   func blockGroups() throws {
     let path = folder.path("alpha.webm")
     try Sample.make(
@@ -109,7 +109,7 @@ struct WebMReadingTests {
     #expect(try file.ticks(.audio) == (0..<8).map { $0 * 960 })
   }
 
-  @Test("laces with sizes that do not add up are refused")
+  @Test("laces with inconsistent sizes are refused")
   func wrongLaces() throws {
     for laces: [UInt8] in [
       [0x82, 0, 0, 0x02, 9, 1, 1], [0x82, 0, 0, 0x02, 1, 255, 255, 255, 0, 1], [0x82, 0, 0, 0x04, 1, 1, 2, 3],
@@ -140,7 +140,7 @@ struct WebMReadingTests {
     #expect(file.remarks == ["1 of 3 video frames are skipped."])
   }
 
-  @Test("of several tracks of a kind the first that can be played is")
+  @Test("of several tracks of a kind, the first playable one is chosen")
   func severalTracks() throws {
     let file = try open(
       file(
@@ -150,25 +150,25 @@ struct WebMReadingTests {
     #expect(file.remarks == ["2 more tracks are skipped."])
   }
 
-  @Test("a file cut off anywhere is played as far as it is whole, or refused, and never crashes")
+  @Test("a file truncated anywhere is played up to the last whole frame, or refused, and never crashes")
   func truncated() throws {
     let sample = Array(try Sample.bytes().prefix(20_000))
     var played = 0
     for length in Array(1..<1200) + Array(stride(from: 1200, to: 20_000, by: 97)) {
       guard let file = try? open(Array(sample.prefix(length))) else { continue }
       played += 1
-      #expect(file.remarks.contains("It is cut off; what is whole is played."))
+      #expect(file.remarks.contains("It is truncated; the whole frames are played."))
     }
     #expect(played > 30)
   }
 
   // MARK: What is refused
 
-  @Test("laced frames, compressed and encrypted tracks, a second file behind the first")
+  @Test("laced video, compressed and encrypted tracks, and a second file after the first are refused")
   func unsupported() throws {
     let laced = W.element(0xA3, [0x81, 0, 0, 0x04, 1] + W.keyframe() + W.keyframe())
     #expect(
-      try rejection(file(tracks: W.tracks(W.video()), laced))?.hasSuffix("several frames lie in one block (lacing).")
+      try rejection(file(tracks: W.tracks(W.video()), laced))?.hasSuffix("one block has several frames (lacing).")
         == true)
 
     let encryption = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 1)))
@@ -178,13 +178,13 @@ struct WebMReadingTests {
     let compression = W.element(0x6D80, W.element(0x6240, W.number(0x5033, 0)))
     #expect(
       try rejection(file(tracks: W.tracks(W.audio(extra: compression)), W.block(track: 2, at: 0, W.opus20ms)))
-        == "cannot be played: its Opus track is compressed once more (ContentEncodings).")
+        == "cannot be played: its Opus track is compressed (ContentEncodings).")
 
     let whole = file(tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.keyframe()))
     #expect(try rejection(whole + whole) == "cannot be played: at byte \(whole.count) a second WebM file begins.")
   }
 
-  @Test("a header that skips what is needed")
+  @Test("a header without required elements is refused")
   func missingInformation() throws {
     let videoFrame = W.block(track: 1, at: 0, W.keyframe())
     #expect(
@@ -192,28 +192,28 @@ struct WebMReadingTests {
         == "cannot be played: its VP8 track has no number.")
     #expect(
       try rejection(file(tracks: W.tracks(W.video(codec: "")), videoFrame))
-        == "cannot be played: its frame is of a codec that the file does not name, and only VP8 is played.")
-    #expect(try rejection(file(tracks: [], videoFrame)) == "cannot be played: it has no frame and no audio.")
+        == "cannot be played: its video is of a codec that the file does not name, and only VP8 is played.")
+    #expect(try rejection(file(tracks: [], videoFrame)) == "cannot be played: it has no video and no audio.")
     #expect(
       try rejection(W.header() + W.segment(W.info(), W.cluster(at: 0, videoFrame), W.tracks(W.video())))
-        == "cannot be played: it has no frame and no audio.")
+        == "cannot be played: it has no video and no audio.")
     let subtitles = W.element(0xAE, W.number(0xD7, 1) + W.number(0x83, 0x11) + W.text(0x86, "D_WEBVTT/SUBTITLES"))
     #expect(
       try rejection(file(tracks: W.tracks(subtitles), videoFrame))
-        == "cannot be played: it has no frame and no audio, only D_WEBVTT/SUBTITLES.")
+        == "cannot be played: it has no video and no audio, only D_WEBVTT/SUBTITLES.")
     #expect(
       try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), W.cluster(at: nil, videoFrame)))?
-        .hasSuffix("a cluster has no time, or an absurd one.") == true)
+        .hasSuffix("a cluster has no time, or an implausible one.") == true)
     #expect(
       try rejection(W.header(type: "other") + W.segment())
         == "cannot be played: it is an EBML file of another kind, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored."
     )
   }
 
-  @Test("no frame at all, or none that can be decoded")
+  @Test("a file without a decodable frame is refused")
   func nothingInside() throws {
     #expect(try rejection(file()) == "cannot be played: no frame of its tracks can be played.")
-    #expect(try rejection(W.header()) == "cannot be played: it has no frame and no audio.")
+    #expect(try rejection(W.header()) == "cannot be played: it has no video and no audio.")
     #expect(
       try rejection(file(W.block(track: 1, at: 0, W.interframe)))
         == "cannot be played: no frame of its tracks can be played.")
@@ -224,13 +224,13 @@ struct WebMReadingTests {
       try rejection(file(W.block(track: 2, at: 0, [0xff, 0])))?.hasSuffix("a packet of 2 bytes is not Opus.") == true)
   }
 
-  @Test("sizes that nobody can mean, without taking the memory")
+  @Test("implausible sizes are refused without allocating memory for them")
   func hugeSizes() throws {
     let block = W.element(0xA3, [0x81, 0, 0, 0x80] + W.keyframe(), claiming: 1 << 40)
     let cluster = W.unsized(0x1F43_B675, W.number(0xE7, 0) + block)
     let body = W.unsized(0x1853_8067, W.info() + W.tracks(W.video()) + cluster)
     #expect(
-      try rejection(W.header() + body)?.hasSuffix("a frame claims 1099511627772 bytes, and 4194304 are the most.")
+      try rejection(W.header() + body)?.hasSuffix("a frame claims 1099511627772 bytes, and 4194304 are the maximum.")
         == true
     )
 
@@ -239,18 +239,18 @@ struct WebMReadingTests {
     let info = W.element(0x1549_A966, [1], claiming: 1 << 30)
     #expect(
       try rejection(W.header() + W.unsized(0x1853_8067, info))?.hasSuffix(
-        "an element claims 1073741824 bytes, and 1048576 are the most.") == true)
+        "an element claims 1073741824 bytes, and 1048576 are the maximum.") == true)
     let tracks = W.unsized(0x1654_AE6B, W.video())
     #expect(
-      try rejection(W.header() + W.segment(W.info(), tracks))?.hasSuffix("an element does not say how long it is.")
+      try rejection(W.header() + W.segment(W.info(), tracks))?.hasSuffix("an element has no size.")
         == true)
   }
 
-  @Test("times that step back, are too dense, or are absurd")
+  @Test("times that go back, are too dense or are implausible are refused")
   func times() throws {
     let back = file(
       tracks: W.tracks(W.video()), W.block(track: 1, at: 100, W.keyframe()), W.block(track: 1, at: 50, W.interframe))
-    #expect(try rejection(back)?.hasSuffix("a frame's time is before that of the one before it.") == true)
+    #expect(try rejection(back)?.hasSuffix("a frame's time is before that of the previous one.") == true)
 
     let dense = (0..<2000).flatMap { W.block(track: 1, at: Int16($0 / 2), W.keyframe()) }
     #expect(
@@ -266,7 +266,7 @@ struct WebMReadingTests {
     let near = W.cluster(at: 0, W.block(track: 1, at: 0, W.keyframe()))
     #expect(
       try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), near, far))
-        == "cannot be played: nothing is played for 7200.00 s in its middle, and an hour is the most.")
+        == "cannot be played: it has a gap of 7200.00 s, and an hour is the maximum.")
 
     for scale in [UInt64(0), 1 << 50, .max] {
       let block = W.block(track: 1, at: 9, W.keyframe())
@@ -276,10 +276,10 @@ struct WebMReadingTests {
     let late = W.cluster(at: 1 << 54, W.block(track: 1, at: 0, W.keyframe()))
     #expect(
       try rejection(W.header() + W.segment(W.info(), W.tracks(W.video()), late))?
-        .hasSuffix("a cluster has no time, or an absurd one.") == true)
+        .hasSuffix("a cluster has no time, or an implausible one.") == true)
   }
 
-  @Test("a thousand files with wrong bytes are played or refused, and never crash")
+  @Test("a thousand damaged files are played or refused, and never crash")
   func wrongBytes() throws {
     var random = SeededGenerator(seed: 3)
     let sample = Array(try Sample.bytes().prefix(24_000))

@@ -3,7 +3,7 @@ import Media
 @testable import FileSource
 
 extension MediaFile {
-  /// All frames of a track, as they are played.
+  /// Returns all frames of a track, as they are played.
   func frames(_ kind: MediaKind) throws -> [FileFrame] {
     guard let track = track(kind) else { return [] }
     let reader = try reader(of: track)
@@ -12,13 +12,13 @@ extension MediaFile {
     return frames
   }
 
-  /// The times of a track's frames in ticks of its clock.
+  /// Returns the times of a track's frames in ticks of its clock.
   func ticks(_ kind: MediaKind) throws -> [Int64] {
     let unit = FileTime.units(perTickOf: kind)
     return try frames(kind).map { ($0.time + unit / 2) / unit }
   }
 
-  /// Why a file is refused; nil when it is not.
+  /// Returns why a file is refused; nil if it is not.
   static func rejection(_ path: String) -> String? {
     do {
       _ = try MediaFile(opening: path)

@@ -1,4 +1,4 @@
-/// Makes Ogg pages byte by byte (RFC 3533, 6), the wrong ones included.
+/// Builds Ogg pages byte by byte (RFC 3533, 6), including malformed ones.
 struct OggBuilder {
   var serial: UInt32 = 7
   private var sequence: UInt32 = 0
@@ -11,7 +11,7 @@ struct OggBuilder {
   static let begins: UInt8 = 2
   static let ends: UInt8 = 4
 
-  /// A page of whole packets.
+  /// Builds a page of whole packets.
   mutating func page(_ packets: [[UInt8]], granule: Int64, flags: UInt8 = 0) -> [UInt8] {
     var segments: [UInt8] = []
     for packet in packets {
@@ -30,16 +30,16 @@ struct OggBuilder {
     return page
   }
 
-  /// The two header pages of an Opus stream.
+  /// Builds the two header pages of an Opus stream.
   mutating func headers(_ head: [UInt8] = WebMBuilder.opusHead()) -> [UInt8] {
     page([head], granule: 0, flags: Self.begins)
       + page([Array("OpusTags".utf8) + [UInt8](repeating: 0, count: 8)], granule: 0)
   }
 
-  /// A page is lost on its way.
+  /// Simulates a lost page.
   mutating func losePage() { sequence += 1 }
 
-  /// CRC-32 with polynomial 0x04c11db7, not reflected, from 0 (RFC 3533, 6).
+  /// Returns the CRC-32 with polynomial 0x04c11db7, not reflected, from 0 (RFC 3533, 6).
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     bytes.reduce(0) { sum, byte in
       var sum = sum ^ UInt32(byte) << 24

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The files that tests play.
+/// The sample file, and files made from it.
 enum Sample {
   /// `samples/test.webm`.
   static let path = URL(fileURLWithPath: #filePath)
@@ -13,7 +13,7 @@ enum Sample {
     [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// Has ffmpeg make a file.
+  /// Creates a file with ffmpeg.
   static func make(_ path: String, _ arguments: String...) throws {
     let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments + [path])
     try #require(result.status == 0, "ffmpeg \(arguments): \(result.errors)")

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A folder for one test's files, gone with the test.
+/// A directory for the files of one test, removed after it.
 final class ScratchFolder: Sendable {
   let url: URL
   private let folder: String
@@ -16,7 +16,7 @@ final class ScratchFolder: Sendable {
     try? FileManager.default.removeItem(at: url)
   }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the directory.
   func path(_ name: String) -> String { folder + name }
 
   /// Writes a file.

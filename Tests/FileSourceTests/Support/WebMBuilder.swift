@@ -1,11 +1,11 @@
-/// Makes WebM files byte by byte, the wrong ones included.
+/// Builds WebM files byte by byte, including malformed ones.
 enum WebMBuilder {
-  /// An element with its size in eight bytes, or with a size of the caller's.
+  /// Builds an element with its size in eight bytes, or with another stated size.
   static func element(_ id: UInt32, _ body: [UInt8], claiming size: UInt64? = nil) -> [UInt8] {
     self.id(id) + bigEndian(0x0100_0000_0000_0000 | (size ?? UInt64(body.count)), bytes: 8) + body
   }
 
-  /// An element that does not say how long it is.
+  /// Builds an element of unknown size.
   static func unsized(_ id: UInt32, _ body: [UInt8]) -> [UInt8] {
     self.id(id) + [0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff] + body
   }
@@ -56,7 +56,7 @@ enum WebMBuilder {
     element(0xA3, [0x80 | track] + bigEndian(UInt64(UInt16(bitPattern: time)), bytes: 2) + [flags] + payload)
   }
 
-  /// A VP8 keyframe's header and some bytes.
+  /// Returns a VP8 keyframe's header and some bytes.
   static func keyframe(width: UInt16 = 64, height: UInt16 = 48) -> [UInt8] {
     [
       0x10, 2, 0, 0x9d, 0x01, 0x2a, UInt8(width & 0xff), UInt8(width >> 8), UInt8(height & 0xff), UInt8(height >> 8), 1,

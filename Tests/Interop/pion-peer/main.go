@@ -1,6 +1,6 @@
-// One call with Pion: see ../README.md for what it reads and writes.
+// One call with Pion: see ../README.md for its input and output.
 //
-// Usage: pion-peer VIDEO.ivf SOUND.ogg
+// Usage: pion-peer VIDEO.ivf AUDIO.ogg
 package main
 
 import (
@@ -151,7 +151,7 @@ func sendVideo(track *webrtc.TrackLocalStaticSample, path string, count *uint64)
 	check(err)
 	reader, _, err := ivfreader.NewWith(file)
 	check(err)
-	// The sample's, which the time base of a copied IVF file does not tell.
+	// The frame rate of the sample, which the time base of a copied IVF file does not contain.
 	const pause = time.Second / 30
 	ticker := time.NewTicker(pause)
 	for ; ; <-ticker.C {
@@ -170,7 +170,7 @@ func sendAudio(track *webrtc.TrackLocalStaticSample, path string, count *uint64)
 	check(err)
 	reader, _, err := oggreader.NewWith(file)
 	check(err)
-	// The page of the comments is no sound.
+	// The page with the comments contains no audio.
 	_, _, err = reader.ParseNextPage()
 	check(err)
 	const pause = 20 * time.Millisecond

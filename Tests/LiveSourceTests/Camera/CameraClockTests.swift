@@ -4,11 +4,11 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("The clock of a playing")
+@Suite("The clock of a playback")
 struct CameraClockTests {
   private let made = WallClock(moment: .now, secondsSince1970: 1_700_000_000)
 
-  @Test("tells the wall clock of when playing began, however long after it was made")
+  @Test("it shows the wall clock at the start of playback, however long after the clock was created")
   func beginsLater() {
     let clock = CameraClock(wallClock: made)
     clock.begin(now: made.moment.instant + .milliseconds(8))
@@ -18,7 +18,7 @@ struct CameraClockTests {
     #expect(clock.unixTicks(at: 960) == (1_700_000_000_028) * 48)
   }
 
-  @Test("tells video and audio the same time after a pause")
+  @Test("it shows video and audio the same time after a pause")
   func pause() {
     let clock = CameraClock(wallClock: made)
     clock.begin(now: made.moment.instant)

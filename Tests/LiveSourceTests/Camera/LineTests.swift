@@ -6,9 +6,9 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("rounds of a live camera")
+@Suite("Loops of a live camera")
 struct LineTests {
-  /// The times of frames and which they are, up to a time.
+  /// Returns the times and the numbers of the frames before `until`.
   func play(
     _ input: SyntheticVideo, interval: Int64, extent: Extent, rounds: LoopSchedule, rate: VideoRate? = nil, until: Int64
   ) throws -> [(time: Int64, number: Int)] {
@@ -21,9 +21,9 @@ struct LineTests {
     return videoFrames
   }
 
-  @Test("audio and video are in sync after a thousand rounds, to the tick, without a gap or a burst")
+  @Test("audio and video are in sync to the tick after a thousand rounds, without a gap or a burst")
   func thousandRounds() throws {
-    // Two frames at 29.97 a second, and audio that is shorter and no whole number of pieces long.
+    // Two frames at 29.97 fps, and audio that is shorter and not a whole number of pieces long.
     let interval: Int64 = 24_024
     let period = try #require(CameraPlan.period(.range(0..<interval * 2), .range(0..<1_000 * 15)))
     #expect(period == 48_120)
@@ -39,7 +39,7 @@ struct LineTests {
     var line = AudioInputTimeline(SyntheticAudio(1_000), channels: 1, extent: .range(0..<1_000 * 15), rounds: rounds)
     var samples: [Float] = []
     while samples.count < 3_208 * 1_000 { samples += try #require(try line.next()).samples }
-    // 3,208 ticks a round: 1,000 of audio, then silence, a thousand times.
+    // Each round has 3,208 ticks: 1,000 of audio, then silence.
     let areExact = (0..<1_000).allSatisfy { round in
       let start = round * 3_208
       return samples[start] == 1 && samples[start + 999] == 1_000 && samples[start + 1_000] == 0
@@ -49,7 +49,7 @@ struct LineTests {
     print("measured: audio against video after 1000 live rounds: 0 ticks of 720 kHz")
   }
 
-  @Test("where frames are shorter than audio the last one stops, at its own pace")
+  @Test("if the video is shorter than the audio, its last frame is repeated at the video's frame interval")
   func standing() throws {
     let rounds = LoopSchedule(period: 720_000, loops: true)
     let videoFrames = try play(
@@ -59,7 +59,7 @@ struct LineTests {
     #expect(videoFrames.prefix(11).map(\.number) == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0])
   }
 
-  @Test("played once, both end with the longer")
+  @Test("played once, both tracks end with the longer one")
   func once() throws {
     let rounds = LoopSchedule(period: 720_000, loops: false)
     let input = SyntheticVideo(3, interval: 72_000)
@@ -74,7 +74,7 @@ struct LineTests {
     #expect(pieces == 50)
   }
 
-  @Test("a still image lasts as long as the audio that it is joined with, and for ever without")
+  @Test("a still image lasts as long as the audio it is combined with, and indefinitely without audio")
   func endless() throws {
     let still = StillImage(VideoFrame(size: SyntheticVideo.size), rate: try #require(VideoRate(videoFrames: 5)))
     var line = VideoInputTimeline(
@@ -90,7 +90,7 @@ struct LineTests {
     #expect(try endless.peek() != nil && endless.end == nil)
   }
 
-  @Test("a higher rate gives frames again, a lower one leaves some out, both by time")
+  @Test("a higher rate repeats frames and a lower one skips some, both by time")
   func rates() throws {
     let rounds = LoopSchedule(period: 720_000, loops: true)
     func numbers(_ rate: Double, from count: Int, until: Int64) throws -> [Int] {
@@ -105,7 +105,7 @@ struct LineTests {
     #expect(try numbers(5, from: 10, until: 720_000) == [0, 2, 4, 6, 8])
     let uneven = try numbers(15, from: 10, until: 720_000)
     #expect(uneven == [0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9])
-    // Over rounds the beat continues, whatever the round's length.
+    // The constant rate continues over rounds, whatever the round's length.
     let beat = try play(
       SyntheticVideo(10, interval: 71_000), interval: 71_000, extent: .range(0..<710_000),
       rounds: LoopSchedule(period: 710_040, loops: true), rate: VideoRate(25), until: 720_000 * 100)
@@ -113,7 +113,7 @@ struct LineTests {
     #expect(isEven && beat.count == 2_500)
   }
 
-  @Test("frames that are skipped are not even painted")
+  @Test("skipped frames are not painted")
   func unpainted() throws {
     let input = SyntheticVideo(1_000, interval: 7_200)
     _ = try play(
@@ -122,7 +122,7 @@ struct LineTests {
     #expect(input.painted == 100)
   }
 
-  @Test("an input that has become empty ends the camera instead of turning round and round")
+  @Test("an input that has become empty ends the camera instead of looping endlessly")
   func emptied() throws {
     let range: Extent = .range(0..<72_000)
     var line = VideoInputTimeline(
@@ -133,7 +133,7 @@ struct LineTests {
     #expect(throws: InputError.changed) { for _ in 0..<20 { _ = try audio.next() } }
   }
 
-  @Test("rates mean what people mean, and the millionth frame has its exact time")
+  @Test("NTSC rates are exact fractions, and the millionth frame has its exact time")
   func videoRates() throws {
     #expect(VideoRate(29.97) == VideoRate(videoFrames: 30_000, seconds: 1_001))
     #expect(VideoRate(59.94) == VideoRate(videoFrames: 60_000, seconds: 1_001))

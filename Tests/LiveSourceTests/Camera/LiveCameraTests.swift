@@ -10,7 +10,7 @@ import Testing
 @testable import LiveSource
 
 extension RealTime {
-  @Suite("a live camera")
+  @Suite("A live camera")
   @OwnThread
   struct LiveCameraTests {
     let scratch: Scratch
@@ -19,7 +19,7 @@ extension RealTime {
       scratch = try Scratch()
     }
 
-    /// What came, and when.
+    /// The frames that were received, and how late.
     struct Taken {
       var frames: [EncodedFrame] = []
       var lateness: [Duration] = []
@@ -27,7 +27,7 @@ extension RealTime {
       func of(_ codec: Codec) -> [EncodedFrame] { frames.filter { $0.codec == codec } }
     }
 
-    /// Takes frames until the stream ends or `enough` says so.
+    /// Receives frames until the stream ends or `enough` returns true.
     func take(_ camera: any FrameSource, until enough: (Taken) -> Bool = { _ in false }) async -> Taken {
       var taken = Taken()
       for await frame in await camera.frames() {
@@ -38,7 +38,7 @@ extension RealTime {
       return taken
     }
 
-    @Test("a Y4M file and a WAV file joined and played once: all of both, in time, and the stream ends with the longer")
+    @Test("a Y4M file and a WAV file played once are sent whole and in time, and the stream ends with the longer")
     func joined() async throws {
       let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1")
       let audio = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=f=700:r=44100:d=0.6")
@@ -60,14 +60,14 @@ extension RealTime {
       #expect(videoFrames.first?.isKeyframe == true && videoFrames.first?.size == VideoSize(width: 160, height: 120))
       let videoFrameTicksAreDue = videoFrames.allSatisfy { $0.time.ticks.isMultiple(of: 3_600) }
       #expect(videoFrameTicksAreDue)
-      // The encoder's delay is taken off, and what comes before the start is not given.
+      // The encoder's delay is subtracted, and packets before the start are not sent.
       let audioChunks = taken.of(.opus)
       let distances = Set(zip(audioChunks, audioChunks.dropFirst()).map { $1.time.ticks - $0.time.ticks })
       #expect(audioChunks.count >= 49 && distances == [960])
       let failure = await camera.failure
       #expect(failure == nil)
 
-      // What is decoded is what the file shows.
+      // The decoded frames are those of the file.
       let wanted = try scratch.judge(video, "-f", "rawvideo", "-pix_fmt", "yuv420p")
       let decoder = try VP8Decoder()
       var worst = Double.infinity
@@ -79,12 +79,12 @@ extension RealTime {
       #expect(worst > 24, "measured: \(worst) dB")
     }
 
-    @Test("the test pattern's frames are read back in order, each with the sender's time at which it was due")
+    @Test("the test pattern's frames are received in order, each with the sender's time at which it was due")
     func pattern() async throws {
       let camera = try LiveCamera(opening: .init(input: .pattern, maximumBitrate: 3_000_000, owner: someone))
       #expect(
         camera.summary
-          == "The test pattern: test pattern 640x480, 30 frames a second; marks each second, encoded live")
+          == "The test pattern: test pattern 640x480, 30 frames a second; an audio mark each second, encoded live")
       let start = Date().timeIntervalSince1970 * 1_000
       let taken = await take(camera) { $0.of(.vp8).count == 30 }
       let decoder = try VP8Decoder()
@@ -108,7 +108,7 @@ extension RealTime {
       #expect(late[late.count / 2] < .seconds(10))
     }
 
-    @Test("a keyframe requested between two slow frames does not wait for the next")
+    @Test("a keyframe requested between two slow frames does not wait for the next one")
     func keyframe() async throws {
       let still = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", "1")
       let camera = try LiveCamera(opening: .init(input: .file(still), fps: 0.1, owner: someone))
@@ -123,7 +123,7 @@ extension RealTime {
           break
         }
         #expect(frame.isKeyframe)
-        // Beyond the half second in which requests are joined.
+        // After the half second in which requests are combined.
         try await Task.sleep(for: .milliseconds(600))
         asked = .now
         camera.requestKeyframe()
@@ -134,7 +134,7 @@ extension RealTime {
       #expect(time < .seconds(5))
     }
 
-    @Test("in a loop it continues, and a bitrate is followed")
+    @Test("it loops, and adapts its bitrate")
     func following() async throws {
       let video = try scratch.make(
         "v.webm", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30:d=0.5", "-c:v", "libvpx-vp9", "-b:v", "1M")
@@ -150,17 +150,17 @@ extension RealTime {
       #expect(late * 8 < 240_000 && late > 0)
     }
 
-    @Test("a file that becomes shorter while it plays ends the stream, and the reason is told")
+    @Test("a file that becomes shorter while it plays ends the stream, and `failure` states the reason")
     func changed() async throws {
       let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1")
       let camera = try LiveCamera(opening: .init(input: .file(video), owner: someone))
       #expect(truncate(video, 200) == 0)
       _ = await take(camera)
       let failure = await camera.failure
-      #expect(failure == "\(video) cannot be played on: it has changed since it was opened.")
+      #expect(failure == "\(video) cannot be played any further: it has changed since it was opened.")
     }
 
-    @Test("a file that a call carries as stored is not encoded unless somebody requests what needs it")
+    @Test("a file that a call can carry is played as stored unless an option requires encoding")
     func choosing() throws {
       let file = try scratch.make(
         "v.webm", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-c:v",
@@ -177,7 +177,7 @@ extension RealTime {
       #expect(try isLive(.init(input: .file(other), owner: someone)))
     }
 
-    @Test("a camera whose consumer goes stops")
+    @Test("a camera stops when its consumer cancels")
     func cancelled() async throws {
       let camera = try LiveCamera(opening: .init(input: .pattern, owner: someone))
       _ = await take(camera) { $0.frames.count == 3 }
@@ -185,7 +185,7 @@ extension RealTime {
       #expect(!camera.isPlaying)
     }
 
-    @Test("sizes and rates of one's own")
+    @Test("a requested size and frame rate are applied")
     func sized() async throws {
       let video = try scratch.make("v.y4m", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=50:d=0.5")
       let camera = try LiveCamera(

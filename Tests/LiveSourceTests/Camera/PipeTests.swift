@@ -8,13 +8,13 @@ import Testing
 @testable import LiveSource
 
 extension RealTime {
-  @Suite("frames from a pipe")
+  @Suite("Frames from a pipe")
   @OwnThread
   struct PipeTests {
     nonisolated static let size = VideoSize(width: 32, height: 32)
     nonisolated static let videoFrameBytes = 32 * 32 * 3 / 2
 
-    /// A pipe, its two ends closed with the test.
+    /// A pipe; each test closes its ends.
     final class Pipe: Sendable {
       let reading: Int32
       let writing: Int32
@@ -40,7 +40,7 @@ extension RealTime {
     }
 
     @Test(
-      "each is shown for a beat; a writer that is slow makes a camera that stops; the end of the pipe is the end"
+      "frames are shown at a constant rate, the last one is repeated for a slow writer, and the camera ends with the pipe"
     )
     func slowWriter() async throws {
       let pipe = Pipe()
@@ -65,7 +65,7 @@ extension RealTime {
       #expect(failure == nil)
     }
 
-    @Test("a writer that is too fast waits, and no frame is lost to it")
+    @Test("a writer that is too fast has to wait, and no frame is lost")
     func fastWriter() async throws {
       let pipe = Pipe()
       let writer = Task.detached {
@@ -87,7 +87,7 @@ extension RealTime {
     }
 
     @Test(
-      "joined with audio that ends sooner, the frames continue; when the pipe ends all is over",
+      "the video continues after shorter audio has ended, and the camera ends with the pipe",
       arguments: [true, false])
     func withAudio(_ loops: Bool) async throws {
       let scratch = try Scratch()
@@ -108,7 +108,7 @@ extension RealTime {
       #expect(loops ? audio > 0.6 : audio < 0.25)
     }
 
-    @Test("a Y4M file tells its size and rate, is played to where it is cut off, and that is told")
+    @Test("a truncated Y4M stream is played up to the last whole frame, and the rest is logged")
     func y4m() async throws {
       let pipe = Pipe()
       pipe.write(text: "YUV4MPEG2 W32 H32 F25:1 Ip C420jpeg XCOLORRANGE=FULL\n")
@@ -132,15 +132,15 @@ extension RealTime {
       }
       close(pipe.reading)
       #expect(brightness.count >= 8 && brightness.count <= 10)
-      // White is 235 in what is encoded, wherever it was in the file.
+      // White is 235 in the encoded frames, although it is 255 in the file.
       #expect(brightness.allSatisfy { abs($0 - 235) < 4 })
       #expect(last > 0.3 && last < 0.45)
-      #expect(book.lines == ["Standard input ended in the middle of a frame: 700 of 1536 bytes came."])
+      #expect(book.lines == ["Standard input ended in the middle of a frame: 700 of 1536 bytes were read."])
       let failure = await camera.failure
       #expect(failure == nil)
     }
 
-    @Test("a Y4M file that goes wrong on its way ends the camera with a sentence, or keeps it from being opened")
+    @Test("a Y4M stream with a damaged frame header ends the camera with an error, or is refused when opened")
     func brokenY4M() async throws {
       let pipe = Pipe()
       pipe.write(text: "YUV4MPEG2 W32 H32 F25:1\nFRAME\n")
@@ -154,18 +154,18 @@ extension RealTime {
         let camera = try LiveCamera(opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading)
         for await _ in await camera.frames() {}
         let failure = await camera.failure
-        #expect(failure == "Standard input cannot be played on: at byte 1566 no frame begins.")
+        #expect(failure == "Standard input cannot be played any further: no frame begins at byte 1566.")
       } catch {
-        // The reader was as fast as that.
-        #expect("\(error)" == "Standard input cannot be played: at byte 1566 no frame begins.")
+        // The reader found the damage while the camera was being opened.
+        #expect("\(error)" == "Standard input cannot be played: no frame begins at byte 1566.")
       }
     }
 
-    @Test("with nothing in the pipe yet a black frame is shown, and a remark says so")
+    @Test("while the pipe is empty a black frame is shown, and a remark says so")
     func lateWriter() async throws {
       let pipe = Pipe()
       let camera = try LiveCamera(opening: options(fps: 10), standardInput: pipe.reading)
-      #expect(camera.remarks == ["No frame has come from it yet; a black one is shown until one does."])
+      #expect(camera.remarks == ["No frame has arrived from it yet; a black one is shown until one does."])
       let decoder = try VP8Decoder()
       for await frame in await camera.frames() {
         #expect(try decoder.decode(frame.payload, \.brightness).map { $0 < 20 } == true)

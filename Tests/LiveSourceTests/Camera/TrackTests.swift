@@ -6,11 +6,11 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("a live camera in time that a test moves")
+@Suite("A live camera with a manual clock")
 struct TrackTests {
   let start = ContinuousClock.now
 
-  /// Both tracks of a camera: 30 frames a second, and audio.
+  /// Both tracks of a camera: 30 fps video, and audio.
   struct Bench {
     var time = CameraTime()
     var videoFrames: VideoTrack
@@ -29,7 +29,7 @@ struct TrackTests {
       try audio.prepare()
     }
 
-    /// What both threads do when they wake at a time.
+    /// Does what both threads do when they wake at a time.
     mutating func wake(_ now: ContinuousClock.Instant) throws {
       time.begin(now: now)
       var point = time.look(now: now, awaited: audio.deadline)
@@ -43,12 +43,12 @@ struct TrackTests {
       }
     }
 
-    /// When the next of them is to wake.
+    /// The next wakeup of either thread.
     var deadline: ContinuousClock.Instant? {
       [time.instant(of: audio.deadline), videoFrames.deadline.flatMap(time.instant)].compactMap(\.self).min()
     }
 
-    /// Plays to a time, each wake as late as told.
+    /// Plays to a time, with each wakeup delayed by `lateness`.
     mutating func play(
       from start: ContinuousClock.Instant, until end: ContinuousClock.Instant, lateness: () -> Duration
     ) throws {
@@ -61,7 +61,7 @@ struct TrackTests {
     }
   }
 
-  @Test("every frame and every piece of audio comes at its time, and none before it")
+  @Test("every frame and every piece of audio is sent when it is due, and never before")
   func inTime() throws {
     var bench = try Bench()
     var generator = SeededGenerator(seed: 7)
@@ -75,7 +75,7 @@ struct TrackTests {
     #expect(late[late.count * 99 / 100] <= .milliseconds(1))
   }
 
-  @Test("after a late wake-up the audio that is due comes at once, but of the frames only the newest")
+  @Test("after a late wakeup all due audio is sent at once, but only the newest video frame")
   func lateWake() throws {
     var bench = try Bench()
     try bench.play(from: start, until: start + .milliseconds(95)) { .zero }
@@ -91,7 +91,7 @@ struct TrackTests {
     #expect(next == start + .milliseconds(520))
   }
 
-  @Test("after a sleep of the machine it continues where it was, both tracks with the same pause in their times")
+  @Test("after the machine has slept, playback continues where it was, with the same pause in both tracks' times")
   func longSleep() throws {
     var bench = try Bench()
     try bench.play(from: start, until: start + .milliseconds(95)) { .zero }
@@ -104,13 +104,13 @@ struct TrackTests {
       let late = (entry.at - start) - FileTime.duration(entry.time)
       #expect(late >= .zero && late < .milliseconds(1))
     }
-    // The distance of both tracks is what it was: frame 3 is 20 ms behind audio piece 4.
+    // The offset between the tracks is unchanged: frame 3 is 20 ms after audio piece 4.
     let videoFrame = try #require(bench.shown.dropFirst(shown).first).time - 3 * 24_000
     let audio = try #require(bench.heard.dropFirst(heard).first).time - 5 * 14_400
     #expect(videoFrame == audio)
   }
 
-  @Test("a camera whose frames come far apart does not take that for a sleep")
+  @Test("a long interval between frames is not mistaken for a sleep of the machine")
   func slowVideoFrames() throws {
     var time = CameraTime()
     time.begin(now: start)
@@ -120,11 +120,11 @@ struct TrackTests {
     }
   }
 
-  @Test("audio that a disk kept for longer than is caught up is skipped, and the rest is in its place")
+  @Test("audio that a slow disk delayed beyond the catch-up limit is skipped, and the rest keeps its times")
   func starvedAudio() throws {
     var bench = try Bench()
     try bench.wake(start)
-    // The frames' thread continues looking, so the clock continues.
+    // The video thread continues to read the clock, so the clock does not pause.
     for tick in 1...150 { _ = bench.time.look(now: start + .milliseconds(tick * 33), awaited: Int64(tick) * 23_760) }
     let now = bench.time.look(now: start + .seconds(5), awaited: bench.audio.deadline)
     #expect(now == 3_600_000)

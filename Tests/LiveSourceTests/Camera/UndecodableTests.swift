@@ -7,7 +7,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("frames of an input that cannot be decoded")
+@Suite("Frames that cannot be decoded")
 struct UndecodableTests {
   let scratch: Scratch
 
@@ -15,7 +15,7 @@ struct UndecodableTests {
     scratch = try Scratch()
   }
 
-  /// An IVF file of 20 frames, 10 a second, of which some tell more of themselves than there is.
+  /// Writes an IVF file of 20 frames at 10 fps, some of which state a partition size larger than the frame.
   private func film(damaged: Set<Int>) throws -> String {
     let path = try scratch.make(
       "good.ivf", "-f", "lavfi", "-i", "testsrc=s=64x64:d=2:r=10", "-c:v", "libvpx", "-g", "1", "-auto-alt-ref", "0")
@@ -24,7 +24,7 @@ struct UndecodableTests {
     var number = 0
     while position + 12 <= bytes.count {
       let size = (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
-      // The size of the first partition, which is then more than there is (RFC 6386, 9.1).
+      // The size of the first partition, which now exceeds the frame (RFC 6386, 9.1).
       if damaged.contains(number) { bytes.replaceSubrange(position + 13...position + 14, with: [0xff, 0xff]) }
       position += 12 + size
       number += 1
@@ -33,7 +33,7 @@ struct UndecodableTests {
     return try scratch.write(bytes, as: "damaged.ivf")
   }
 
-  @Test("are counted with the time of the first, round after round, and the frame before stops")
+  @Test("they are counted over all rounds, with the time of the first, and the previous frame is repeated")
   func counted() throws {
     let path = try film(damaged: [4, 5, 9])
     let checked = try #require(try InputFile.check(path, rate: nil).videoFrames)
@@ -54,14 +54,14 @@ struct UndecodableTests {
     #expect(input.undecodable.first?.time == Int64(288_000))
   }
 
-  @Test("of audio are counted as well, and silence takes their place")
+  @Test("undecodable audio packets are counted too, and replaced by silence")
   func audio() throws {
-    // Audio in WebM has no check sum, so a packet can be made wrong.
+    // Audio in WebM has no checksum, so a packet can be damaged.
     let path = try scratch.make("good.webm", "-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "libvorbis", "-ac", "1")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let packets = packets(of: bytes)
     #expect(packets.count > 20)
-    // A packet of Vorbis that holds audio begins with a bit that is 0 (Vorbis I, 4.3.1).
+    // An audio packet of Vorbis begins with a 0 bit (Vorbis I, 4.3.1).
     for packet in packets[10..<13] { bytes[packet] |= 1 }
     let damaged = try scratch.write(bytes, as: "damaged.webm")
     let checked = try #require(try InputFile.check(damaged, rate: nil).audio)
@@ -77,8 +77,8 @@ struct UndecodableTests {
     #expect(silent > 900)
   }
 
-  /// Where the packets of a WebM file with one track begin: behind 0xa3, the size, the track's number, the time and the flags
-  /// (RFC 9559, 10.2).
+  /// Returns where the packets of a WebM file with one track begin: after 0xa3, the size, the track number, the time
+  /// and the flags (RFC 9559, 10.2).
   private func packets(of bytes: [UInt8]) -> [Int] {
     bytes.indices.dropLast(10).compactMap { index in
       guard bytes[index] == 0xa3 else { return nil }
@@ -89,7 +89,7 @@ struct UndecodableTests {
     }
   }
 
-  @Test("the first is told at once with its file, time and reason, and all at the end, whatever number they are")
+  @Test("the first is logged at once with its file, time and reason, and the total at the end")
   func notice() {
     let book = LogBook()
     var notice = UndecodableReport(.video, of: "a.ivf", logger: book.logger)
@@ -104,13 +104,13 @@ struct UndecodableTests {
     notice.end(with: leftOut)
     #expect(
       book.lines == [
-        "A frame cannot be decoded and is skipped; the one before it stops. "
+        "A frame cannot be decoded and is skipped; the previous frame is repeated. "
           + "file=a.ivf reason=decoding failed: a bad bit time=83.007 s",
         "3 frames could not be decoded and were skipped. file=a.ivf",
       ])
   }
 
-  @Test("while a camera plays they are told once, and counted when it ends")
+  @Test("a camera logs the first one while it plays, and the total when it ends")
   func played() async throws {
     let path = try film(damaged: [2, 3])
     let book = LogBook()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("The budget of bits")
+@Suite("The bit budget")
 struct BitBudgetTests {
   private let origin = ContinuousClock.now
 
   private func at(_ milliseconds: Int) -> ContinuousClock.Instant { origin + .milliseconds(milliseconds) }
 
-  @Test("what is sent while it allows it exceeds no second by more than a tenth and one frame")
+  @Test("frames sent within the budget exceed the bitrate in no second by more than a tenth and one frame")
   func everySecond() {
     var generator = SeededGenerator(seed: 1)
     var budget = BitBudget(bitrate: 400_000)
@@ -39,7 +39,7 @@ struct BitBudgetTests {
     #expect(bits <= 11_000)
   }
 
-  @Test("behind a keyframe of a tenth of a second's bits frames continue, but not behind another such frame")
+  @Test("frames continue after a keyframe of 0.12 s at the bitrate, but not after another frame of that size")
   func keyframe() {
     var budget = BitBudget(bitrate: 600_000)
     budget.spend(bits: 0, now: at(0))
@@ -49,7 +49,7 @@ struct BitBudgetTests {
     #expect(!budget.allows(now: at(76)))
   }
 
-  @Test("when the line falls, frames pause for 0.3 s at most for what was sent before")
+  @Test("when the bitrate falls, frames pause for at most 0.3 s because of what was sent before")
   func fall() {
     var budget = BitBudget(bitrate: 5_000_000)
     budget.spend(bits: 400_000, now: at(0))
@@ -58,7 +58,7 @@ struct BitBudgetTests {
     #expect(budget.allows(now: at(310)))
   }
 
-  @Test("a clock that stands or goes back gives nothing away")
+  @Test("a clock that stops or goes back adds no credit")
   func oddClock() {
     var budget = BitBudget(bitrate: 100_000)
     budget.spend(bits: 50_000, now: at(1_000))

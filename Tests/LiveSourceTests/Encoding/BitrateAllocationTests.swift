@@ -2,10 +2,10 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("Sharing the line")
+@Suite("Bitrate allocation")
 struct BitrateAllocationTests {
   @Test(
-    "audio goes first and becomes cheaper where the line is narrow",
+    "audio is allocated first, and at lower bitrates when less is available",
     arguments: [
       (2_000_000, 48_000), (150_000, 32_000), (100_000, 24_000), (50_000, 16_000), (20_000, 10_400), (0, 8_000),
     ])
@@ -16,17 +16,17 @@ struct BitrateAllocationTests {
   }
 
   @Test(
-    "both together and their headers fit the line",
+    "audio, video and their headers fit the available bitrate",
     arguments: [60_000, 99_999, 110_000, 199_999, 200_000, 300_000, 1_000_001, 5_000_000])
   func fits(total: Int) {
     let split = BitrateAllocation(total: total, hasAudio: true, hasVideo: true)
-    // 50 audio packets, and frames in packets of 1,100 bytes of which fifteen a second are short.
+    // 50 audio packets, and video in packets of 1,100 bytes, of which fifteen a second are short.
     let headers = 24 * 8 * (50 + 15 + split.video / 8_800)
     #expect(split.audio + split.video + headers <= total)
     #expect(split.audio + split.video + headers >= total - 1_000)
   }
 
-  @Test("there is always something for an encoder", arguments: [Int.min, -1, 0, 1_000, .max])
+  @Test("each encoder always has a minimum bitrate", arguments: [Int.min, -1, 0, 1_000, .max])
   func extremes(total: Int) {
     let split = BitrateAllocation(total: total, hasAudio: true, hasVideo: true)
     #expect(split.audio >= 8_000)

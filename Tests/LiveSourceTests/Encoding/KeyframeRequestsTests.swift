@@ -17,7 +17,7 @@ struct KeyframeRequestsTests {
     #expect(!requests.isDue(now: at(10_000)))
   }
 
-  @Test("a request is answered at once when the keyframe before is old enough")
+  @Test("a request is answered at once if the previous keyframe is old enough")
   func atOnce() {
     var requests = KeyframeRequests()
     requests.keyframeMade(now: at(0))
@@ -27,7 +27,7 @@ struct KeyframeRequestsTests {
     #expect(requests.deadline == at(580))
   }
 
-  @Test("requests within 500 ms of a keyframe are joined and answered when these are over")
+  @Test("requests within 500 ms of a keyframe are combined and answered after the 500 ms")
   func joined() {
     var requests = KeyframeRequests()
     requests.keyframeMade(now: at(0))
@@ -40,7 +40,7 @@ struct KeyframeRequestsTests {
     #expect(requests.deadline == nil)
   }
 
-  @Test("a keyframe that was made for another reason answers requests, too")
+  @Test("a keyframe that was made for another reason also answers requests")
   func otherReason() {
     var requests = KeyframeRequests()
     requests.keyframeMade(now: at(0))

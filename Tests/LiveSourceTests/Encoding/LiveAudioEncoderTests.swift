@@ -27,7 +27,7 @@ struct LiveAudioEncoderTests {
     return frames
   }
 
-  @Test("packets follow each other at 20 ms, whatever the pieces", arguments: [1, 2])
+  @Test("packets are 20 ms apart, whatever the length of the input pieces", arguments: [1, 2])
   func packets(channels: Int) throws {
     var generator = SeededGenerator(seed: 2)
     let encoder = try LiveAudioEncoder(channels: channels, owner: ParticipantID("me"))
@@ -41,7 +41,7 @@ struct LiveAudioEncoderTests {
     #expect(frames.allSatisfy { $0.isKeyframe && $0.codec == .opus && $0.owner == ParticipantID("me") })
   }
 
-  @Test("decoded audio lies at the frames' own times, the codec's delay taken off")
+  @Test("decoded audio matches the packets' times, with the codec's delay subtracted")
   func times() throws {
     let encoder = try LiveAudioEncoder(channels: 1)
     let decoder = try OpusDecoder(channels: 1)
@@ -55,18 +55,18 @@ struct LiveAudioEncoderTests {
     #expect(marks.allSatisfy { abs($0.time - Int64($0.second) * 48_000) <= 12 })
   }
 
-  @Test("the bitrate is followed", arguments: [48_000, 24_000, 16_000])
+  @Test("the bitrate adapts to the target", arguments: [48_000, 24_000, 16_000])
   func bitrate(target: Int) throws {
     let encoder = try LiveAudioEncoder(channels: 2)
     _ = try frames(encoder, count: 24_000)
     try encoder.adapt(toBitrate: target, fractionLost: 0, now: origin)
     let bytes = try frames(encoder, from: 24_000, count: 240_000).map(\.payload.readableBytes).reduce(0, +)
-    print("measured: live audio at \(target / 1_000) kb/s: \(bytes * 8 / 5_000) kb/s came out")
+    print("measured: live audio at \(target / 1_000) kb/s: \(bytes * 8 / 5_000) kb/s measured")
     #expect(bytes * 8 / 5 <= target * 110 / 100)
     #expect(bytes * 8 / 5 >= target * 60 / 100)
   }
 
-  @Test("reported loss makes packets carry copies, and its end ends that")
+  @Test("packets carry copies while loss is reported, and none after it has ended")
   func copies() throws {
     let encoder = try LiveAudioEncoder(channels: 1, bitrate: 24_000)
     func withCopy(_ frames: [EncodedFrame]) throws -> Int {
@@ -75,7 +75,7 @@ struct LiveAudioEncoderTests {
     #expect(try withCopy(frames(encoder, count: 48_000)) == 0)
     try encoder.adapt(toBitrate: 24_000, fractionLost: 0.1, now: origin)
     _ = try frames(encoder, from: 48_000, count: 9_600)
-    // Only what is loud enough is worth a copy: the marks, a fifth of the time.
+    // Only loud audio is worth a copy: the marks, a fifth of the time.
     let copies = try withCopy(frames(encoder, from: 57_600, count: 96_000))
     #expect(copies >= 16)
     for second in 1...60 { try encoder.adapt(toBitrate: 24_000, fractionLost: 0, now: origin + .seconds(second)) }
@@ -83,7 +83,7 @@ struct LiveAudioEncoderTests {
     #expect(try withCopy(frames(encoder, from: 163_200, count: 48_000)) == 0)
   }
 
-  @Test("holes are filled, jumps are taken, repeated audio is skipped")
+  @Test("short gaps are filled with silence, long ones are kept, and repeated audio is skipped")
   func discontinuities() throws {
     let encoder = try LiveAudioEncoder(channels: 1)
     func audio(_ count: Int) -> AudioSamples {

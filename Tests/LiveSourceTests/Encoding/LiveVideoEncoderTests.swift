@@ -12,7 +12,7 @@ struct LiveVideoEncoderTests {
   private static let vga = VideoSize(width: 640, height: 480)
   private let origin = ContinuousClock.now
 
-  /// What came out of an encoder.
+  /// A frame that an encoder returned.
   private struct Sent {
     var time: Int
     var bits: Int
@@ -30,7 +30,7 @@ struct LiveVideoEncoderTests {
     }
   }
 
-  /// Plays at 30 frames a second and decodes everything again.
+  /// Plays at 30 fps and decodes every frame.
   private func play(
     _ encoder: LiveVideoEncoder, videoFrames: Int, target: (_ milliseconds: Int) -> Int,
     request: (_ videoFrame: Int) -> Bool,
@@ -55,7 +55,7 @@ struct LiveVideoEncoderTests {
     return sent
   }
 
-  /// The most bits in any second within a stretch.
+  /// Returns the maximum number of bits in any second within a range.
   private func worstSecond(_ sent: [Sent], _ range: Range<Int>) -> Int {
     sent.indices.filter { range.contains(sent[$0].time) && sent[$0].time + 1_000 <= range.upperBound }.map { first in
       sent[first...].prefix { $0.time < sent[first].time + 1_000 }.map(\.bits).reduce(0, +)
@@ -66,7 +66,7 @@ struct LiveVideoEncoderTests {
     sent.filter { range.contains($0.time) }.map(\.bits).reduce(0, +) * 1_000 / range.count
   }
 
-  @Test("a size that is to change by itself does so every 2 s, with a keyframe, and every frame decodes")
+  @Test("a size that changes at an interval does so every 2 s, with a keyframe, and every frame decodes")
   func changesSize() throws {
     let painter = PatternPainter(size: Self.vga)
     var settings = LiveVideoEncoder.Settings(size: Self.vga, framesPerSecond: 30)
@@ -85,7 +85,7 @@ struct LiveVideoEncoderTests {
     #expect(changes.map { $0.time / 100 } == [20, 40, 60, 80])
   }
 
-  @Test("the pattern follows a line of 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included")
+  @Test("the pattern adapts to 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included")
   func patternFollows() throws {
     let painter = PatternPainter(size: Self.vga)
     let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
@@ -104,7 +104,7 @@ struct LiveVideoEncoderTests {
       }
       let longest = pauses.map { $0.1.time - $0.0.time }.max() ?? 0
       print(
-        "measured: live encoder, pattern, line of \(target / 1_000) kb/s: \(average / 1_000) kb/s, worst second \(worst * 100 / target) %, longest pause \(longest) ms"
+        "measured: live encoder, pattern, target of \(target / 1_000) kb/s: \(average / 1_000) kb/s, worst second \(worst * 100 / target) %, longest pause \(longest) ms"
       )
       #expect(worst * 100 <= target * 115)
       if index < 3 { #expect(average * 100 >= target * 80) }
@@ -116,7 +116,7 @@ struct LiveVideoEncoderTests {
     #expect(last.divisor == 1)
   }
 
-  @Test("frames full of detail become fewer and smaller, hold the line, and grow again slowly")
+  @Test("detailed frames become fewer and smaller, keep to the bitrate, and recover slowly")
   func noiseFollows() throws {
     let size = VideoSize(width: 320, height: 240)
     let noise = Self.noise(size, depth: 64)
@@ -132,7 +132,7 @@ struct LiveVideoEncoderTests {
       let worst = worstSecond(sent, interval)
       let there = try #require(sent.last { $0.time < interval.upperBound })
       print(
-        "measured: live encoder, noise, line of \(target / 1_000) kb/s: \(bitrate(sent, interval) / 1_000) kb/s, worst second \(worst * 100 / target) %, at the end \(there.size), one of \(there.divisor) frames"
+        "measured: live encoder, noise, target of \(target / 1_000) kb/s: \(bitrate(sent, interval) / 1_000) kb/s, worst second \(worst * 100 / target) %, at the end \(there.size), one of \(there.divisor) frames"
       )
       #expect(worst * 100 <= target * 115)
     }
@@ -142,7 +142,7 @@ struct LiveVideoEncoderTests {
     #expect(last.size.width > smallest ?? .max)
   }
 
-  @Test("what a viewer on a bad network has brought about is over when nobody watches any more")
+  @Test("the quality reduced for a viewer with little bandwidth is restored when no viewer is left")
   func startsOver() throws {
     let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
     let noise = Self.noise(Self.vga, depth: 140)
@@ -159,14 +159,14 @@ struct LiveVideoEncoderTests {
     #expect(encoder.qualityLevel == QualityLadder.QualityLevel(divisor: 1, size: Self.vga))
   }
 
-  @Test("a keyframe comes within 100 ms of a request, and never two within 500 ms")
+  @Test("a keyframe follows a request within 100 ms, and there are never two within 500 ms")
   func keyframes() throws {
     let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
     let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
     var generator = SeededGenerator(seed: 6)
     var asked: [Int] = []
-    // Quiet, then at random, then ten requests a second.
+    // First none, then at random, then ten requests a second.
     let sent = try play(encoder, videoFrames: 1_200, target: { _ in 200_000 }) { number in
       let asks =
         number > 800 ? number % 3 == 0 : number > 100 && Int.random(in: 0..<40, using: &generator) == 0
@@ -192,7 +192,7 @@ struct LiveVideoEncoderTests {
     #expect(keyframes.filter { $0 < 3_300 } == [0])
   }
 
-  @Test("of a source with one frame in two seconds, the standing frame is encoded again")
+  @Test("with one frame in two seconds, a requested keyframe encodes the current frame again")
   func slowSource() throws {
     let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
@@ -231,7 +231,7 @@ struct LiveVideoEncoderTests {
     #expect(sent.count > 9_000)
   }
 
-  @Test("a still image costs next to nothing, and odd sizes and figures do no harm")
+  @Test("a still image costs next to nothing, and odd sizes and extreme values do no harm")
   func stillAndOdd() throws {
     let still = VideoFrame(size: VideoSize(width: 161, height: 91), luma: 90)
     let encoder = try LiveVideoEncoder(.init(size: still.size, framesPerSecond: 30))

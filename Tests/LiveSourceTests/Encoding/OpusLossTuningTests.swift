@@ -2,11 +2,11 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("Opus and loss")
+@Suite("Opus and packet loss")
 struct OpusLossTuningTests {
   private let origin = ContinuousClock.now
 
-  @Test("loss is prepared for at once, and for a while after it has gone")
+  @Test("Opus is prepared for loss at once, and for some time after it has ended")
   func tuning() {
     var tuning = OpusLossTuning()
     tuning.follow(fractionLost: 0, now: origin)
@@ -25,7 +25,7 @@ struct OpusLossTuningTests {
     #expect(tuning.expectedLoss == 0)
   }
 
-  @Test("figures that make no sense are held within bounds", arguments: [-1.0, 7, .nan, .infinity, -.infinity])
+  @Test("implausible values are clamped", arguments: [-1.0, 7, .nan, .infinity, -.infinity])
   func nonsense(fraction: Double) {
     var tuning = OpusLossTuning()
     tuning.follow(fractionLost: fraction, now: origin)

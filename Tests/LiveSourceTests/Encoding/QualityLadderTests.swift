@@ -4,12 +4,12 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("The ladder of quality")
+@Suite("The quality ladder")
 struct QualityLadderTests {
   private let origin = ContinuousClock.now
   private static let vga = VideoSize(width: 640, height: 480)
 
-  /// Lets frames be encoded for some seconds at a quantizer.
+  /// Encodes frames for some seconds with a quantizer.
   private func run(
     _ ladder: inout QualityLadder, from start: Int, seconds: Int, bitrate: Int = 1_000_000, omitted: Int = 0,
     quantizer: (QualityLadder.QualityLevel) -> Int
@@ -24,7 +24,7 @@ struct QualityLadderTests {
     }
   }
 
-  @Test("the rungs lead from half the frames to a quarter of the size")
+  @Test("the levels lead from half the frame rate to a quarter of the size")
   func qualityLevels() {
     let qualityLevels = QualityLadder(size: Self.vga, framesPerSecond: 30).qualityLevels
     #expect(qualityLevels.map(\.divisor) == [1, 2, 2, 2, 2, 2])
@@ -32,7 +32,7 @@ struct QualityLadderTests {
       qualityLevels.map(\.size.description) == ["640x480", "640x480", "480x360", "320x240", "240x180", "160x120"])
   }
 
-  @Test("few or small frames are not made fewer or smaller")
+  @Test("low frame rates are not halved, and small frames are not scaled down")
   func shortLadders() {
     let slow = QualityLadder(size: Self.vga, framesPerSecond: 10).qualityLevels
     #expect(slow.allSatisfy { $0.divisor == 1 })
@@ -43,7 +43,7 @@ struct QualityLadderTests {
     #expect(odd.allSatisfy { $0.size.width % 2 == 0 && $0.size.height % 2 == 0 })
   }
 
-  @Test("coarse quantizers lead down one rung every two seconds")
+  @Test("coarse quantizers lead down one level every two seconds")
   func down() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     run(&ladder, from: 0, seconds: 2) { _ in 56 }
@@ -54,7 +54,7 @@ struct QualityLadderTests {
     #expect(ladder.index == 5)
   }
 
-  @Test("frames that have to be skipped lead down faster")
+  @Test("skipped frames lead down faster")
   func leftOut() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     run(&ladder, from: 0, seconds: 2, omitted: 6) { _ in 40 }
@@ -72,7 +72,7 @@ struct QualityLadderTests {
     #expect(ladder.index == index)
   }
 
-  @Test("fine quantizers lead up, slowly")
+  @Test("fine quantizers lead up slowly")
   func up() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     run(&ladder, from: 0, seconds: 16) { _ in 56 }
@@ -85,7 +85,7 @@ struct QualityLadderTests {
     #expect(ladder.index == 0)
   }
 
-  @Test("where one rung is too high and the next too low it tries ever more seldom")
+  @Test("between a level that is too high and one that is too low, it tries less and less often")
   func noFlapping() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     var changes = 0
@@ -95,11 +95,11 @@ struct QualityLadderTests {
       if ladder.index != index { changes += 1 }
       index = ladder.index
     }
-    print("measured: quality ladder between two rungs: \(changes) changes in 600 s")
+    print("measured: quality ladder between two levels: \(changes) changes in 600 s")
     #expect(changes <= 26)
   }
 
-  @Test("a hopeless bitrate leads down at once, and not up again")
+  @Test("an impossible bitrate leads down at once, and not up again")
   func hopeless() {
     var ladder = QualityLadder(size: VideoSize(width: 1_920, height: 1_080), framesPerSecond: 30)
     ladder.adapt(toBitrate: 50_000, now: origin)

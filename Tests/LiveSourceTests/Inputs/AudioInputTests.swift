@@ -7,7 +7,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("audio of files is what ffmpeg hears")
+@Suite("Audio of files, compared with ffmpeg")
 struct AudioInputTests {
   let scratch: Scratch
 
@@ -19,11 +19,11 @@ struct AudioInputTests {
     try #require(try InputFile.check(path, rate: nil).audio)
   }
 
-  /// A chord that is not the same on both sides.
+  /// A chord that differs between left and right.
   static let chord = "aevalsrc=0.4*sin(440*2*PI*t)+0.2*sin(1500*2*PI*t)|0.5*sin(660*2*PI*t):s=48000:d=0.5"
 
   @Test(
-    "a WAV file with samples of every kind, exactly",
+    "a WAV file is decoded exactly in every sample format",
     arguments: ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_mulaw", "pcm_alaw"])
   func wave(_ codec: String) throws {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", codec)
@@ -38,13 +38,14 @@ struct AudioInputTests {
   }
 
   @Test(
-    "a WAV file of every rate is made 48 kHz, in its length and without delay",
+    "a WAV file of any rate is resampled to 48 kHz with its length kept and no delay",
     arguments: [8_000, 11_025, 22_050, 32_000, 44_100, 96_000, 192_000])
   func rates(_ rate: Int) throws {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=f=1000:r=\(rate):d=0.8", "-c:a", "pcm_s24le")
     let mine = try audio(path).all()
     #expect(mine.count == 38_400)
-    // Compared with the sine itself; the edges, where any filter rings, skipped. ffmpeg's sine has an amplitude of 1/8.
+    // Compared with the sine itself, except at the edges, where any filter rings. ffmpeg's sine has an amplitude of
+    // 1/8.
     let wanted = (0..<38_400).map { (tick: Int) -> Float in
       let angle = 1_000 * 2 * Double.pi * Double(tick) / 48_000
       return Float(0.125 * sin(angle))
@@ -54,7 +55,7 @@ struct AudioInputTests {
   }
 
   @Test(
-    "Opus in Ogg and WebM, as libopus decodes it, without what the encoder puts in front",
+    "Opus in Ogg and WebM is decoded as by libopus, without the pre-skip",
     arguments: ["a.opus", "a.webm"])
   func opus(_ name: String) throws {
     let path = try scratch.make(name, "-f", "lavfi", "-i", Self.chord, "-c:a", "libopus", "-b:a", "96k")
@@ -67,7 +68,7 @@ struct AudioInputTests {
   }
 
   @Test(
-    "Vorbis in Ogg and WebM, and FLAC",
+    "Vorbis in Ogg and WebM, and FLAC, are decoded",
     arguments: [("a.ogg", "libvorbis"), ("a.webm", "libvorbis"), ("a.flac", "flac")])
   func vorbis(_ name: String, _ codec: String) throws {
     let path = try scratch.make(name, "-f", "lavfi", "-i", Self.chord, "-c:a", codec)
@@ -78,7 +79,7 @@ struct AudioInputTests {
     #expect(likeness > 30, "measured: \(likeness) dB")
   }
 
-  @Test("six channels become two, none of them louder than full")
+  @Test("six channels are mixed to two without clipping")
   func surround() throws {
     let tones = (1...6).map { "sin(\($0 * 200)*2*PI*t)" }.joined(separator: "|")
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=0.2:c=5.1")
@@ -89,7 +90,7 @@ struct AudioInputTests {
     #expect(mine.count == 19_200 && loudest <= 1 && loudest > 0.6)
   }
 
-  @Test("samples that are no numbers are silence, and what is louder than full is held there")
+  @Test("NaN samples become silence, and samples beyond full scale are clamped")
   func insane() {
     let mixed = ChannelMix(channels: 1).mix([.nan, .infinity, -.infinity, 0.5, 7])
     #expect(mixed == [0, 1, -1, 0.5, 1])
@@ -98,7 +99,7 @@ struct AudioInputTests {
     #expect(down.count == 4 && isSane)
   }
 
-  @Test("a round read again is the same")
+  @Test("a second round is identical to the first")
   func rewinding() throws {
     for (name, codec) in [
       ("a.wav", "pcm_s16le"), ("a.opus", "libopus"), ("b.webm", "libvorbis"), ("a.ogg", "libvorbis"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("an input that cannot be played is refused with a sentence, before anything starts")
+@Suite("Inputs that cannot be played")
 struct BadInputTests {
   let scratch: Scratch
 
@@ -24,22 +24,22 @@ struct BadInputTests {
     rejection(try scratch.write(bytes, as: name))
   }
 
-  @Test("what is no file, or none that is known")
+  @Test("paths that are no files and unknown formats are refused")
   func notFiles() throws {
     #expect(rejection("nowhere/a.y4m") == "no such file or directory.")
-    #expect(rejection(scratch.url.path) == "it is a folder, a pipe or a device, not a file.")
+    #expect(rejection(scratch.url.path) == "it is a directory, a pipe or a device, not a file.")
     #expect(try refused([]) == "it is empty.")
     let played = "WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played."
     #expect(try refused(Array("hello".utf8)) == "its format is unknown; \(played)")
-    #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF frame, and \(played)")
+    #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF image, and \(played)")
     #expect(try refused(Array("....ftypisom....".utf8)) == "it is an MP4 or QuickTime file, and \(played)")
-    // The same sentence when nothing requests encoding.
+    // The same sentence when nothing requires encoding.
     #expect(
       rejection(try scratch.write(Array("#!/bin/sh".utf8), as: "a.sh"), live: false) == "it is a script, and \(played)")
   }
 
   @Test(
-    "a Y4M file that is not right",
+    "a Y4M file with an unsupported header is refused",
     arguments: [
       ("W64 H48 F0:1", "its frame rate is 0:1, and one frame a minute to 1000 a second is played."),
       ("W64 H48 F30:0", "its frame rate is 30:0, and one frame a minute to 1000 a second is played."),
@@ -50,11 +50,11 @@ struct BadInputTests {
       ("W64 H48 Fxy", "its frame rate xy is not a fraction."),
       ("W7680 H4320 F30:1", "its frames are 7680x4320, and a side must be 16 to 4096 pixels."),
       ("W999999999999 H2 F30:1", "its frames are 999999999999x2, and a side must be 16 to 4096 pixels."),
-      ("W99999999999999999999 H2 F30:1", "its Y4M header tells no size."),
-      ("W0 H48 F30:1", "its Y4M header tells no size."),
+      ("W99999999999999999999 H2 F30:1", "its Y4M header states no size."),
+      ("W0 H48 F30:1", "its Y4M header states no size."),
       ("W2 H2 F30:1", "its frames are 2x2, and a side must be 16 to 4096 pixels."),
-      ("H48 F30:1", "its Y4M header tells no size."),
-      ("W64 H48 F30:1 It", "its frames are interlaced, and only whole frames are played."),
+      ("H48 F30:1", "its Y4M header states no size."),
+      ("W64 H48 F30:1 It", "its video is interlaced, and only progressive video is played."),
       ("W64 H48 F30:1 C420p10", "its frames have more than 8 bits a value (420p10), and 8 are played."),
       ("W64 H48 F30:1 Cmono16", "its frames have more than 8 bits a value (mono16), and 8 are played."),
       ("W64 H48 F30:1 C411", "its colours are 411, and only 420, 422, 444 and mono with 8 bits are played."),
@@ -63,30 +63,30 @@ struct BadInputTests {
     #expect(try refused(y4m(header)) == sentence)
   }
 
-  @Test("a Y4M file that is cut off is played as far as it is whole, or refused when no frame is")
+  @Test("a truncated Y4M file is played up to the last whole frame, or refused if there is none")
   func truncatedY4M() throws {
     let whole = y4m("W64 H48 F30:1", videoFrames: 3)
     let camera = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(whole.dropLast(10)), as: "b.y4m")), owner: someone))
-    #expect(camera.remarks == ["It is cut off; what is whole is played."])
+    #expect(camera.remarks == ["It is truncated; the whole frames are played."])
     #expect(camera.summary.contains("Y4M 64x48, 2 frames at 30 a second"))
     #expect(
-      try refused(Array(whole.prefix(2_000))) == "it holds no whole frame: one of 64x48 has 4608 bytes.")
+      try refused(Array(whole.prefix(2_000))) == "it has no whole frame: one of 64x48 has 4608 bytes.")
     #expect(try refused(Array(whole.prefix(14))) == "its Y4M header has no end within 1024 bytes.")
     #expect(
       try refused(Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 65, count: 5_000))
         == "its Y4M header has no end within 1024 bytes.")
     var bad = whole
     bad[24] = 88
-    #expect(try refused(bad) == "at byte 24 no frame begins.")
+    #expect(try refused(bad) == "no frame begins at byte 24.")
   }
 
   @Test(
-    "codecs that nothing here decodes, by their names",
+    "unsupported codecs are refused by name",
     arguments: [
-      ("a.mkv", "libx264", "libopus", "its frame is H.264, and VP8 and VP9 are played."),
+      ("a.mkv", "libx264", "libopus", "its video is H.264, and VP8 and VP9 are played."),
       ("b.mkv", "libvpx", "aac", "its audio is AAC, and Opus and Vorbis are played."),
-      ("a.ivf", "libsvtav1", "none", "its frame is AV1, and VP8 and VP9 are played."),
+      ("a.ivf", "libsvtav1", "none", "its video is AV1, and VP8 and VP9 are played."),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ sentence: String) throws {
     let path =
@@ -100,7 +100,7 @@ struct BadInputTests {
     #expect(rejection(path, live: true) == sentence)
   }
 
-  @Test("sizes and rates that cannot be")
+  @Test("impossible sizes and frame rates are refused")
   func options() throws {
     let path = try scratch.write(y4m("W64 H48 F30:1"), as: "a.y4m")
     func sentence(_ width: Int, _ height: Int) -> String? {
@@ -111,7 +111,8 @@ struct BadInputTests {
     #expect(sentence(7_680, 4_320) == "The size 7680x4320 is not possible: a side must be 16 to 4096 pixels.")
     #expect(sentence(-2, .max) != nil)
     for fps in [0, -1, 1_000, .nan, .infinity, 0.01] {
-      #expect(rejection(path, fps: fps)?.hasSuffix("frames a second are not possible: 0.1 to 120 are.") == true)
+      #expect(
+        rejection(path, fps: fps)?.hasSuffix("frames a second are not possible: the rate must be 0.1 to 120.") == true)
     }
     #expect(rejection(path, fps: 0)?.hasPrefix("0 frames") == true)
     #expect(rejection(path, fps: 25) == nil)
@@ -121,10 +122,10 @@ struct BadInputTests {
     #expect(rejection(path, audio: "nowhere.wav") == "nowhere.wav cannot be played: no such file or directory.")
     #expect(
       rejection(audio, audio: audio)
-        == "\(audio) cannot be joined: what it is to be joined with has no frames.")
+        == "\(audio) cannot be combined with the input: the input has no video.")
   }
 
-  @Test("a WAV file with an absurd header")
+  @Test("a WAV file with an implausible header is refused")
   func waves() throws {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", "sine=d=0.1:r=8000", "-fflags", "+bitexact")
     let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -133,21 +134,21 @@ struct BadInputTests {
       wave.replaceSubrange(position..<position + bytes.count, with: bytes)
       return wave
     }
-    // Channels, rate, block, data size: at 22, 24, 32 and 40.
+    // Format, channels, rate, bits for each sample and data size are at 20, 22, 24, 34 and 40.
     for bad in [
       changed(22, [0, 0]), changed(22, [0xff, 0xff]), changed(24, [0, 0, 0, 0]), changed(24, [0xff, 0xff, 0xff, 0x7f]),
       changed(20, [0x55, 0xaa]), changed(34, [77, 0]), Array(good.prefix(44)), Array(good.prefix(20)),
     ] {
       #expect(try refused(bad, as: "b.wav") != nil)
     }
-    // A live writer's size, and one that promises more than there is, are no harm.
+    // A live writer's placeholder size, and a size larger than the file, do no harm.
     #expect(try refused(changed(40, [0xff, 0xff, 0xff, 0xff]), as: "b.wav") == nil)
     let cut = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(good.dropLast(400)), as: "c.wav")), owner: someone))
-    #expect(cut.remarks == ["It is cut off; what is there is played."])
+    #expect(cut.remarks == ["It is truncated; the samples that exist are played."])
   }
 
-  @Test("a PNG that claims to be huge, or is cut off, or damaged")
+  @Test("a PNG file that claims to be huge, is truncated or is damaged is refused")
   func videoFrames() throws {
     let path = try scratch.make("a.png", "-f", "lavfi", "-i", "testsrc=s=64x48", "-frames:v", "1")
     let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -163,7 +164,7 @@ struct BadInputTests {
     #expect(try refused(damaged, as: "b.png")?.hasPrefix("libpng refuses it: ") == true)
   }
 
-  @Test("raw frames without a size, from a pipe that ends, from a folder's worth of nothing")
+  @Test("raw frames without a size, or fewer bytes than one frame, are refused")
   func rawVideoFrames() throws {
     func sentence(_ bytes: [UInt8], size: VideoSize?) throws -> String? {
       let path = try scratch.write(bytes, as: "raw")
@@ -181,7 +182,7 @@ struct BadInputTests {
     let size = VideoSize(width: 64, height: 48)
     #expect(
       try sentence([], size: nil)
-        == "Standard input cannot be played: raw frames come from it, and their size must be given (--size).")
+        == "Standard input cannot be played: it has raw frames, and their size must be given (--size).")
     #expect(
       try sentence([], size: size)
         == "Standard input cannot be played: it ended after 0 bytes, and a frame of 64x48 has 4608.")
@@ -191,10 +192,10 @@ struct BadInputTests {
     #expect(try sentence([UInt8](repeating: 1, count: 4_608), size: size) == nil)
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8) + [UInt8](repeating: 1, count: 9_000), size: size)
-        == "Standard input cannot be played: at byte 24 no frame begins.")
+        == "Standard input cannot be played: no frame begins at byte 24.")
   }
 
-  @Test("a Y4M file from a pipe, whatever is wrong with it")
+  @Test("a malformed Y4M stream from a pipe is refused")
   func pipedY4M() throws {
     func sentence(_ bytes: [UInt8], fps: Double? = nil) throws -> String? {
       let descriptor = Glibc.open(try scratch.write(bytes, as: "piped"), O_RDONLY)
@@ -209,7 +210,7 @@ struct BadInputTests {
     #expect(try sentence(y4m("W64 H48 F30:1")) == nil)
     #expect(try sentence(y4m("W64 H48 F0:0")) == "its frame rate is 0; a rate can be given (--fps).")
     #expect(try sentence(y4m("W64 H48 F0:0"), fps: 10) == nil)
-    #expect(try sentence(y4m("H48 F30:1")) == "its Y4M header tells no size.")
+    #expect(try sentence(y4m("H48 F30:1")) == "its Y4M header states no size.")
     #expect(
       try sentence(y4m("W8192 H48 F30:1")) == "its frames are 8192x48, and a side must be 16 to 4096 pixels.")
     #expect(try sentence(Array("YUV4MPEG2 W64 H48".utf8)) == "it ended within its Y4M header.")
@@ -218,18 +219,18 @@ struct BadInputTests {
         == "its Y4M header has no end within 1024 bytes.")
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\nFRAME".utf8) + [UInt8](repeating: 32, count: 100_000))
-        == "at byte 24 a frame's line has no end.")
+        == "the frame's header line at byte 24 has no end.")
     #expect(
       try sentence(Array(y4m("W64 H48 F30:1").dropLast(8)))
         == "it ended after 4600 bytes, and a frame of 64x48 has 4608.")
     #expect(
       try sentence(Array("YUV4MPEG2 W64 H48 F30:1\n".utf8))
         == "it ended after 0 bytes, and a frame of 64x48 has 4608.")
-    #expect(try sentence(Array("YUV4".utf8)) == "raw frames come from it, and their size must be given (--size).")
+    #expect(try sentence(Array("YUV4".utf8)) == "it has raw frames, and their size must be given (--size).")
   }
 
   @Test(
-    "files with bytes flipped and cut off are played or refused, and never crash, hang or take the memory",
+    "damaged and truncated files are played or refused, and never crash, hang or exhaust memory",
     arguments: ["a.y4m", "a.ivf", "a.png", "a.wav", "b.webm", "c.webm", "a.opus", "a.ogg", "a.flac"])
   func fuzz(_ name: String) throws {
     let path: String =
@@ -255,7 +256,7 @@ struct BadInputTests {
       if round.isMultiple(of: 4) {
         bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
       } else {
-        // Headers are where damage matters.
+        // Damage matters most in headers.
         let connectionSettings = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
         for _ in 0..<Int.random(in: 1...6, using: &generator) {
           bytes[Int.random(in: 0..<connectionSettings, using: &generator)] = .random(in: 0...255, using: &generator)
@@ -264,7 +265,7 @@ struct BadInputTests {
       let path = try scratch.write(bytes, as: "fuzz-\(name)")
       guard let found = try? InputFile.check(path, rate: nil) else { continue }
       played += 1
-      // What was found good can be read to its end, twice, at most refused on the way.
+      // A file that passed the check can be read to its end, twice; at most it is refused on the way.
       _ = try? found.videoFrames?.all(limit: 20)
       if let audio = found.audio {
         let input = try audio.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LiveSource
 
-@Suite("frames of files are those that ffmpeg sees")
+@Suite("Frames of files, compared with ffmpeg")
 struct VideoInputTests {
   let scratch: Scratch
 
@@ -19,7 +19,7 @@ struct VideoInputTests {
   }
 
   @Test(
-    "a Y4M file with 420 colours, byte for byte, each frame at its time", arguments: ["left", "topleft", "center"])
+    "a 4:2:0 Y4M file is read byte for byte, each frame with its time", arguments: ["left", "topleft", "center"])
   func y4m420(_ location: String) throws {
     let path = try scratch.make(
       "a.y4m", "-f", "lavfi", "-i", "testsrc2=s=66x50:r=30000/1001:d=0.2", "-pix_fmt", "yuv420p",
@@ -34,7 +34,7 @@ struct VideoInputTests {
     #expect(isEqual)
   }
 
-  @Test("a Y4M file whose black is 0 and white 255 is brought into the range that codecs expect")
+  @Test("a full-range Y4M file is converted to limited range")
   func fullRange() throws {
     let path = try scratch.make(
       "a.y4m", "-f", "lavfi", "-i", "testsrc2=s=66x50:r=25:d=0.04", "-pix_fmt", "yuvj420p", "-strict", "-1")
@@ -45,7 +45,7 @@ struct VideoInputTests {
     #expect(furthest <= 1 && mine.count == wanted.count)
   }
 
-  @Test("a Y4M file with other colours", arguments: ["yuv422p", "yuv444p", "gray"])
+  @Test("a Y4M file with other chroma formats is converted to 4:2:0", arguments: ["yuv422p", "yuv444p", "gray"])
   func y4mOthers(_ format: String) throws {
     let path = try scratch.make(
       "a.y4m", "-f", "lavfi", "-i", "testsrc=s=67x51:r=25:d=0.12,gblur=4", "-pix_fmt", format, "-strict", "-1")
@@ -55,12 +55,12 @@ struct VideoInputTests {
       path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-vf",
       format == "gray" ? "scale=in_range=full:out_range=limited" : "scale=sws_flags=area")
     let likeness = peakSignalToNoise(all.flatMap(\.videoFrame.bytes), wanted)
-    // Each program has its own way of halving colours, and of narrowing the full range that ffmpeg gives to grey.
+    // Programs differ in how they halve chroma, and in how they convert the full range that ffmpeg uses for grey.
     #expect(likeness >= 38, "measured: \(likeness) dB")
   }
 
   @Test(
-    "VP8 and VP9 in WebM and IVF, byte for byte",
+    "VP8 and VP9 in WebM and IVF are decoded byte for byte",
     arguments: [("a.webm", "libvpx"), ("a.ivf", "libvpx"), ("a.webm", "libvpx-vp9"), ("a.ivf", "libvpx-vp9")])
   func stored(_ name: String, _ codec: String) throws {
     let path = try scratch.make(
@@ -76,7 +76,7 @@ struct VideoInputTests {
   }
 
   @Test(
-    "PNG frames of every kind",
+    "PNG images of every pixel format are read",
     arguments: ["rgb24", "rgba", "pal8", "gray", "ya8", "rgb48be", "rgba64be", "gray16be", "monob"])
   func png(_ format: String) throws {
     let path = try scratch.make(
@@ -86,12 +86,12 @@ struct VideoInputTests {
     #expect(size == VideoSize(width: 66, height: 50))
     let wanted = try scratch.judge(path, "-f", "rawvideo", "-pix_fmt", "rgba")
     let furthest = zip(mine, wanted).map { abs(Int($0) - Int($1)) }.max() ?? 255
-    // 16 bits are rounded to 8 in two ways.
+    // The two programs round 16 bits to 8 differently.
     let isEqual = mine.count == wanted.count && furthest <= (format.hasSuffix("be") ? 1 : 0)
     #expect(isEqual, "furthest apart: \(furthest)")
   }
 
-  @Test("what is transparent in a PNG is laid over black")
+  @Test("transparent parts of a PNG image are composited over black")
   func alpha() throws {
     let path = try scratch.make(
       "a.png", "-f", "lavfi", "-i", "color=white@0.5:s=32x32,format=rgba", "-frames:v", "1")
@@ -100,7 +100,7 @@ struct VideoInputTests {
     #expect(abs(middle - 126) <= 2)
   }
 
-  @Test("an odd row and column are cut off, and nothing else of the frame is touched")
+  @Test("an odd row and column are cropped, and the rest of the frame is unchanged")
   func odd() throws {
     var videoFrame = VideoFrame(size: VideoSize(width: 67, height: 51))
     for index in videoFrame.luma.indices { videoFrame.luma[index] = UInt8(index % 67) }
@@ -114,7 +114,7 @@ struct VideoInputTests {
     #expect(fit.remark == "Its frames of 67x51 are shown as 66x50: sides are even.")
   }
 
-  @Test("what is larger than a camera's frame is made smaller, in its own shape")
+  @Test("frames larger than a camera's are scaled down with their aspect ratio kept")
   func large() {
     func target(_ width: Int, _ height: Int) -> String {
       VideoScaling(VideoSize(width: width, height: height), wanted: nil).target.description

@@ -5,7 +5,7 @@ import Media
 @testable import LiveSource
 
 extension CheckedVideo {
-  /// All frames of one round, with their times.
+  /// Returns all frames of one round, with their times.
   func all(limit: Int = 10_000) throws -> [(time: Int64, videoFrame: VideoFrame)] {
     let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var videoFrames: [(Int64, VideoFrame)] = []
@@ -18,7 +18,7 @@ extension CheckedVideo {
 }
 
 extension CheckedAudio {
-  /// All samples of one round.
+  /// Returns all samples of one round.
   func all() throws -> [Float] {
     let input = try open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var samples: [Float] = []
@@ -35,7 +35,7 @@ extension VideoFrame {
   var bytes: [UInt8] { luma + blue + red }
 }
 
-/// How alike two runs of bytes are, in dB; infinite when they are equal.
+/// Returns the peak signal-to-noise ratio of two byte arrays in dB; infinite if they are equal.
 func peakSignalToNoise(_ one: [UInt8], _ other: [UInt8]) -> Double {
   guard one.count == other.count, !one.isEmpty else { return 0 }
   var sum = 0
@@ -47,7 +47,7 @@ func peakSignalToNoise(_ one: [UInt8], _ other: [UInt8]) -> Double {
   return mean == 0 ? .infinity : 10 * log(255 * 255 / mean) / log(10)
 }
 
-/// How alike two runs of samples are, in dB against the second.
+/// Returns the signal-to-noise ratio of two sample arrays in dB, relative to the second.
 func signalToNoise(_ one: [Float], _ other: [Float]) -> Double {
   let count = min(one.count, other.count)
   var (signal, noise) = (0.0, 0.0)
@@ -59,7 +59,7 @@ func signalToNoise(_ one: [Float], _ other: [Float]) -> Double {
   return noise == 0 ? .infinity : 10 * log(signal / noise) / log(10)
 }
 
-/// Bytes as little-endian floats.
+/// Converts little-endian bytes to floats.
 func floats(_ bytes: [UInt8]) -> [Float] {
   stride(from: 0, to: bytes.count - 3, by: 4).map { start in
     Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) })

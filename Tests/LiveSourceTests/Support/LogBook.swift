@@ -1,11 +1,11 @@
 import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// Collects log messages.
 final class LogBook: Sendable {
   private let kept = Mutex<[String]>([])
 
-  /// Each line with what belongs to it: `message key=value`.
+  /// Each message with its metadata: `message key=value`.
   var lines: [String] { kept.withLock(\.self) }
 
   var logger: Logger { Logger(label: "test") { _ in Handler(book: self) } }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import FileSource
 
-/// Tests in real time, one after the other.
-@Suite("in real time", .serialized, .realTime)
+/// Tests in real time, which run one after the other.
+@Suite("In real time", .serialized, .realTime)
 enum RealTime {}
 
-/// A thread for them alone: the other tests block the threads that all tasks share, so that a task in real time would
-/// find its frames long after they were due.
+/// A dedicated thread for these tests: other tests block the threads that all tasks share, so a task in real time would
+/// receive its frames long after they were due.
 @globalActor
 actor OwnThread {
   static let shared = OwnThread()

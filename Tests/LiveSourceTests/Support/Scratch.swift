@@ -5,7 +5,7 @@ import Testing
 
 @testable import LiveSource
 
-/// A folder for one test's files, gone with the test.
+/// A directory for the files of one test, removed after it.
 final class Scratch: Sendable {
   let url: URL
 
@@ -18,7 +18,7 @@ final class Scratch: Sendable {
     try? FileManager.default.removeItem(at: url)
   }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the directory.
   func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
   /// Writes a file.
@@ -29,7 +29,7 @@ final class Scratch: Sendable {
     return path(name)
   }
 
-  /// Has ffmpeg make a file.
+  /// Creates a file with ffmpeg.
   ///
   /// - Returns: its path.
   func make(_ name: String, _ arguments: String...) throws -> String {
@@ -39,7 +39,7 @@ final class Scratch: Sendable {
     return path
   }
 
-  /// Has ffmpeg read a file, and gives what it made of it.
+  /// Converts a file with ffmpeg, and returns the output.
   func judge(_ path: String, _ arguments: String...) throws -> [UInt8] {
     let output = self.path("judged-\(UUID().uuidString)")
     let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-nostdin", "-y", "-i", path] + arguments + [output])
@@ -50,7 +50,7 @@ final class Scratch: Sendable {
 
 let someone = ParticipantID("me")
 
-/// Why something is not opened; nil when it is.
+/// Returns why an input cannot be opened; nil if it can.
 func rejection(
   _ path: String, size: VideoSize? = nil, fps: Double? = nil, audio: String? = nil, live: Bool = true
 ) -> String? {

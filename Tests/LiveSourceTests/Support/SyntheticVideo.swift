@@ -3,7 +3,7 @@ import Media
 
 @testable import LiveSource
 
-/// Frames made up by a test: each one's number in its brightness.
+/// Synthetic frames whose brightness is their number.
 final class SyntheticVideo: VideoInput {
   let times: [Int64]
   private var next = 0
@@ -16,7 +16,7 @@ final class SyntheticVideo: VideoInput {
     self.times = times
   }
 
-  /// So many frames, evenly.
+  /// Creates evenly spaced frames.
   convenience init(_ count: Int, interval: Int64) {
     self.init(times: (0..<Int64(count)).map { $0 * interval })
   }
@@ -39,7 +39,7 @@ final class SyntheticVideo: VideoInput {
   }
 }
 
-/// Audio made up by a test: each sample's number since the round's start.
+/// Synthetic audio whose samples are their numbers since the round's start.
 final class SyntheticAudio: AudioInput {
   let length: Int
   private var position = 0

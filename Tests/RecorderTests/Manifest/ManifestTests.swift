@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The manifest and the life of a recording")
+@Suite("Manifest and life cycle of a recording")
 struct ManifestTests {
   private func short(_ owner: String, video: Bool = false) throws -> Script {
     var script = Script(owner)
@@ -14,7 +14,7 @@ struct ManifestTests {
     return script
   }
 
-  @Test("a manifest read back is the one that was written")
+  @Test("a manifest that is read back equals the written one")
   func roundTrip() async throws {
     let folder = TestFolder()
     var script = try short("3f2a", video: true)
@@ -38,7 +38,7 @@ struct ManifestTests {
     #expect(String(decoding: text, as: UTF8.self).hasSuffix("}\n"))
   }
 
-  @Test("a manifest of a later version is refused")
+  @Test("a manifest of a later version is rejected")
   func laterVersion() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
     manifest.version = 2
@@ -47,7 +47,7 @@ struct ManifestTests {
     #expect(throws: RecordingManifest.ReadingError.self) { try RecordingManifest(parsing: [0x7B]) }
   }
 
-  @Test("a manifest with a file twice, two tracks of one kind, or a long run of marks is refused")
+  @Test("a manifest that lists a file twice, has two tracks of one kind or a long run of combining marks is rejected")
   func absurd() throws {
     func reason(_ change: (inout RecordingManifest) -> Void) throws -> String? {
       var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
@@ -71,11 +71,11 @@ struct ManifestTests {
     #expect(throws: RecordingManifest.ReadingError(reason: "more than 1000 bytes in a row are not ASCII")) {
       try RecordingManifest(parsing: Array(escapes.utf8))
     }
-    // A backslash that is meant as one begins no escape.
+    // An escaped backslash does not begin a Unicode escape.
     #expect(!Array(String(repeating: #"\\u0301"#, count: 1_000).utf8).hasRunOutsideASCII(overInJSON: 10))
   }
 
-  @Test("two users with one name have files of their own")
+  @Test("two users with the same name have separate files")
   func sameName() async throws {
     let folder = TestFolder()
     _ = try await folder.record(short("1"), short("2"), names: ["anna", "anna"])
@@ -83,7 +83,7 @@ struct ManifestTests {
     #expect(try RecordingManifest(parsing: folder.bytes("anna-2.json")).user == "2")
   }
 
-  @Test("a user who comes again has new files")
+  @Test("a user who joins again has new files")
   func rejoin() async throws {
     let folder = TestFolder()
     _ = try await folder.record(short("anna"))
@@ -93,7 +93,7 @@ struct ManifestTests {
     #expect(try folder.bytes("anna.ogg") == first)
   }
 
-  @Test("a file that is there already is left alone, whatever its ending")
+  @Test("an existing file is not changed, whatever its extension")
   func existing() async throws {
     let folder = TestFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -103,7 +103,7 @@ struct ManifestTests {
     #expect(try folder.bytes("anna.webm") == Array("mine".utf8))
   }
 
-  @Test("an id that is a path stays in the folder")
+  @Test("the files of an id that is a path stay in the folder")
   func hostileName() async throws {
     let folder = TestFolder()
     let summary = try #require(try await folder.record(short("../../x\u{0}")).first)
@@ -111,14 +111,14 @@ struct ManifestTests {
     #expect(summary.manifest.user == "../../x\u{0}")
   }
 
-  @Test("who sends nothing leaves no file")
+  @Test("a user who sends nothing leaves no file")
   func nothing() async throws {
     let folder = TestFolder()
     #expect(try await folder.record(Script("anna")).isEmpty)
     #expect(folder.names.isEmpty)
   }
 
-  @Test("frames before the first keyframe are refused and counted")
+  @Test("frames before the first keyframe are rejected and counted")
   func firstKeyframe() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -130,7 +130,7 @@ struct ManifestTests {
     #expect(try Reader(path: "\(folder.path)/anna.webm").complaints() == "")
   }
 
-  @Test("damaged frames are counted as decode errors when verification is on, and only then", arguments: [true, false])
+  @Test("damaged frames are counted as decode errors only when verification is on", arguments: [true, false])
   func decodeErrors(verifies: Bool) async throws {
     let folder = TestFolder()
     var pieces = try TestMedia.videoFrames(2)
@@ -144,7 +144,7 @@ struct ManifestTests {
     #expect((summary.track(.video)?.firstDecoded != nil) == verifies)
   }
 
-  @Test("a frame of 16383x16383 and Opus of no bytes are refused, and the rest continues")
+  @Test("a frame of 16383x16383 and an empty Opus packet are rejected, and recording continues")
   func absurdFrames() async throws {
     let folder = TestFolder()
     var videoFrames = try TestMedia.videoFrames(4)
@@ -155,7 +155,7 @@ struct ManifestTests {
     script.add(videoFrames, codec: .vp8)
     script.add(tone, codec: .opus)
     let summary = try #require(try await folder.record(script).first)
-    // From the refused keyframe to the next one nothing can be decoded.
+    // From the rejected keyframe to the next one nothing can be decoded.
     #expect(summary.track(.video)?.refused == 50 && summary.track(.video)?.frames == 70)
     #expect(summary.track(.audio)?.refused == 1 && summary.track(.audio)?.frames == 199)
     #expect(summary.manifest.tracks.allSatisfy { $0.decodeErrors == 0 })
@@ -163,11 +163,11 @@ struct ManifestTests {
     #expect(try Reader(path: "\(folder.path)/anna.ogg").complaints() == "")
   }
 
-  @Test("a timestamp that jumps an hour makes no file longer")
+  @Test("a timestamp that jumps an hour does not make a file longer")
   func absurdTimestamps() async throws {
     let folder = TestFolder()
     var script = Script()
-    // Each packet is a stream of its own, so that it arrives at its true time whatever its timestamp says.
+    // Each packet is a stream of its own, so that it arrives at its true time whatever its timestamp is.
     for (index, piece) in try TestMedia.tone(6).enumerated() {
       let shift: Int64 = (100..<200).contains(index) ? 3_600 * 48_000 : 0
       script.add(
@@ -179,7 +179,7 @@ struct ManifestTests {
     #expect(try folder.bytes("anna.ogg").count < 60_000)
   }
 
-  @Test("a disk error stops one file and is told; the others continue")
+  @Test("a disk error stops one file and is reported; the other files continue")
   func diskError() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder()
@@ -199,7 +199,7 @@ struct ManifestTests {
     #expect(try Reader(path: "\(folder.path)/anna.webm").complaints() == "")
   }
 
-  @Test("the status says what is on the disk")
+  @Test("the status lists what is on the disk")
   func status() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder(hold: .zero)
@@ -216,7 +216,7 @@ struct ManifestTests {
     #expect(recorder.status().isEmpty)
   }
 
-  @Test("a recorder that looks at the clock itself writes within a second of real time")
+  @Test("a recorder that reads the clock itself writes within a second of real time")
   func realTime() async throws {
     let folder = TestFolder()
     var configuration = RoomRecorder.Configuration(folder: folder.path, room: "100")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Ogg Opus")
 struct OggTests {
-  @Test("filling packets are valid, silent and as long as the gap", arguments: 0..<32)
+  @Test("filler packets are valid, silent and as long as the gap", arguments: 0..<32)
   func filling(configuration: Int) throws {
     for ticks: Int64 in [120, 240, 360, 480, 960, 1_080, 5_760, 6_000, 144_120] {
       let packets = OpusGap.packets(filling: ticks, after: UInt8(configuration) << 3 | 0b100)
@@ -27,7 +27,7 @@ struct OggTests {
   }
 
   @Test(
-    "of a long gap no page holds much more than a second, be it within a call or at its end", arguments: [false, true])
+    "no page contains much more than a second of a long gap, within a call or at its end", arguments: [false, true])
   func pagesOfAGap(isAtEnd: Bool) throws {
     var writer = try OggOpusWriter(serial: 1, channels: 1)
     var writes = writer.start()
@@ -48,7 +48,7 @@ struct OggTests {
     #expect(longest <= 48_000 + 6 * 960)
   }
 
-  @Test("what lies before the end of the last packet follows it without a gap")
+  @Test("a packet whose position is before the end of the last packet follows it without a gap")
   func overlap() throws {
     var writer = try OggOpusWriter(serial: 1, channels: 1)
     _ = writer.start()
@@ -59,7 +59,7 @@ struct OggTests {
     #expect(writer.duration == Duration(opusTicks: 4_800 - 312))
   }
 
-  @Test("the last page says that it is the last")
+  @Test("the last page is marked as the end of the stream")
   func endOfStream() throws {
     var writer = try OggOpusWriter(serial: 7, channels: 1)
     let heads = writer.start()
@@ -73,7 +73,7 @@ struct OggTests {
     #expect(last.bytes.getInteger(at: 6, endianness: .little, as: Int64.self) == 960)
   }
 
-  @Test("a second channel that comes later changes the first page and nothing else")
+  @Test("a second channel that appears later changes only the first page")
   func channels() throws {
     var writer = try OggOpusWriter(serial: 7, channels: 1)
     let before = writer.start()[0].bytes
@@ -87,7 +87,7 @@ struct OggTests {
     #expect(try writer.declare(channels: 1).isEmpty)
   }
 
-  @Test("where the last packet did not wait, an empty page behind it ends the stream, and nothing is written twice")
+  @Test("if the last packet is already written, an empty page ends the stream, and nothing is written twice")
   func emptyEnd() throws {
     var writer = try OggOpusWriter(serial: 7, channels: 1)
     var writes = writer.start()

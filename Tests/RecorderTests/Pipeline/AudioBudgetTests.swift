@@ -7,13 +7,13 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Audio that claims more time than has passed")
+@Suite("Audio that exceeds real time")
 struct AudioBudgetTests {
   /// A second of packets, each with its own numbers and timestamps.
   ///
   /// - Parameters:
-  ///   - ticks: from one timestamp to the next.
-  ///   - lost: how many packets seem to be missing before each.
+  ///   - ticks: the distance between timestamps.
+  ///   - lost: the number of packets that seem to be missing before each.
   private func script(ticks: Int64, lost: Int, copies: Int = 1) throws -> Script {
     var script = Script()
     for (index, piece) in try SpeechSamples.packets(1, correctsErrors: true).enumerated() {
@@ -31,33 +31,33 @@ struct AudioBudgetTests {
     return script
   }
 
-  @Test("a hole of 5 s before each of 50 packets a second makes a file of 6 s, and no work for the recorder")
+  @Test("a gap of 5 s before each of 50 packets a second makes a file of 6 s and costs the recorder no work")
   func endlessHoles() async throws {
     let folder = TestFolder()
     let script = try script(ticks: 240_000, lost: 249)
     let summary = try #require(try await folder.record(script).first)
     let track = try #require(summary.track(.audio))
     let made = (track.concealed ?? 0) + (track.repairedByFEC ?? 0)
-    // The second that nobody can tell from a slow start.
+    // The second that cannot be distinguished from a slow start.
     #expect(made <= 52)
     let length = try Reader(path: "\(folder.path)/anna.ogg").probe().format.seconds
     #expect(length < 6.2)
     #expect(track.duration < 6.2)
-    // Without a bound they are 12,250, of some 30 ms of work each.
+    // Without a limit there are 12,250, of some 30 ms of work each.
     print("measured: 1 s of packets with 5 s lost before each: \(length) s of Ogg, \(made) packets made")
   }
 
-  @Test("50 s of packets in a second make a file of 7 s, and the rest is counted as refused")
+  @Test("50 s of packets in a second make a file of 7 s, and the rest is counted as rejected")
   func tooMuchAudio() async throws {
     let folder = TestFolder()
     let summary = try #require(try await folder.record(script(ticks: 960, lost: 0, copies: 50)).first)
     let track = try #require(summary.track(.audio))
     #expect(track.frames + track.refused == 2_500)
     let length = try Reader(path: "\(folder.path)/anna.ogg").probe().format.seconds
-    #expect(length < 7.2, "a second, the second that it may be ahead from the first packet on, and 5 s more")
+    #expect(length < 7.2, "a second, the second by which it may be ahead from the first packet on, and 5 s more")
   }
 
-  @Test("what comes late and all at once is taken whole, and its holes are filled", arguments: [0.4, 3, 20])
+  @Test("a late burst of packets is recorded completely, and its gaps are filled", arguments: [0.4, 3, 20])
   func burst(delay: Double) throws {
     let intake = FramePipeline(hold: .zero, verification: nil)
     let pieces = try SpeechSamples.packets(24, correctsErrors: true)
@@ -78,7 +78,7 @@ struct AudioBudgetTests {
     #expect(track.refused == 0 && track.frames == UInt64(pieces.count))
   }
 
-  @Test("a sender whose clock is 1,000 ppm fast for ten hours has room for 5 s of repair at their end")
+  @Test("a sender whose clock runs 1,000 ppm fast for ten hours still has 5 s of repair budget at the end")
   func fastClock() {
     var budget = AudioBudget()
     var isTaken = true

@@ -36,7 +36,7 @@ struct CountTests {
       intake.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
   }
 
-  @Test("received, recovered and lost packets are those that were sent, and padding is none of them")
+  @Test("received, recovered and lost packets add up to the sent ones, without padding")
   func sums() throws {
     let track = try entry([counts(expected: 1_000, received: 930, padding: 50, lost: 20, recovered: 70, late: 3)])
     #expect(track.sent == 950 && track.received == 860 && track.recovered == 70 && track.lost == 20)
@@ -44,7 +44,7 @@ struct CountTests {
     #expect(track.padding == 50 && track.late == 3 && track.packets == 930)
   }
 
-  @Test("they add up over tracks that were taken away and came back", arguments: 1...20)
+  @Test("they add up over tracks that are removed and added again", arguments: 1...20)
   func restarts(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var all: [TrackStatistics] = []
@@ -63,7 +63,7 @@ struct CountTests {
         all.append(now)
       }
       sent += now.packetsExpected - now.packetsPadding
-      // The next track starts again, with nothing counted yet.
+      // The next track starts again, with all counts at zero.
       all.append(counts(expected: 1, received: 1, lost: 0))
       sent += 1
       if Bool.random(using: &generator) { all.append(all[all.count - 1]) }
@@ -75,7 +75,7 @@ struct CountTests {
     #expect(track.bytes == track.packets * 100)
   }
 
-  @Test("a manifest of before these fields is read, and its sums are filled in")
+  @Test("a manifest from before these fields can be read, and its sums are filled in")
   func oldManifest() throws {
     let text = """
       {"alignment":{"correction":0,"error":0,"reports":12,"source":"senderReports"},"duration":5.2,"files":[],
@@ -89,7 +89,7 @@ struct CountTests {
     #expect(track.gaps.isEmpty && track.gapTotals.isEmpty && track.concealed == nil)
   }
 
-  @Test("a manifest with gaps comes back as it was")
+  @Test("a manifest with gaps survives a round trip")
   func roundTrip() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
     var track = RecordingManifest.Track(codec: .opus)

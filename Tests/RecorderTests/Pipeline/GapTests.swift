@@ -10,11 +10,11 @@ import Testing
 struct GapTests {
   private let clock = WallClock(moment: Script.beginning, secondsSince1970: 0)
 
-  /// Records frames of 30 a second and gives their entry.
+  /// Records 30 frames a second and returns their entry.
   ///
   /// - Parameters:
-  ///   - missing: the numbers of those that do not come.
-  ///   - gaps: what is said with a frame, by its number.
+  ///   - missing: the numbers of the frames that do not arrive.
+  ///   - gaps: the gaps that frames report, by frame number.
   private func video(
     _ seconds: Double, missing: Range<Int> = 0..<0, gaps: [Int: MediaGap] = [:]
   ) throws -> RecordingManifest.Track {
@@ -34,7 +34,7 @@ struct GapTests {
   }
 
   @Test(
-    "a gap lies between the end of the last frame and the begin of the next, under its name",
+    "a gap lies between the end of the last frame and the start of the next, with its reason",
     arguments: [MediaGap.Reason.lost, .waitingForKeyframe, .senderPaused, .muted, .reconnect, .diskStalled])
   func named(reason: MediaGap.Reason) throws {
     let gap = MediaGap(reason, packetsLost: 3, framesDropped: 2)
@@ -44,14 +44,14 @@ struct GapTests {
     #expect(track.frames == 90 && track.start == 0 && track.duration == 4)
   }
 
-  @Test("what came late is missing nowhere: the gap is the wait")
+  @Test("a late frame is not missing: the gap is the wait")
   func late() throws {
     let track = try video(2, gaps: [30: MediaGap(.recoveredLate, delay: .milliseconds(180))])
     #expect(track.gaps == [.init(reason: "recoveredLate", start: 1, duration: 0.18, packets: 0, frames: 0)])
     #expect(track.duration == 2)
   }
 
-  @Test("a pause that nobody named is one of the sender")
+  @Test("a pause without a reported reason is the sender's")
   func unnamed() throws {
     let track = try video(6, missing: 60..<120)
     #expect(track.gaps == [.init(reason: "senderPaused", start: 2, duration: 2, packets: 0, frames: 0)])
@@ -64,7 +64,7 @@ struct GapTests {
     #expect(track.duration == 4)
   }
 
-  @Test("at most 1,000 gaps are listed, and the sums hold them all")
+  @Test("at most 1,000 gaps are listed, and the totals include all")
   func bounded() {
     var log = GapLog()
     for index in 0..<1_500 {
@@ -74,7 +74,7 @@ struct GapTests {
     #expect(log.totals["lost"] == .init(count: 1_500, duration: 30, packets: 3_000, frames: 0))
   }
 
-  @Test("a silence with comfort noise in it is one gap, and the next one another")
+  @Test("a silence with comfort noise in it is one gap, and the next silence another")
   func silence() {
     var log = GapLog()
     for start in [1_000, 1_420, 1_840, 5_000] {
@@ -88,7 +88,7 @@ struct GapTests {
     #expect(log.totals["dtx"] == .init(count: 2, duration: 1.64, packets: 0, frames: 0))
   }
 
-  @Test("silence that the sender skipped is told from a pause, though nobody named either")
+  @Test("silence that the sender skipped is distinguished from a pause, without a reported reason")
   func discontinuous() throws {
     let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
     let tone = try TestMedia.tone(4)
@@ -116,7 +116,7 @@ struct GapTests {
     #expect(track.repairedByFEC == 0 && track.concealed == 0)
   }
 
-  @Test("what the gate refuses is a gap of what depended on it")
+  @Test("frames that the gate rejects become one gap, with the frames that depend on them")
   func refused() throws {
     let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
     var pieces = try TestMedia.videoFrames(3, keyframeEvery: 30)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("What an intake costs")
+@Suite("Cost of a frame pipeline")
 struct IntakeCostTests {
-  @Test("without verification nothing is decoded, and a user costs next to nothing")
+  @Test("without verification nothing is decoded, and a user costs hardly any CPU time")
   func cost() throws {
     let seconds = 300
     let tone = try TestMedia.tone(1)
@@ -44,8 +44,8 @@ struct IntakeCostTests {
     timestamped += intake.release(now: Script.beginning + .seconds(seconds + 1), everything: true).count
     #expect(timestamped == 80 * seconds)
     let share = spent / .seconds(seconds) * 100
-    print("measured: the intake of one user costs \((share * 1_000).rounded() / 1_000) % of a core")
-    // Decoding alone would be 3 %, built for release.
+    print("measured: the pipeline of one user costs \((share * 1_000).rounded() / 1_000) % of a core")
+    // Decoding alone would take 3 % in a release build.
     #expect(share < 3)
   }
 }

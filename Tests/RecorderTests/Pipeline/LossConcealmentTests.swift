@@ -8,9 +8,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Lost audio that is repaired")
+@Suite("Repair of lost audio")
 struct LossConcealmentTests {
-  /// What the recorder made of a stream with losses.
+  /// The recorder's output for a stream with losses.
   private struct Result {
     var timestamped: [TimestampedFrame] = []
     var track = RecordingManifest.Track(codec: .opus)
@@ -19,7 +19,7 @@ struct LossConcealmentTests {
       Dictionary(timestamped.compactMap { $0.repair.map { ($0, 1) } }, uniquingKeysWith: +)
     }
 
-    /// All packets, decoded one after the other as a player does.
+    /// All packets, decoded in sequence as a player does.
     func decoded(channels: Int = 1) throws -> [Float] {
       let decoder = try OpusDecoder(channels: channels)
       return try timestamped.flatMap { try decoder.decode($0.frame.payload).samples }
@@ -34,7 +34,7 @@ struct LossConcealmentTests {
     }
   }
 
-  /// - Parameter lost: the numbers of packets that do not come.
+  /// - Parameter lost: the numbers of packets that do not arrive.
   private func record(
     _ pieces: [TestMedia.Piece], lost: Set<Int>, reason: MediaGap.Reason = .lost, counted: Int? = nil
   ) throws -> Result {
@@ -69,7 +69,7 @@ struct LossConcealmentTests {
     }
   }
 
-  /// How much louder the original is than what differs from it, in decibels, over the given 20 ms slots.
+  /// The signal-to-noise ratio of the samples against the original, in decibels, over the given 20 ms slots.
   private func signalToNoise(_ samples: [Float], _ original: [Float], slots: [Int]) -> Double {
     var (signal, noise) = (0.0, 0.0)
     for slot in slots {
@@ -88,7 +88,7 @@ struct LossConcealmentTests {
   }
 
   @Test(
-    "with one packet in ten lost, the audio has its length and no hole, and error correction is nearer the original")
+    "with one packet in ten lost, the audio has its length and no gap, and FEC is closer to the original")
   func tenPercent() throws {
     let pieces = try SpeechSamples.packets(8, correctsErrors: true)
     let lost = tenth(of: pieces.count, seed: 7)
@@ -104,7 +104,7 @@ struct LossConcealmentTests {
       #expect(result.isSeamless)
       let samples = try result.decoded()
       #expect(samples.count == reference.count)
-      // A slot is a drop-out when less than a tenth of its loudness is left; one in a row may be.
+      // A slot is a drop-out when less than a tenth of its loudness is left; a single one is allowed.
       let holes = zip(envelope(samples), envelope(reference)).map { $1 > 0.02 && $0 < $1 / 10 }
       #expect(!zip(holes, holes.dropFirst()).contains { $0 && $1 })
     }
@@ -114,17 +114,17 @@ struct LossConcealmentTests {
     #expect(withFEC.track.repairedByFEC == UInt64(withFEC.kinds[.corrected] ?? 0))
     #expect(withoutFEC.track.concealed == UInt64(lost.count) && withoutFEC.track.repairedByFEC == 0)
 
-    // The same packets, judged by the same slots: those that error correction could rebuild.
+    // The same packets, compared in the same slots: those that FEC could reconstruct.
     let rebuilt = lost.filter { !lost.contains($0 + 1) }.sorted()
     let byFEC = signalToNoise(try withFEC.decoded(), original, slots: rebuilt)
     let byConcealment = signalToNoise(try withoutFEC.decoded(), bareOriginal, slots: rebuilt)
     print(
-      "measured: 10 % of \(pieces.count) packets lost: \(withFEC.kinds[.corrected] ?? 0) rebuilt, \(withFEC.kinds[.concealed] ?? 0) concealed; SNR of the lost places \(tenths(byFEC)) dB by FEC, \(tenths(byConcealment)) dB by concealment"
+      "measured: 10 % of \(pieces.count) packets lost: \(withFEC.kinds[.corrected] ?? 0) reconstructed, \(withFEC.kinds[.concealed] ?? 0) concealed; SNR of the lost packets \(tenths(byFEC)) dB by FEC, \(tenths(byConcealment)) dB by concealment"
     )
     #expect(byFEC > byConcealment + 2)
   }
 
-  @Test("of a hole of 6 s the first 5 s are concealed, and the rest is a gap")
+  @Test("the first 5 s of a gap of 6 s are concealed, and the rest stays a gap")
   func longHole() throws {
     let result = try record(try SpeechSamples.packets(8, correctsErrors: true), lost: Set(50..<350))
     #expect(result.kinds == [.concealed: 250])
@@ -137,7 +137,7 @@ struct LossConcealmentTests {
     #expect(result.track.duration == 8)
   }
 
-  @Test("concealed audio fades, and never becomes louder than what was there")
+  @Test("concealed audio fades out and never becomes louder than the audio before it")
   func fades() throws {
     let result = try record(try SpeechSamples.packets(4, correctsErrors: false), lost: Set(60..<110))
     let levels = envelope(try result.decoded())
@@ -145,7 +145,7 @@ struct LossConcealmentTests {
     #expect(levels[100..<110].allSatisfy { $0 < 0.01 })
   }
 
-  @Test("of a silence that hides a loss, no more is invented than was lost")
+  @Test("in a silence that contains a loss, no more audio is generated than was lost")
   func silenceAndLoss() throws {
     let pieces = try SpeechSamples.packets(3, correctsErrors: true)
     let result = try record(pieces, lost: Set(60..<80), reason: .dtx, counted: 2)
@@ -157,13 +157,13 @@ struct LossConcealmentTests {
   }
 
   @Test(
-    "nothing is invented where no packet was lost",
+    "nothing is generated where no packet was lost",
     arguments: [MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .overloaded, .reconnect])
   func nothingLost(reason: MediaGap.Reason) throws {
     let pieces = try SpeechSamples.packets(2, correctsErrors: true)
     let result = try record(pieces, lost: Set(60..<70), reason: reason, counted: 0)
     #expect(result.kinds.isEmpty && result.timestamped.count == 90)
-    // A reconnected sender's packets are not the continuation of what was lost.
+    // A reconnected sender's packets do not continue the lost ones.
     let reconnected = try record(pieces, lost: Set(60..<70), reason: .reconnect, counted: 10)
     #expect(reconnected.kinds.isEmpty)
   }
@@ -181,7 +181,7 @@ struct LossConcealmentTests {
         payload: piece.payload, isKeyframe: true, arrival: Script.beginning,
         gap: index == 60 ? MediaGap(.lost, packetsLost: 2) : nil)
       let repaired = repair.take(frame, shape: try OpusPacket(parsing: piece.payload))
-      // Where a recording places audio goes by its arrival.
+      // The recording places audio by its arrival.
       #expect(repaired.allSatisfy { $0.frame.arrived == Script.beginning })
       made += repaired.count
     }
@@ -189,7 +189,7 @@ struct LossConcealmentTests {
   }
 
   @Test(
-    "packets of every length and both numbers of channels are repaired to the tick",
+    "packets of every length, mono and stereo, are repaired to the exact tick",
     arguments: [120, 240, 480, 960, 1_920, 2_880, 3_840, 5_760], [1, 2])
   func everyLength(ticks: Int, channels: Int) throws {
     let pieces = try SpeechSamples.packets(
@@ -202,7 +202,7 @@ struct LossConcealmentTests {
     #expect(abs(result.track.duration - Double(pieces.count * ticks) / 48_000) < 0.000_6)
   }
 
-  @Test("other programs read repaired files without a word, and their length is exact")
+  @Test("other programs read repaired files without warnings, and the length is exact")
   func files() async throws {
     let pieces = try SpeechSamples.packets(6, correctsErrors: true)
     let lost = tenth(of: pieces.count, seed: 11).union(200..<230)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Audio as few send it")
+@Suite("Unusual audio")
 struct OddAudioTests {
   private func record(_ packets: [(ticks: Int64, payload: ByteBuffer)]) throws
     -> (track: RecordingManifest.Track, timestamped: [TimestampedFrame])
@@ -26,7 +26,7 @@ struct OddAudioTests {
     return (try #require(intake.tracks(clock: clock).first), timestamped)
   }
 
-  @Test("packets of 2.5 to 120 ms have their lengths and their places", arguments: OpusEncoder.packetLengths)
+  @Test("packets of 2.5 to 120 ms have the right lengths and positions", arguments: OpusEncoder.packetLengths)
   func lengths(ticks: Int) throws {
     let pieces = try SpeechSamples.packets(3, ticks: ticks, correctsErrors: false)
     let result = try record(pieces.map { ($0.ticks, $0.payload) })
@@ -35,7 +35,7 @@ struct OddAudioTests {
     #expect(result.timestamped.map(\.position.opusTicks) == pieces.map(\.ticks))
   }
 
-  @Test("packets of no bytes are refused and counted, and cost at most themselves")
+  @Test("empty packets are rejected and counted, and no other packet is lost")
   func empty() throws {
     var pieces = try SpeechSamples.packets(2, correctsErrors: false)
     for index in [0, 10, 11, 50] { pieces[index].payload.clear() }
@@ -48,7 +48,7 @@ struct OddAudioTests {
       ])
   }
 
-  @Test("packets of one byte are silence of their length")
+  @Test("packets of one byte are silence of the packet's length")
   func oneByte() throws {
     var pieces = try SpeechSamples.packets(2, correctsErrors: false)
     for index in 40..<60 {
@@ -59,7 +59,7 @@ struct OddAudioTests {
     #expect(result.track.gaps.isEmpty)
   }
 
-  @Test("one channel and two, in turns, are one stream of two")
+  @Test("alternating mono and stereo packets make one stereo stream")
   func channels() throws {
     let one = try SpeechSamples.packets(2, correctsErrors: false)
     let two = try SpeechSamples.packets(2, channels: 2, correctsErrors: false, bitrate: 96_000)
@@ -68,7 +68,7 @@ struct OddAudioTests {
     #expect(result.track.channels == 2 && result.track.duration == 2 && result.track.decodeErrors == 0)
   }
 
-  @Test("lengths that change from packet to packet keep the places")
+  @Test("positions stay right when the length changes from packet to packet")
   func mixedLengths() throws {
     var ticks: Int64 = 0
     var packets: [(ticks: Int64, payload: ByteBuffer)] = []

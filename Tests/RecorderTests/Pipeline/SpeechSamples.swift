@@ -2,11 +2,11 @@ import Codecs
 import Foundation
 import TestSupport
 
-/// Something like a voice: a buzz with three formants whose pitch and loudness move, in packets as browsers send them.
+/// A voice-like signal: a buzz with three formants and varying pitch and loudness, in packets as browsers send them.
 enum SpeechSamples {
   /// - Parameters:
-  ///   - ticks: how long each packet is.
-  ///   - correctsErrors: whether each packet carries a copy of the one before.
+  ///   - ticks: the length of each packet.
+  ///   - correctsErrors: whether each packet contains a copy of the previous one.
   static func packets(
     _ seconds: Double, ticks: Int = 960, channels: Int = 1, correctsErrors: Bool, bitrate: Int = 32_000,
     isForSpeech: Bool = true
@@ -50,7 +50,7 @@ enum SpeechSamples {
     return { index in
       let time = Double(index) / 48_000
       phase += 2 * .pi * (130 + 25 * sin(4.4 * time)) / 48_000
-      // Three syllables a second, that never quite fall silent.
+      // Three syllables a second that never become completely silent.
       let loudness = 0.25 + 0.2 * sin(18.8 * time)
       var value = 0.0
       for (number, weight) in harmonics { value += weight * sin(number * phase) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("What is missing at the end of a track")
+@Suite("Losses at the end of a track")
 struct TrackEndTests {
   private func packets(_ track: RecordingManifest.Track) -> UInt64 {
     track.gapTotals.values.reduce(0) { $0 + $1.packets }
@@ -15,7 +15,7 @@ struct TrackEndTests {
     track.gapTotals.values.reduce(0) { $0 + $1.frames }
   }
 
-  @Test("packets that were lost behind the last frame are a last gap of no length", arguments: [Codec.opus, .vp8])
+  @Test("packets that are lost after the last frame are a final gap of no length", arguments: [Codec.opus, .vp8])
   func lostAtTheEnd(codec: Codec) async throws {
     let script = try SmallCall.script(3).losing(codec, behind: 7)
     let summary = try #require(try await TestFolder().record(script).first)
@@ -26,7 +26,7 @@ struct TrackEndTests {
     #expect(abs(last.start - track.start - track.duration) < 0.0015)
   }
 
-  @Test("frames that are refused up to the end are a last gap, too")
+  @Test("frames that are rejected up to the end are a final gap, too")
   func refusedAtTheEnd() async throws {
     let size = VideoSize(width: 64, height: 48)
     var videoFrames = try TestMedia.videoFrames(3, size: size, keyframeEvery: 30)
@@ -39,7 +39,7 @@ struct TrackEndTests {
     #expect(track.gaps == [.init(reason: "waitingForKeyframe", start: 2, duration: 0, packets: 0, frames: 30)])
   }
 
-  @Test("what was lost among frames before the first keyframe is in a gap, and those frames are not")
+  @Test("packets lost before the first keyframe are in a gap, and the frames before it are not")
   func beforeTheFirst() async throws {
     let videoFrames = try TestMedia.videoFrames(3, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
     var script = Script()
@@ -49,7 +49,7 @@ struct TrackEndTests {
     #expect(track.refused == 25 && packets(track) == track.lost && frames(track) == track.dropped)
   }
 
-  @Test("gaps add up to what was lost, whatever was lost, came too late, or was refused", arguments: 1...30)
+  @Test("gaps add up to all packets and frames that were lost, too late or rejected", arguments: 1...30)
   func sums(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let intake = FramePipeline(hold: .zero, verification: nil)
@@ -77,7 +77,7 @@ struct TrackEndTests {
       statistics.framesDropped += UInt64(open.framesDropped)
       open = MediaGap(.lost)
     }
-    // Some of what was given up came after all, and some is lost behind the last frame.
+    // Some packets that were given up arrived later, and some are lost after the last frame.
     statistics.packetsLate = UInt64.random(in: 0...3, using: &generator)
     statistics.packetsLost -= min(statistics.packetsLost, statistics.packetsLate)
     statistics.packetsLost += UInt64(open.packetsLost)
@@ -89,7 +89,7 @@ struct TrackEndTests {
       intake.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
     #expect(track.refused > 0 && track.lost > 0)
     #expect(packets(track) == track.lost + track.late)
-    // The first frame of all may be among the refused; before it there is no track.
+    // The very first frame may be rejected; before it there is no track.
     let refusedFirst = UInt64(pieces.count)
     #expect(frames(track) <= track.dropped + track.refused)
     #expect(frames(track) + refusedFirst >= track.dropped + track.refused)

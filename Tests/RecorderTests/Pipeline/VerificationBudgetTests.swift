@@ -5,11 +5,11 @@ import Testing
 @testable import Recorder
 
 /// Frames that cost more to decode than a call has time for.
-@Suite("What verification may cost")
+@Suite("Verification budget")
 struct VerificationBudgetTests {
   private let start = MonotonicInstant.now
 
-  @Test("1920x1080 at 30 frames a second is verified without an end, also with a change of size every second")
+  @Test("1920x1080 at 30 frames a second is always verified, even with a change of size every second")
   func ordinary() {
     var budget = VerificationBudget()
     for index in 0..<30 * 60 {
@@ -19,7 +19,7 @@ struct VerificationBudgetTests {
     }
   }
 
-  @Test("4096x4096 that changes with each of 100 frames a second is verified a few times a second")
+  @Test("4096x4096 at 100 frames a second, each with another size, is verified a few times a second")
   func hostile() {
     var budget = VerificationBudget()
     let verified = (0..<1_000).count { index in
@@ -30,7 +30,7 @@ struct VerificationBudgetTests {
     #expect((20...50).contains(verified))
   }
 
-  @Test("of frames of 16x16 some thousand a second are verified, and of ten thousand no more")
+  @Test("some thousand frames of 16x16 a second are verified, and no more even if ten thousand arrive")
   func small() {
     var budget = VerificationBudget()
     let verified = (0..<100_000).count { index in
@@ -40,12 +40,12 @@ struct VerificationBudgetTests {
     #expect((10_000...42_000).contains(verified))
   }
 
-  @Test("what builds on a frame that was not verified is not verified either, and the next affordable keyframe is")
+  @Test("a frame that depends on an unverified one is not verified, and the next affordable keyframe is")
   func chain() throws {
     let check = FrameVerifier(VerificationPool(threads: 0))
     func unverified() -> UInt64 { check.counts.unverified[.video] ?? 0 }
     let small = try TestMedia.videoFrames(1, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
-    // A keyframe's head and little else: enough to make libvpx allocate 4096x4096.
+    // A keyframe's header and little else: enough to make libvpx allocate 4096x4096.
     func large(_ width: Int, at seconds: Double) -> EncodedFrame {
       let bytes: [UInt8] = [0x10, 0x00, 0x00, 0x9D, 0x01, 0x2A, UInt8(width & 0xFF), UInt8(width >> 8), 0x00, 0x10]
       return EncodedFrame(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Recorder
 
-/// Verification on threads of its own.
-@Suite("A pool that verifies", .timeLimit(.minutes(2)))
+/// Verification on its own threads.
+@Suite("Verification pool", .timeLimit(.minutes(2)))
 struct VerificationPoolTests {
   private let start = MonotonicInstant.now
 
@@ -24,7 +24,7 @@ struct VerificationPoolTests {
     while !condition(), MonotonicInstant.now < deadline { await Task.yield() }
   }
 
-  @Test("what many participants send is all decoded, each one's in order")
+  @Test("all frames of many participants are decoded, each participant's in order")
   func everything() async throws {
     let pool = VerificationPool(threads: 2)
     let videoFrames = try TestMedia.videoFrames(4, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
@@ -38,7 +38,7 @@ struct VerificationPoolTests {
     }
     try await waitUntil { checks.allSatisfy(\.isIdle) }
     for check in checks {
-      // A frame that is decoded before the one that it builds on is an error.
+      // Decoding a frame before the one that it depends on is an error.
       #expect(check.counts.errors.isEmpty)
       #expect(check.counts.unverified.isEmpty)
       #expect(check.counts.lastSize == VideoSize(width: 64, height: 48))
@@ -46,12 +46,12 @@ struct VerificationPoolTests {
     #expect(pool.waitingBytes == 0)
   }
 
-  @Test("one who sends more than there is time for has a share of what waits, and the others lose nothing")
+  @Test("a participant who sends too much has a limited share of the queue, and the others lose nothing")
   func share() async throws {
     let pool = VerificationPool(threads: 1, bounds: .init(all: 1 << 20, leastShare: 64 << 10))
     let (greedy, modest) = (FrameVerifier(pool), FrameVerifier(pool))
     let videoFrames = try TestMedia.videoFrames(2, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
-    // Keyframes whose payload is long and takes no time: what counts is that they wait.
+    // Keyframes with a long payload that takes no time to decode: only their waiting counts.
     var large = frames([videoFrames[0]], of: "greedy")[0]
     large.payload.writeRepeatingByte(0, count: 100_000)
     for index in 0..<60 {
@@ -65,7 +65,7 @@ struct VerificationPoolTests {
     #expect(modest.counts.unverified.isEmpty && modest.counts.errors.isEmpty)
   }
 
-  @Test("what is abandoned is counted, and the next keyframe continues")
+  @Test("frames that are given up are counted, and verification continues at the next keyframe")
   func givenUp() async throws {
     let pool = VerificationPool(threads: 1)
     let check = FrameVerifier(pool)

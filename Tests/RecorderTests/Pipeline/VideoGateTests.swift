@@ -4,9 +4,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The gate for frames")
+@Suite("Video gate")
 struct VideoGateTests {
-  /// The header of a keyframe (RFC 6386, 9.1) and a few bytes that mean nothing.
+  /// The header of a keyframe (RFC 6386, 9.1) and a few meaningless bytes.
   static func keyframe(width: UInt16, height: UInt16) -> ByteBuffer {
     var bytes = ByteBuffer(bytes: [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A])
     bytes.writeInteger(width, endianness: .little)
@@ -21,7 +21,8 @@ struct VideoGateTests {
       isKeyframe: true, arrival: Script.beginning)
   }
 
-  @Test("the largest frame passes", arguments: [(4_096, 4_096), (16, 4_096), (1, 1)] as [(UInt16, UInt16)])
+  @Test(
+    "a frame of the maximum size is admitted", arguments: [(4_096, 4_096), (16, 4_096), (1, 1)] as [(UInt16, UInt16)])
   func largest(width: UInt16, height: UInt16) {
     var gate = VideoGate()
     let passed = gate.admit(frame(Self.keyframe(width: width, height: height)))
@@ -29,7 +30,7 @@ struct VideoGateTests {
   }
 
   @Test(
-    "a larger one is refused with all that depends on it, until a keyframe comes that can be decoded",
+    "a larger frame and its dependents are rejected until a decodable keyframe arrives",
     arguments: [(4_097, 16), (16, 4_097), (16_383, 16_383), (0, 16), (16, 0)] as [(UInt16, UInt16)])
   func tooLarge(width: UInt16, height: UInt16) {
     var gate = VideoGate()
@@ -44,7 +45,7 @@ struct VideoGateTests {
     #expect(gate.admit(frame(delta))?.gap == nil)
   }
 
-  @Test("what is refused before the first frame is no gap")
+  @Test("frames rejected before the first admitted one are no gap")
   func beginning() {
     var gate = VideoGate()
     #expect(gate.admit(frame(ByteBuffer(bytes: [0x11, 0x02, 0x00, 1]))) == nil)

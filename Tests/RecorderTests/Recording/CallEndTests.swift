@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The end of a call, in its audio file")
 struct CallEndTests {
-  /// Records a call and ends it so many seconds after its beginning; the Ogg's length in seconds, by ffprobe.
+  /// Records a call and ends it after the given time; returns the Ogg's length in seconds, according to ffprobe.
   private static func oggLength(_ script: Script, endedAt end: Double, reason: RecordingEndReason) async throws
     -> Double
   {
@@ -31,7 +31,7 @@ struct CallEndTests {
     return script
   }
 
-  @Test("audio that stops before the frames is filled up to where they end")
+  @Test("audio that stops before the video is extended to the video's end")
   func videoFramesGoOn() async throws {
     var script = try Self.audio(2)
     script.add(try TestMedia.videoFrames(5), codec: .vp8)
@@ -44,14 +44,14 @@ struct CallEndTests {
   }
 
   @Test(
-    "a call that ends in a pause of a sender of silence lasts until its end",
+    "a call that ends in a DTX pause lasts until its end",
     arguments: [RecordingEndReason.left, .stopped])
   func pause(_ reason: RecordingEndReason) async throws {
     let length = try await Self.oggLength(Self.audio(2), endedAt: 2.36, reason: reason)
     #expect(abs(length - 2.35) < 0.02)
   }
 
-  @Test("a sender report after the last packet shows that the call still continued")
+  @Test("a sender report after the last packet shows that the call continued")
   func report() async throws {
     var script = try Self.audio(2)
     script.addReports(.opus, at: [0.5, 5])
@@ -59,7 +59,7 @@ struct CallEndTests {
     #expect(abs(length - 5.49) < 0.02)
   }
 
-  @Test("anyone who was not heard of for a while was in the call until their last packet")
+  @Test("a participant who sent nothing for a while was in the call until the last packet")
   func lost() async throws {
     for (reason, end) in [(RecordingEndReason.connectionLost, 2.3), (.failed, 2.3), (.left, 4), (.stopped, 30)] {
       let length = try await Self.oggLength(Self.audio(2), endedAt: end, reason: reason)
@@ -67,7 +67,7 @@ struct CallEndTests {
     }
   }
 
-  @Test("audio that continues to the end is not made longer by what a packet takes to come")
+  @Test("audio that continues to the end is not extended by the network delay")
   func noPause() async throws {
     let length = try await Self.oggLength(Self.audio(2), endedAt: 2.04, reason: .left)
     #expect(abs(length - 2) < 0.001)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Recorder
 
-/// A call recorded onto a disk that remembers each write, cut off at random moments, as `kill -9` does it.
-@Suite("What a killed program leaves")
+/// A call recorded onto a disk that logs each write, cut off at random moments, as `kill -9` does.
+@Suite("Files left by a killed program")
 struct CrashTests {
-  /// Video and audio from the first moment on, with sender reports after half a second; then the camera is off for 2 s, and
-  /// comes back larger.
+  /// Video and audio from the first moment on, with sender reports after half a second; then the camera is off for 2 s,
+  /// and continues with larger frames.
   private static func call() throws -> Script {
     var script = Script()
     script.add(try TestMedia.tone(10), codec: .opus)
@@ -23,7 +23,7 @@ struct CrashTests {
     return script
   }
 
-  /// One or more moments that left the same files; the last of them. A quarter of all lie in the middle of a write.
+  /// One or more moments that left the same files; the last of them. A quarter of all are in the middle of a write.
   private struct Cut {
     var seconds: Double
     var image: ScriptedDisk.Image
@@ -33,7 +33,7 @@ struct CrashTests {
     var media: [String: [UInt8]] { image.files.filter { !$0.key.hasPrefix(".") && !$0.key.hasSuffix("json") } }
   }
 
-  /// Puts cuts together that left the same files, since other programs take long to look at them.
+  /// Merges cuts that left the same files, since other programs take long to examine them.
   private static func merged(_ cuts: [Cut]) -> [Cut] {
     var merged: [Cut] = []
     for cut in cuts.sorted(by: { $0.seconds < $1.seconds }) {
@@ -77,8 +77,8 @@ struct CrashTests {
 
   @Test(
     """
-    at 100 random moments, a quarter of them in mid-write: every file opens and decodes, at most 1 s is missing, and a \
-    repair makes it whole
+    after a kill at any of 100 moments, some in mid-write, every file opens and decodes, at most 1 s is missing, and a \
+    repair completes it
     """)
   func anyMoment() async throws {
     let script = try Self.call()
@@ -114,7 +114,7 @@ struct CrashTests {
     #expect(worstEarly <= 3)
   }
 
-  /// Plays a script with the disk's time at that of each event, and a look at the clock every 100 ms.
+  /// Plays a script with the disk's time set to that of each event, and advances the recorder every 100 ms.
   private func record(_ script: Script, to recorder: RoomRecorder, on disk: ScriptedDisk) async {
     var clock = Script.beginning
     for entry in script.inOrder {
@@ -130,7 +130,7 @@ struct CrashTests {
     disk.time = Script.beginning + .seconds(10.1)
   }
 
-  /// - Returns: how much is missing after the first 5 s and before, in seconds, and how many files were looked at.
+  /// - Returns: how much is missing after the first 5 s and before, in seconds, and the number of files examined.
   private static func judge(_ cut: Cut, _ number: Int, _ script: Script) throws -> (Double, Double, Int) {
     let folder = TestFolder()
     let mended = TestFolder()
@@ -156,7 +156,7 @@ struct CrashTests {
     for (name, codec, kind) in [
       ("anna.webm", Codec.vp8, "video"), ("anna.webm", .opus, "audio"), ("anna.ogg", .opus, "audio"),
     ] {
-      // All frames are 10 ms on their way; ffprobe shows audio 6.5 ms earlier.
+      // All frames have a delay of 10 ms; ffprobe shows audio 6.5 ms earlier.
       let last = (opinions.lastPacket[name + kind] ?? -1) + 0.01 + 0.0065 + 0.001
       let firstMissing = script.inOrder.first { entry in
         guard case .frame(let frame) = entry.event, frame.codec == codec else { return false }
@@ -168,7 +168,7 @@ struct CrashTests {
     return cut.seconds > 5 ? (missing, 0, count) : (0, missing, count)
   }
 
-  /// What other programs say of the files of one cut, before and after their repair.
+  /// The output of other programs for the files of one cut, before and after their repair.
   private struct Opinions {
     /// Each program's errors, output and status, by `before` or `after`, program and file.
     private var sections: [String: String] = [:]
@@ -192,7 +192,7 @@ struct CrashTests {
           let isWebM = name.hasSuffix("webm")
           if moment == "before" || isWebM && isThorough {
             let entries = moment == "before" ? "packet=codec_type,pts_time:format=duration" : "format=duration"
-            // To count frames it decodes them all.
+            // It decodes all frames in order to count them.
             try ask(
               "\(moment) ffprobe \(name)", "ffprobe", "-v", "error", "-count_frames", "-show_entries", entries, "-of",
               "csv", path)
@@ -220,7 +220,7 @@ struct CrashTests {
         let what: Comment = "\(what), \(title): \(lines.suffix(5))"
         if title.contains("ffprobe") {
           #expect(status == "status 0", what)
-          // Only of a cluster that was being written does it say so much, and reads all before it.
+          // It may only report an error for a cluster that was being written, and must read everything before it.
           let isFormatted = lines.filter { !$0.hasPrefix("packet,") && !$0.hasPrefix("format,") }
           #expect(isFormatted.allSatisfy { isTorn && !isWhole && Self.isAboutTheEnd($0) }, "\(what) \(isFormatted)")
           if isWhole { #expect(lines.last?.split(separator: ",").last.flatMap { Double($0) } ?? 0 > 0, what) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("A disk that fails")
 struct DiskFaultTests {
   @Test(
-    "a write that fails for 3 s is told once and costs nothing, and so does a file that cannot be made",
+    "writes or file creations that fail for 3 s are reported once, and nothing is lost",
     arguments: [(2.0, ENOSPC), (2.0, EIO), (2.0, EROFS), (0.3, ENOSPC), (0.3, EACCES), (0.3, EROFS), (0.0, EACCES)])
   func failing(begin: Double, code: Int32) async throws {
     let call = FaultyCall(script: try SmallCall.script(7), disk: ScriptedDisk(), folder: TestFolder())
@@ -17,7 +17,7 @@ struct DiskFaultTests {
       change: { $0.failures = begin == 2 ? [.write: code] : [.create: code, .link: code, .rename: code] },
       back: { $0.failures = [:] },
       between: {
-        // What was written stays good.
+        // Everything written before stays readable.
         try FaultyCall(script: call.script, disk: call.disk, folder: TestFolder()).expectReadable(call.disk.files)
       })
     try call.expectWhole()
@@ -34,7 +34,7 @@ struct DiskFaultTests {
     #expect(call.disk.openHandles <= 1)
   }
 
-  @Test("writes that take a few bytes at a time change nothing", arguments: [1, 7, 4_096])
+  @Test("short writes change nothing", arguments: [1, 7, 4_096])
   func shortWrites(most: Int) async throws {
     let script = try SmallCall.script(2)
     let disks = [ScriptedDisk(), ScriptedDisk()]
@@ -47,7 +47,7 @@ struct DiskFaultTests {
     #expect(disks[0].files["anna.ogg"]?.count == disks[1].files["anna.ogg"]?.count)
   }
 
-  @Test("a folder that becomes read-only during the call holds up the next segment, and costs nothing")
+  @Test("a folder that becomes read-only during the call delays the next segment, and nothing is lost")
   func readOnly() async throws {
     let script = try SmallCall.script(8)
     let disk = ScriptedDisk()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Recorder
 
-/// What becomes of a recording when all the memory for what waits is full.
-@Suite("A disk that is full for too long")
+/// Recordings whose memory for queued frames is full.
+@Suite("A disk that stays full for too long")
 struct FullMemoryTests {
-  @Test("a full disk costs frames up to a keyframe when the memory is full, and no audio")
+  @Test("when the memory fills up, a full disk costs video up to a keyframe, and no audio")
   func fullMemory() async throws {
     let limit = 256 << 10
     let call = FaultyCall(
@@ -25,7 +25,7 @@ struct FullMemoryTests {
     let dropped = Int(manifest.disk?.picturesDropped ?? 0)
     let missing = sent.count - written.count
     #expect(dropped > 30 && dropped == missing)
-    // One hole, and after it a keyframe.
+    // One gap, and after it a keyframe.
     let videoFrames = blocks.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.isKeyframe)
     let hole = try #require(zip(written, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset)
     let isKeyframe = videoFrames[hole]
@@ -37,17 +37,17 @@ struct FullMemoryTests {
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .lost, .resumed], "\(problems)")
     let full = problems.first { $0.kind == .lost }?.sentence ?? ""
-    #expect(full.contains("frames, and then audio, are skipped until there is room again"))
+    #expect(full.contains("video, and then audio, is dropped until there is space again"))
     let requests = await recorder.allKeyframeRequests()
     #expect(requests >= 1)
     let gaps = manifest.tracks.first { $0.kind == "video" }?.gapTotals["diskStalled"]?.frames
     #expect(gaps == UInt64(dropped))
     print(
-      "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) frames skipped"
+      "measured: a full disk for 6.5 s: \(recorder.peakMemory) of \(limit) bytes of memory used, \(dropped) frames dropped"
     )
   }
 
-  @Test("what the network lost while the memory was full is a gap, and none of the disk's")
+  @Test("packets that the network loses while the memory is full are a gap, but not counted for the disk")
   func fullAndLossy() async throws {
     let limit = 256 << 10
     let call = FaultyCall(
@@ -59,17 +59,17 @@ struct FullMemoryTests {
     let written = BlockReader(call.disk.files["anna.webm"] ?? []).payloads(.vp8).count
     let dropped = Int(manifest.disk?.picturesDropped ?? 0)
     let missing = call.script.payloads(.vp8).count - written
-    #expect(dropped > 30 && dropped == missing, "only what came and is in no file")
+    #expect(dropped > 30 && dropped == missing, "only frames that arrived and are in no file")
     let track = try #require(manifest.tracks.first { $0.kind == "video" })
     let stalled = try #require(track.gapTotals["diskStalled"])
     #expect(stalled.packets > 5 && stalled.packets < track.lost)
-    // One frame more is told of with each two packets that were lost.
+    // Every two lost packets report one more frame.
     #expect(stalled.frames == UInt64(dropped) + stalled.packets / 2)
     #expect(track.gapTotals.values.reduce(0) { $0 + $1.packets } == track.lost)
     #expect(track.gapTotals.values.reduce(0) { $0 + $1.frames } == track.dropped + UInt64(dropped))
   }
 
-  @Test("audio is skipped only when even the part that is kept for it is full")
+  @Test("audio is dropped only when even the memory reserved for it is full")
   func fullOfAudio() async throws {
     let limit = 96 << 10
     let call = FaultyCall(
@@ -90,7 +90,7 @@ struct FullMemoryTests {
   }
 
   @Test(
-    "a disk that is still full at the end leaves files that can be read, repaired, and say that they are unfinished")
+    "a disk that is still full at the end leaves files that can be read and repaired, and are marked unfinished")
   func fullEnd() async throws {
     let script = try SmallCall.script(4)
     let disk = ScriptedDisk()
@@ -104,7 +104,7 @@ struct FullMemoryTests {
     let manifest = try #require(try await finishInVain(recorder, at: end).first).manifest
     #expect(!manifest.finished && manifest.files.allSatisfy { !$0.complete })
     let files = disk.files
-    // Whatever is in no file is counted.
+    // Every frame that is in no file is counted.
     let videoFrames = script.payloads(.vp8).count - BlockReader(files["anna.webm"] ?? []).payloads(.vp8).count
     let lost = Int(manifest.disk?.picturesDropped ?? 0)
     #expect(lost > 20 && lost == videoFrames)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Recorder
 
-/// What is told of a recording whose end the disk did not take.
-@Suite("A disk that takes nothing until the end")
+/// Recordings whose end the disk did not accept.
+@Suite("A disk that accepts nothing until the end")
 struct FullToTheEndTests {
   /// How a disk fails.
   enum Fault: CaseIterable {
@@ -23,7 +23,7 @@ struct FullToTheEndTests {
   }
 
   @Test(
-    "the manifest counts what is in the files, and names what is not, up to the end of the call; a repair leaves that",
+    "the manifest counts what is in the files, lists the missing rest as a gap, and a repair keeps that",
     arguments: Fault.allCases)
   func untilTheEnd(fault: Fault) async throws {
     let script = try SmallCall.script(6)
@@ -31,13 +31,13 @@ struct FullToTheEndTests {
     let recorder = try folder.recorder(disk: disk)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: 2)
-    // A full disk has room for the manifest all the same.
+    // A full disk still has space reserved for the manifest.
     disk.sparesManifests = fault == .broken
     fault.apply(to: disk)
     await folder.play([script], to: recorder, from: 2)
     let summary = try #require(try await finishInVain(recorder, at: Script.beginning + .seconds(6)).first)
     let manifest = summary.manifest
-    // A full disk has kept room for that.
+    // A full disk has space reserved for closing the files.
     #expect(manifest.finished == (fault == .full) && manifest.left == .stopped)
     #expect(manifest.files.allSatisfy { $0.complete == (fault == .full) })
     #expect(summary.obstacle?.code == fault.code)
@@ -65,12 +65,12 @@ struct FullToTheEndTests {
       let length = try #require(try Reader(path: "\(folder.path)/\(file.name)").packets("audio").last?.time)
       #expect(abs(file.duration - length) < 0.06, "\(file)")
     }
-    // From the first write that failed to the end of the call, however long the disk was waited for then.
+    // From the first failed write to the end of the call, however long the recorder waited for the disk then.
     let stalled = try #require(manifest.disk?.duration)
     #expect(manifest.disk?.stalls == 1 && stalled > 3 && stalled <= 4.001)
     let longest = manifest.tracks.map(\.unwritten).max() ?? 0
     let sentence = await recorder.allProblems().last?.sentence ?? ""
-    #expect(sentence.contains("did not take the last \(longest) s of it"), "\(sentence)")
+    #expect(sentence.contains("did not accept the last \(longest) s of it"), "\(sentence)")
 
     if fault == .full { try expectClosed(manifest, in: folder) }
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
@@ -79,10 +79,10 @@ struct FullToTheEndTests {
     #expect(repaired.finished && repaired.duration < 2.1)
     #expect(repaired.repaired == (fault == .broken ? true : nil))
     #expect(repaired.tracks == manifest.tracks && repaired.disk == manifest.disk)
-    print("measured: a disk that takes nothing for the last 4 s of 6: \(longest) s are told to be missing")
+    print("measured: a disk that accepts nothing for the last 4 s of 6: \(longest) s are reported missing")
   }
 
-  /// Expects the files to be closed, with all that other programs look for.
+  /// Expects the files to be closed, with everything that other programs need.
   private func expectClosed(_ manifest: RecordingManifest, in folder: TestFolder) throws {
     for file in manifest.files {
       let path = "\(folder.path)/\(file.name)"
@@ -102,10 +102,10 @@ struct FullToTheEndTests {
     }
   }
 
-  @Test("a disk that really is full until the end has room for closing the files", .enabled(if: SmallDisk.canBeMounted))
+  @Test("a real disk that is full until the end has space for closing the files", .enabled(if: SmallDisk.canBeMounted))
   func reallyFull() async throws {
     let disk = try SmallDisk()
-    guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
+    guard disk.isMounted else { return print("skipped: this system does not allow mounting a tmpfs") }
     let script = try SmallCall.script(6)
     let folder = TestFolder()
     var configuration = RoomRecorder.Configuration(folder: "\(disk.path)/out", room: "100")
@@ -128,7 +128,7 @@ struct FullToTheEndTests {
   }
 
   @Test(
-    "a disk that works again after the call, while it is waited for, costs nothing, and only the call's time counts")
+    "a disk that works again after the call, within the limit, costs nothing, and only the call's time counts")
   func inTime() async throws {
     let script = try SmallCall.script(4)
     let (disk, folder) = (ScriptedDisk(), TestFolder())
@@ -152,7 +152,7 @@ struct FullToTheEndTests {
     #expect(stalled > 1 && stalled <= 2.001)
   }
 
-  @Test("what was skipped until the end, because the memory was full, is a gap up to the last frame of it")
+  @Test("frames that are dropped up to the end because the memory is full are a gap up to the last of them")
   func fullMemory() async throws {
     let script = try SmallCall.script(16)
     let (disk, folder) = (ScriptedDisk(), TestFolder())
@@ -171,7 +171,7 @@ struct FullToTheEndTests {
     }
   }
 
-  @Test("what the disk did not take at the end is listed, however many gaps there were before")
+  @Test("the gap at the end of a stalled recording is listed, however many gaps there are before")
   func longList() {
     var log = GapLog()
     for index in 0..<1_200 {
@@ -182,7 +182,7 @@ struct FullToTheEndTests {
     #expect(log.gaps.count == 1_001 && log.gaps.last?.reason == "diskStalled" && log.gaps.last?.duration == 4)
   }
 
-  @Test("while the disk takes nothing, the growing manifest counts what is written, and names the rest as held up")
+  @Test("while the disk accepts nothing, the manifest counts what is written, and lists the rest as stalled")
   func growing() async throws {
     let script = try SmallCall.script(12)
     let (disk, folder) = (ScriptedDisk(), TestFolder())
@@ -205,7 +205,7 @@ struct FullToTheEndTests {
   }
 }
 
-/// What is in the files of a folder, read by other means than the recorder's.
+/// The content of the files of a folder, read by other means than the recorder's.
 struct Written {
   let videoFrames: Int
   let keyframes: Int
@@ -222,7 +222,7 @@ struct Written {
     audioEnd = try Reader(path: "\(folder.path)/\(base).ogg").packets("audio").last.map { $0.time + 0.02 } ?? 0
   }
 
-  /// Expects a track's entry to report these files.
+  /// Expects a track's entry to match these files.
   func expectToBe(_ track: RecordingManifest.Track, sourceLocation: SourceLocation = #_sourceLocation) {
     if track.kind == "video" {
       #expect(track.frames == UInt64(videoFrames), sourceLocation: sourceLocation)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Recorder
 
-/// Writes that do not come back for a while.
+/// Writes that do not return for a while.
 @Suite("A disk that hangs")
 struct HangingDiskTests {
-  /// A recorder whose thread is inside a write that does not end.
+  /// A recorder whose thread is inside a write that does not return.
   private struct Hang {
     let folder: TestFolder
     let disk: ScriptedDisk
@@ -16,7 +16,7 @@ struct HangingDiskTests {
     let caught: Task<Void, Never>
   }
 
-  /// Records up to a moment and has the disk hang then.
+  /// Records up to a moment and lets the disk hang then.
   private func catchIt(_ script: Script, at seconds: Double, memoryLimit: Int? = nil) async throws -> Hang {
     let (folder, disk) = (TestFolder(), ScriptedDisk())
     let recorder = try folder.recorder(memoryLimit: memoryLimit, disk: disk)
@@ -37,7 +37,7 @@ struct HangingDiskTests {
     script.inOrder.filter { $0.at > Script.beginning + .seconds(begin) && $0.at <= Script.beginning + .seconds(end) }
   }
 
-  @Test("a write that takes 10 s keeps nobody waiting, and costs no frame while the memory lasts")
+  @Test("a write that takes 10 s blocks no caller, and costs no frame while the memory lasts")
   func hanging() async throws {
     let script = try SmallCall.script(14)
     let hang = try await catchIt(script, at: 1)
@@ -60,9 +60,9 @@ struct HangingDiskTests {
     #expect(each < .milliseconds(5))
   }
 
-  @Test("while the disk hangs the memory is bounded, and frames go first, up to a keyframe that is requested")
+  @Test("while the disk hangs, memory is bounded, and video is dropped first, up to a requested keyframe")
   func hangingForLong() async throws {
-    // A keyframe every 10 s; and 1.5 s of audio fit into the quarter of the memory that is kept for it.
+    // A keyframe every 10 s. The quarter of the memory that is reserved for audio holds 1.5 s of it.
     let script = try SmallCall.script(14, keyframeEvery: 300)
     let limit = 128 << 10
     let hang = try await catchIt(script, at: 1, memoryLimit: limit)
@@ -91,7 +91,7 @@ struct HangingDiskTests {
     print("measured: a write that hangs for 4 s: \(hang.recorder.peakMemory) of \(limit) bytes of memory used")
   }
 
-  @Test("a disk that hangs at the end holds up nobody beyond the limit, and the user is told")
+  @Test("a disk that hangs at the end delays the end only up to the limit, and this is reported")
   func hangingEnd() async throws {
     let script = try SmallCall.script(2)
     let hang = try await catchIt(script, at: 1)
@@ -107,8 +107,8 @@ struct HangingDiskTests {
     let problems = await hang.recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.lost], "\(problems)")
-    #expect(problems.first?.sentence.contains("What came in the last 1.0 s of the call is not written.") == true)
-    // Once the disk answers, the files are finished all the same.
+    #expect(problems.first?.sentence.contains("Media received in the last 1.0 s of the call is not written.") == true)
+    // Once the disk responds, the files are still finished.
     await hang.caught.value
     await hang.recorder.drain()
     try FaultyCall(script: script, disk: hang.disk, folder: hang.folder).expectWhole()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Recorder
 
-/// What participants cost the others who send much and never tell by sender reports how audio and video belong together.
+/// The effect on others of participants who send much media and no sender reports, which would align audio and video.
 @Suite("Frames that wait for sender reports")
 struct HeldMemoryTests {
-  /// Frames of noise at so many bits a second.
+  /// Video frames of noise at a bitrate.
   private func flood(_ owner: String, bitrate: Int, seconds: Double) throws -> Script {
     let frames = Int(seconds * 30)
     var keyframe = try #require(try TestMedia.videoFrames(0.1).first?.payload)
@@ -20,7 +20,7 @@ struct HeldMemoryTests {
     return script
   }
 
-  @Test("eight who send 40 Mb/s each without reports cost the others nothing, and the memory stays below half")
+  @Test("eight senders of 40 Mb/s without reports cost the others nothing, and less than half the memory is used")
   func floods() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder(verifies: false)

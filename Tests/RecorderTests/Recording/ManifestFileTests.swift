@@ -4,7 +4,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The file of a manifest")
+@Suite("Manifest file")
 struct ManifestFileTests {
   private let disk = ScriptedDisk()
 
@@ -12,14 +12,15 @@ struct ManifestFileTests {
     ByteBuffer(string: "{\"text\": \"\(String(repeating: "x", count: length))\"}\n")
   }
 
-  /// What is in the file, the blanks behind it skipped.
+  /// The content of the file, without the trailing blanks.
   private var content: String {
     String(decoding: disk.files["anna.json"] ?? [], as: UTF8.self).replacingOccurrences(
       of: " *$", with: "", options: .regularExpression)
   }
 
   @Test(
-    "has room for 3 KiB more when the disk is full, and is a JSON text all the time", arguments: [100, 3_000, 9_000])
+    "a manifest has space for 3 KiB more on a full disk, and is valid JSON at all times",
+    arguments: [100, 3_000, 9_000])
   func room(length: Int) throws {
     let folder = try RecordingDirectory(path: "out", disk: disk)
     var file = try ManifestFile("anna.json", in: folder, text: text(length))
@@ -38,7 +39,7 @@ struct ManifestFileTests {
     #expect(disk.files.keys.sorted() == ["anna.json"])
   }
 
-  @Test("stays as it is when nothing can be written")
+  @Test("a manifest stays unchanged when nothing can be written")
   func broken() throws {
     let folder = try RecordingDirectory(path: "out", disk: disk)
     var file = try ManifestFile("anna.json", in: folder, text: text(100))

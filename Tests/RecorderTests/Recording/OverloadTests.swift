@@ -5,17 +5,17 @@ import Testing
 
 @testable import Recorder
 
-/// What becomes of a recording when this machine has no time for it.
-@Suite("A recorder that gets no time")
+/// Recordings on a machine without time for them.
+@Suite("A recorder without CPU time")
 struct OverloadTests {
-  @Test("what does not fit into the memory is a gap of this machine's, and nobody blames the disk")
+  @Test("frames that do not fit into the memory are a gap with the reason overloaded, and the disk is not blamed")
   func noTime() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(10)
     let recorder = try folder.recorder(memoryLimit: 128 << 10)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: 1)
-    // Nothing is done of what comes now.
+    // The recorder processes nothing of these events.
     let (begin, end) = (Script.beginning + .seconds(1), Script.beginning + .seconds(7))
     for entry in script.inOrder where entry.at > begin && entry.at <= end {
       recorder.receive(entry.event, of: script.owner, now: entry.at)
@@ -39,7 +39,7 @@ struct OverloadTests {
     #expect(!isDiskNamed, "\(problems)")
   }
 
-  @Test("a disk is why frames wait while it fails, in a slow call, and for a while after one")
+  @Test("the disk is the cause while it fails, in a slow call, and for a while after one")
   func monitor() {
     let monitor = DiskMonitor()
     let start = MonotonicInstant.now
@@ -59,7 +59,7 @@ struct OverloadTests {
   }
 
   @Test(
-    "a disk is why frames wait, too, when short calls take most of the time", arguments: [(0.9, true), (0.5, false)])
+    "the disk is also the cause when short calls take most of the time", arguments: [(0.9, true), (0.5, false)])
   func shortCalls(share: Double, isCause: Bool) {
     let monitor = DiskMonitor()
     let start = MonotonicInstant.now

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A recording, read by other programs")
+@Suite("Recordings read by other programs")
 struct RecordingTests {
-  /// Audio, and frames of 160x120, with sender reports.
+  /// Audio and video of 160x120, with sender reports.
   static func call(_ seconds: Double) throws -> Script {
     var script = Script("anna")
     script.add(try TestMedia.tone(seconds), codec: .opus)
@@ -18,7 +18,7 @@ struct RecordingTests {
     return script
   }
 
-  @Test("a call becomes a WebM that others read without a word")
+  @Test("a call becomes a WebM that other programs read without warnings")
   func wholeCall() async throws {
     let folder = TestFolder()
     let summary = try #require(try await folder.record(Self.call(6)).first)
@@ -50,7 +50,7 @@ struct RecordingTests {
     #expect(summary.manifest.tracks.allSatisfy { $0.decodeErrors == 0 })
   }
 
-  @Test("both files begin within 300 ms where sender reports come with the first packets")
+  @Test("both files exist within 300 ms if sender reports arrive with the first packets")
   func firstBytes() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder()
@@ -67,7 +67,7 @@ struct RecordingTests {
     await recorder.finish(now: Script.beginning + .seconds(0.3))
   }
 
-  @Test("the Ogg of a call is what opusinfo expects")
+  @Test("opusinfo finds no fault with the Ogg of a call")
   func ogg() async throws {
     let folder = TestFolder()
     _ = try await folder.record(Self.call(6))
@@ -78,7 +78,7 @@ struct RecordingTests {
     #expect(about.contains("Playback length: 0m:05.993s"))
     #expect(try reader.complaints() == "")
     #expect(abs(try reader.probe().format.seconds - 6) < 0.06)
-    // A tone of 0.4 comes out as one, by both decoders.
+    // Both decoders return a tone with an amplitude of 0.4.
     for decoder in ["libopus", "opus"] {
       let samples = try reader.samples(decoder: decoder)
       #expect(abs(Double(samples.count) / 48_000 - 5.9935) < 0.001)
@@ -86,7 +86,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("the bitstream is not touched")
+  @Test("the bitstream is not changed")
   func untouched() async throws {
     let folder = TestFolder()
     let script = try Self.call(3)
@@ -110,13 +110,13 @@ struct RecordingTests {
     #expect(payloads == sent)
   }
 
-  @Test("audio and video that began apart lie as far apart in the file", arguments: [-0.4, 0.25, 1.2])
+  @Test("audio and video that start at different times keep their offset in the file", arguments: [-0.4, 0.25, 1.2])
   func offset(seconds: Double) async throws {
     let folder = TestFolder()
     var script = Script()
     let (audioBegin, videoBegin) = (max(0, -seconds), max(0, seconds))
     script.add(try TestMedia.tone(4), codec: .opus, begin: audioBegin) { _ in 0.02 }
-    // Video takes longer on its way, which must not show.
+    // Video has a longer delay, which must have no effect.
     script.add(try TestMedia.videoFrames(4), codec: .vp8, begin: videoBegin) { _ in 0.12 }
     script.addReports(.opus, at: [2], begin: audioBegin)
     script.addReports(.vp8, at: [2.2], begin: videoBegin)
@@ -142,7 +142,7 @@ struct RecordingTests {
     #expect(try Reader(path: "\(folder.path)/anna.ogg").probe().streams.first?.channels == 2)
   }
 
-  @Test("a frame alone leaves a WebM and no Ogg")
+  @Test("video alone leaves a WebM and no Ogg")
   func videoOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -155,7 +155,7 @@ struct RecordingTests {
     #expect(abs(try reader.probe().format.seconds - 4) < 0.04)
   }
 
-  @Test("a camera that comes later begins a WebM of its own time, with the audio from there on")
+  @Test("a camera that starts later begins a WebM at its own start, with the audio from there on")
   func lateCamera() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -174,7 +174,7 @@ struct RecordingTests {
     #expect(try reader.packets("video").count == 120)
   }
 
-  @Test("audio that comes later is a second track of the same WebM")
+  @Test("audio that starts later is a second track of the same WebM")
   func lateMicrophone() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -191,7 +191,7 @@ struct RecordingTests {
     #expect(abs((audio.first?.time ?? 0) - (5 - 0.0065)) < 0.002)
   }
 
-  @Test("a frame that grows is described by the largest size, and listed")
+  @Test("video whose size grows is declared with the largest size, and each size is listed")
   func growingVideoFrame() async throws {
     let folder = TestFolder()
     var script = Script()

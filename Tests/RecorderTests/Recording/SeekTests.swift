@@ -5,9 +5,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Closed files")
+@Suite("Seeking in closed files")
 struct SeekTests {
-  /// Expects ffmpeg to give each keyframe when it is told to go to its time, and cues for each of them.
+  /// Expects ffmpeg to return each keyframe when it seeks to its time, and one cue for each of them.
   private func expectSeeks(_ bytes: [UInt8], in reader: Reader) throws {
     let keyframes = BlockReader(bytes).blocks.filter { $0.track == WebMHeader.videoNumber && $0.isKeyframe }
     let about = try reader.mkvinfo("-a")
@@ -27,7 +27,7 @@ struct SeekTests {
     }
   }
 
-  @Test("seek to every keyframe and end where the last frame ends, also when the frame's size changed during the call")
+  @Test("players seek to every keyframe, and the file ends with the last frame, even if the video size changes")
   func everyKeyframe() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -54,14 +54,14 @@ struct SeekTests {
     #expect(listed == sizes)
   }
 
-  /// A call whose frames of 2 s to 3 s arrive all at once, so long after 3 s.
+  /// A call whose frames between 2 s and 3 s arrive all at once, `seconds` after 3 s.
   private func recovered(after seconds: Double, isReported: Bool) throws -> Script {
     var script = Script()
     script.add(try TestMedia.tone(9), codec: .opus)
     script.add(
       try TestMedia.videoFrames(9, size: VideoSize(width: 64, height: 48), keyframeEvery: 75), codec: .vp8
     ) { index in
-      // Decoding order is kept: what comes after the hole waits for it as well.
+      // Decoding order is kept: frames after the gap wait for it as well.
       let captured = Double(index) / 30
       return captured >= 2 && captured < 3 + seconds ? 3 + seconds - captured : 0.01
     }
@@ -72,7 +72,7 @@ struct SeekTests {
   }
 
   @Test(
-    "of a call with video that was recovered late, no block and no cluster goes back in time, and none is longer than 1 s"
+    "if video is recovered late, no block or cluster goes back in time, and no cluster is longer than 1 s"
   )
   func inOrder() async throws {
     let folder = TestFolder()
@@ -93,7 +93,7 @@ struct SeekTests {
   }
 
   @Test(
-    "frames that come later than anybody waited for keep their times, and no cluster goes back",
+    "frames that arrive later than the recorder waits keep their times, and no cluster goes back",
     arguments: [0.8, 1.8])
   func tooLate(seconds: Double) async throws {
     let folder = TestFolder()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Segments of a recording")
 struct SegmentTests {
-  /// What lies in the files of one ending, end to end.
+  /// The files of one extension and their content, in sequence.
   private struct Line {
     var files: [RecordingManifest.File]
     var blocks: [BlockReader]
@@ -19,7 +19,7 @@ struct SegmentTests {
     let manifest = try #require(try await folder.record(script, segment: limit).first).manifest
     let files = manifest.files.filter { $0.kind == "webm" }
     let line = Line(files: files, blocks: try files.map { BlockReader(try folder.bytes($0.name)) })
-    // Whatever is recorded, the files are good, sort, and are all listed.
+    // In every test the files are valid, sort by name, and are all listed.
     let names = folder.names.filter { !$0.hasSuffix("json") }
     #expect(manifest.files.map(\.name).sorted() == names)
     #expect(manifest.finished && manifest.files.allSatisfy(\.complete))
@@ -35,7 +35,7 @@ struct SegmentTests {
     return (manifest, line)
   }
 
-  /// Expects every frame of the call once, in order, and frame by frame at its place on the one line of time.
+  /// Expects every frame of the call once, in order, and each at its position on the common timeline.
   private func expectNoSeam(_ line: Line, of script: Script) {
     for codec in Codec.allCases {
       let written = line.blocks.flatMap { $0.payloads(codec) }
@@ -51,7 +51,7 @@ struct SegmentTests {
     }
   }
 
-  /// Expects files that lie end to end and are as long as the call.
+  /// Expects consecutive files without gaps that are as long as the call.
   private func expectEndToEnd(_ files: [RecordingManifest.File], length: Double, tolerance: Double) {
     for (file, next) in zip(files, files.dropFirst()) {
       #expect(abs(file.start + file.duration - next.start) <= tolerance, "\(file.name)")
@@ -60,7 +60,7 @@ struct SegmentTests {
     #expect(abs(end - length) < 0.04)
   }
 
-  @Test("by time: the next files begin with a keyframe, and nothing is lost or doubled")
+  @Test("with a limit of time, the next files begin with a keyframe, and nothing is lost or duplicated")
   func byTime() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(13)
@@ -77,17 +77,17 @@ struct SegmentTests {
     let packets = try oggs.reduce(0) { try $0 + OggCount(folder.bytes($1.name)).packets }
     #expect(packets == script.payloads(.opus).count)
     print(
-      "measured: 13 s in 5 segments: \(script.payloads(.vp8).count) frames and \(packets) packets, none lost or doubled"
+      "measured: 13 s in 5 segments: \(script.payloads(.vp8).count) frames and \(packets) packets, none lost or duplicated"
     )
   }
 
   @Test(
-    "audio that comes long after the keyframe beside it goes to the files that it belongs to",
+    "audio that arrives long after the keyframe of the same time goes into the files that it belongs to",
     arguments: [(3, 3, 2.6), (1, 7, 1.9)])
   func lateAudio(segment: Int, files: Int, from begin: Double) async throws {
     let folder = TestFolder()
     var script = Script()
-    // Held up on its way, and then all at once.
+    // Delayed by the network, and then all at once.
     let delay = { (index: Int) in
       let time = Double(index) / 50
       return (begin..<3.4).contains(time) ? 3.4 - time + 0.0001 * Double(index - 90) : 0.01
@@ -108,7 +108,7 @@ struct SegmentTests {
   func seldomAudio() async throws {
     let folder = TestFolder()
     var script = Script()
-    // From 2 s on a packet in 400 ms, as a sender of silence sends them.
+    // From 2 s on one packet every 400 ms, as a sender in DTX sends them.
     let audio = try TestMedia.tone(14).enumerated().filter { $0.offset < 100 || $0.offset.isMultiple(of: 20) }
     script.add(audio.map(\.element), codec: .opus)
     script.add(try TestMedia.videoFrames(2, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
@@ -123,7 +123,7 @@ struct SegmentTests {
     expectSame(line.blocks.flatMap { $0.payloads(.opus) } == script.payloads(.opus))
   }
 
-  @Test("by size: each file is about as large as it may be")
+  @Test("with a limit of size, each file is about as large as the limit")
   func bySize() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(13)
@@ -138,7 +138,7 @@ struct SegmentTests {
     expectEndToEnd(line.files, length: 13, tolerance: 0.04)
   }
 
-  @Test("audio only: packet by packet")
+  @Test("an audio-only recording is split between packets")
   func audioOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -150,7 +150,7 @@ struct SegmentTests {
     #expect(packets == 500)
   }
 
-  @Test("video only: frame by frame")
+  @Test("a video-only recording is split between frames")
   func videoOnly() async throws {
     let folder = TestFolder()
     var script = Script()
@@ -163,14 +163,14 @@ struct SegmentTests {
   }
 
   @Test(
-    "while the camera is off, the next files begin with audio, and frames that depend on earlier ones stay with them")
+    "while the camera is off, the next files begin with audio, and dependent frames stay with their references")
   func cameraOff() async throws {
     let folder = TestFolder()
     let size = VideoSize(width: 64, height: 48)
     let videoFrames = try TestMedia.videoFrames(12, size: size, keyframeEvery: 300)
     var script = Script()
     script.add(try TestMedia.tone(12), codec: .opus)
-    // Off from 2 s to 6 s; what follows depends on what came before, until the keyframe at 10 s.
+    // Off from 2 s to 6 s; the frames after that depend on earlier ones, until the keyframe at 10 s.
     script.add(videoFrames.filter { $0.ticks < 180_000 || $0.ticks >= 540_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
@@ -188,7 +188,7 @@ struct SegmentTests {
     payloads.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  @Test("a sender who sends no keyframe is requested one every 500 ms, and the files continue until then")
+  @Test("a keyframe is requested every 500 ms until one arrives, and the files continue until then")
   func asks() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(8, keyframeEvery: 180)
@@ -203,14 +203,14 @@ struct SegmentTests {
   }
 
   @Test(
-    "a camera that comes back after a segment was ended without it is requested a keyframe at once, and then every 500 ms",
+    "if a segment ended while the camera was off, a keyframe is requested as soon as video continues, and every 500 ms",
     arguments: [SegmentLimit(duration: .seconds(6)), SegmentLimit(bytes: 40_000)])
   func cameraBack(limit: SegmentLimit) async throws {
     let folder = TestFolder()
     let videoFrames = try TestMedia.videoFrames(11.4, size: VideoSize(width: 64, height: 48), keyframeEvery: 330)
     var script = Script()
     script.add(try TestMedia.tone(11.4), codec: .opus)
-    // A still image from 3 s to 9.5 s; the keyframe comes at 11 s.
+    // A still image from 3 s to 9.5 s; the keyframe arrives at 11 s.
     script.add(videoFrames.filter { $0.ticks < 270_000 || $0.ticks >= 855_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
@@ -219,11 +219,11 @@ struct SegmentTests {
     let last = await folder.play([script], to: recorder)
     let manifest = try #require(await recorder.finish(now: last).first).manifest
     let requests = await recorder.allKeyframeRequests()
-    // At 9.5, 10, and 10.5 s; maybe one more, and one when the limit was reached.
+    // At 9.5, 10, and 10.5 s; possibly one more, and one when the limit was reached.
     #expect((3...5).contains(requests), "\(requests)")
     let webMs = manifest.files.filter { $0.kind == "webm" }
     let blocks = try webMs.map { BlockReader(try folder.bytes($0.name)) }
-    // What depends on the first frames is with them, and from the keyframe on all goes into the newest file.
+    // Frames that depend on the first ones are in the same file, and all from the keyframe on go into the newest file.
     #expect(webMs.count == manifest.files.count { $0.kind == "ogg" } && webMs.count >= 2)
     #expect(blocks.first?.payloads(.vp8).count == 90 + 45)
     #expect(blocks.last?.payloads(.vp8).count == 12)
@@ -233,7 +233,7 @@ struct SegmentTests {
     }
   }
 
-  @Test("a wall clock that jumps an hour between two participants changes their manifests' start, and nothing else")
+  @Test("a wall clock that jumps an hour between two participants changes only the start in their manifests")
   func wallClockJump() async throws {
     var images: [[String: [UInt8]]] = []
     for jump in [0.0, 3_600] {
@@ -248,13 +248,13 @@ struct SegmentTests {
       images.append(disk.files)
     }
     #expect(images[0].keys.sorted() == images[1].keys.sorted())
-    // The serial number of an Ogg stream is a random one.
+    // The serial number of an Ogg stream is random.
     for (name, bytes) in images[0] where !name.hasSuffix("ogg") {
       let other = images[1][name] ?? []
       let changed = zip(bytes.indices, zip(bytes, other)).filter { $1.0 != $1.1 }.map(\.0)
       let isSame = bytes.count == other.count && changed.isEmpty
       if name.hasPrefix("anna") {
-        // Neither what the clock says now nor when the segment began is asked again.
+        // The recorder reads the wall clock neither now nor at the start of a segment.
         if name.hasSuffix("webm") { #expect(isSame, "\(name)") }
       } else {
         #expect(!isSame && bytes.count == other.count, "\(name)")

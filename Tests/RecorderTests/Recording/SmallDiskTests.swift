@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recorder
 
-/// A file system of 2 MiB that is really there.
+/// A real file system of 2 MiB.
 final class SmallDisk {
   static var canBeMounted: Bool { geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/mount") }
 
@@ -23,12 +23,12 @@ final class SmallDisk {
   }
 }
 
-@Suite("A small disk", .enabled(if: SmallDisk.canBeMounted, "Mounting a file system takes root's rights."))
+@Suite("A small disk", .enabled(if: SmallDisk.canBeMounted, "Mounting a file system needs root privileges."))
 struct SmallDiskTests {
-  @Test("a disk that is full for 4 s leaves files that decode and miss nothing")
+  @Test("a disk that is full for 4 s leaves files that decode completely")
   func fullAndFree() async throws {
     let disk = try SmallDisk()
-    guard disk.isMounted else { return print("skipped: this system lets nobody mount a tmpfs") }
+    guard disk.isMounted else { return print("skipped: this system does not allow mounting a tmpfs") }
     let script = try SmallCall.script(10)
     let folder = TestFolder()
     var configuration = RoomRecorder.Configuration(folder: "\(disk.path)/out", room: "100")
@@ -37,7 +37,7 @@ struct SmallDiskTests {
     let recorder = try RoomRecorder(configuration)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder, until: 2)
-    // Somebody else takes all the room.
+    // Another program uses all the space.
     let filler = "\(disk.path)/filler"
     _ = try ExternalTool.run("dd", ["if=/dev/zero", "of=\(filler)", "bs=4096"])
     await folder.play([script], to: recorder, from: 2, until: 6)

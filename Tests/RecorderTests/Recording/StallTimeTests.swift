@@ -3,13 +3,13 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The time that a disk took nothing")
+@Suite("Stall time of a disk")
 struct StallTimeTests {
   private let start = Script.beginning
 
   private func at(_ seconds: Double) -> MonotonicInstant { start + .seconds(seconds) }
 
-  @Test("a moment in which several things failed counts once")
+  @Test("a moment with several failures counts once")
   func once() {
     var time = StallTime()
     time.add(from: at(1), until: at(4))
@@ -19,7 +19,7 @@ struct StallTimeTests {
     #expect(time.total(since: nil, now: at(20)) == .seconds(6))
   }
 
-  @Test("what continues counts up to now, and nothing counts behind the end of the call")
+  @Test("a continuing stall counts up to now, and nothing counts after the end of the call")
   func end() {
     var time = StallTime()
     time.add(from: at(1), until: at(2))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A recording that grows")
+@Suite("A growing recording")
 struct UnclosedTests {
   @Test("a file that was never closed can be read up to its last second")
   func unclosed() async throws {
@@ -14,7 +14,7 @@ struct UnclosedTests {
     let script = try RecordingTests.call(6)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder)
-    // Nothing is ended: what is on the disk now is what a killed program leaves.
+    // Nothing is ended: the disk now contains what a killed program leaves.
     for name in ["anna.webm", "anna.ogg"] {
       try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(folder.path)/killed-\(name)")
     }
@@ -34,7 +34,7 @@ struct UnclosedTests {
     #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).left == .stopped)
   }
 
-  @Test("of what was received, at most the last second is not on the disk", arguments: [1.55, 2.49, 3.72, 4.31, 5.03])
+  @Test("all received media except at most the last second is on the disk", arguments: [1.55, 2.49, 3.72, 4.31, 5.03])
   func lostAtMost(moment: Double) async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Recorder
 
-/// Participants whose ids and names were made to do harm.
-@Suite("Names from the wire, in a recording")
+/// Participants with malicious ids and names.
+@Suite("Malicious names in a recording")
 struct WireNameTests {
   static let names = [
     "../../escaped", "/etc/passwd", "..", ".", "", "a\u{0}b", String(repeating: "x", count: 4_096),
@@ -16,7 +16,7 @@ struct WireNameTests {
     "ａｎｎａ", "\u{200B}anna", "anna-2",
   ]
 
-  @Test("nothing is made outside the folder, each participant has files of his own, readable by the owner alone")
+  @Test("no file is created outside the folder, and each participant has separate files that only the owner can read")
   func names() async throws {
     let outer = TestFolder()
     let folder = "\(outer.path)/a/b"
@@ -48,7 +48,7 @@ struct WireNameTests {
     #expect(Set(users) == Set(summaries.map(\.participant.text)))
   }
 
-  @Test("links that somebody planted lead nowhere: the next free name is taken")
+  @Test("planted links are not followed: the next free name is used")
   func planted() async throws {
     let outer = TestFolder()
     let folder = TestFolder()
@@ -65,7 +65,7 @@ struct WireNameTests {
     #expect(try outer.bytes("victim") == [1, 2, 3])
   }
 
-  @Test("two recorders in one folder take names of their own, and neither spoils the other's files")
+  @Test("two recorders in one folder use different names, and neither damages the other's files")
   func twoRecorders() async throws {
     let folder = TestFolder()
     let recorders = [try folder.recorder(), try folder.recorder()]

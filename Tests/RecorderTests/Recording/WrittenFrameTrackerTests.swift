@@ -5,9 +5,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("What is known to be on the disk")
+@Suite("Frames known to be on the disk")
 struct WrittenFrameTrackerTests {
-  /// A frame of any content; 20 ms of audio.
+  /// A frame with arbitrary content; 20 ms for audio.
   private func timestamped(_ codec: Codec, _ index: Int, bytes: Int, gap: Bool = false) -> TimestampedFrame {
     let interval = codec == .opus ? 0.02 : 1 / 30.0
     let position = Duration.seconds(Double(index) * interval + (gap ? 1 : 0))
@@ -20,7 +20,9 @@ struct WrittenFrameTrackerTests {
     return TimestampedFrame(frame: frame, position: position)
   }
 
-  @Test("of audio, are the packets in whole pages, whether pages are full or due", arguments: [20, 160, 400, 1_200])
+  @Test(
+    "audio packets on the disk are those in complete pages, whether pages are full or due",
+    arguments: [20, 160, 400, 1_200])
   func audio(bytes: Int) throws {
     let disk = ScriptedDisk()
     let growing = AppendFile(name: "anna.ogg", in: try RecordingDirectory(path: "out", disk: disk))
@@ -46,7 +48,7 @@ struct WrittenFrameTrackerTests {
     #expect(file.stored.frames == 200 && file.unstoredFrames == 0)
   }
 
-  @Test("of frames, are those in whole clusters, with their keyframes and their end")
+  @Test("video frames on the disk are those in complete clusters, with their keyframes and their end")
   func videoFrames() throws {
     let disk = ScriptedDisk()
     let growing = AppendFile(name: "anna.webm", in: try RecordingDirectory(path: "out", disk: disk))

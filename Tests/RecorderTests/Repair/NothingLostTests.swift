@@ -7,13 +7,13 @@ import Testing
 
 @testable import Recorder
 
-/// Whatever has become of a recording that was cut off: what a reader found in it before the repair, it finds afterwards.
-@Suite("A repair loses nothing that could be read", .timeLimit(.minutes(10)))
+/// Everything that a reader finds in an interrupted recording before the repair, it finds afterwards.
+@Suite("A repair loses nothing readable", .timeLimit(.minutes(10)))
 struct NothingLostTests {
-  /// How many damaged files are tried; `CHATBOT_REPAIR_MUTATIONS` requests more.
+  /// The number of damaged files to try; `CHATBOT_REPAIR_MUTATIONS` can raise it.
   private static let count = ProcessInfo.processInfo.environment["CHATBOT_REPAIR_MUTATIONS"].flatMap(Int.init) ?? 4_000
 
-  /// The places of all frames that libwebm reads.
+  /// The offsets of all frames that libwebm reads.
   private static func frames(_ bytes: [UInt8], in file: Int32) throws -> Set<UInt64> {
     try #require(ftruncate(file, 0) == 0)
     try #require(pwrite(file, bytes, bytes.count, 0) == bytes.count)
@@ -31,13 +31,13 @@ struct NothingLostTests {
     }
   }
 
-  /// Where the last cluster begins.
+  /// The offset of the last cluster.
   private static func lastCluster(of bytes: [UInt8]) throws -> Int {
     let mark: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
     return try #require(bytes.indices.dropLast(4).last { bytes[$0] == mark[0] && Array(bytes[$0..<$0 + 4]) == mark })
   }
 
-  /// Where the blocks of the last cluster begin.
+  /// The offsets of the blocks of the last cluster.
   private static func blocks(of bytes: [UInt8]) throws -> [Int] {
     let cluster = try lastCluster(of: bytes)
     let all = ByteBuffer(bytes: bytes)
@@ -60,7 +60,7 @@ struct NothingLostTests {
   }
 
   @Test(
-    "a reserved flag, a Void element, an empty block or one of another track in the last cluster costs no other frame")
+    "a reserved flag, a Void element, an empty block or another track's block in the last cluster costs no frame")
   func oddElements() async throws {
     let whole = try #require(try await Unfinished.files(after: 4)["anna.webm"])
     // Cut off in the middle of the last block.
@@ -96,7 +96,7 @@ struct NothingLostTests {
     }
   }
 
-  @Test("a last cluster is kept when the size of the one before it is damaged, and says too much")
+  @Test("the last cluster is kept when the size of the one before it is damaged and too large")
   func damagedSize() async throws {
     let whole = try #require(try await Unfinished.files(after: 4)["anna.webm"])
     let last = try Self.lastCluster(of: whole)
@@ -115,7 +115,7 @@ struct NothingLostTests {
     #expect(isKept)
   }
 
-  @Test("an Ogg file that was never closed is left alone when another recording stands behind it")
+  @Test("an Ogg file that was never closed is not changed when another recording follows in it")
   func anotherBehindIt() async throws {
     let first = try #require(try await Unfinished.files(after: 2)["anna.ogg"])
     let second = try #require(try await Unfinished.files(after: 1)["anna.ogg"])
@@ -124,7 +124,7 @@ struct NothingLostTests {
     #expect(target.steps == 0)
   }
 
-  @Test("elements that nobody knows are not walked over again for each place that looks like a cluster")
+  @Test("unknown elements are not read again for each offset that looks like a cluster")
   func unknownElements() async throws {
     let whole = try #require(try await Unfinished.files(after: 2)["anna.webm"])
     let positions = 300
@@ -143,7 +143,7 @@ struct NothingLostTests {
   }
 
   @Test(
-    "of thousands of damaged last clusters none has fewer frames after its repair, by libwebm and, of some, by ffprobe")
+    "none of thousands of damaged last clusters has fewer frames after its repair, according to libwebm and ffprobe")
   func damagedLastClusters() async throws {
     let whole = try #require(try await Unfinished.files(after: 2)["anna.webm"])
     let cluster = try Self.lastCluster(of: whole)
@@ -163,7 +163,7 @@ struct NothingLostTests {
         case 3: bytes.insert(.random(in: 0...255, using: &generator), at: offset)
         case 4: bytes.remove(at: offset)
         default:
-          // At the head of a block, where it does most.
+          // In the header of a block, where it does most damage.
           guard let block = try Self.blocks(of: bytes).randomElement(using: &generator) else { break }
           let offset = min(bytes.count - 1, block + Int.random(in: 0..<7, using: &generator))
           bytes[offset] = .random(in: 0...255, using: &generator)
@@ -193,7 +193,7 @@ struct NothingLostTests {
     return file
   }
 
-  /// How many packets ffprobe reads.
+  /// The number of packets that ffprobe reads.
   private static func packets(_ bytes: [UInt8], in folder: TestFolder) throws -> Int {
     try folder.store(["file.webm": bytes])
     let result = try ExternalTool.run(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The repair of a recording that somebody has renamed")
+@Suite("Repair of a renamed recording")
 struct RenamedManifestTests {
   private func unfinished(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> TestFolder {
     let folder = TestFolder()
@@ -22,7 +22,7 @@ struct RenamedManifestTests {
     try RecordingManifest(parsing: folder.bytes(name))
   }
 
-  @Test("a renamed manifest has its files repaired by their listed names, and keeps them")
+  @Test("the files of a renamed manifest are repaired by their listed names, which stay listed")
   func renamed() async throws {
     let folder = try await unfinished()
     try rename("anna.json", "Alice.json", in: folder)
@@ -39,7 +39,7 @@ struct RenamedManifestTests {
     #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
   }
 
-  @Test("a segment that was begun after the manifest was written is found by its segments' name")
+  @Test("a segment that began after the manifest was written is found by the name of the other segments")
   func renamedSegments() async throws {
     let folder = try await unfinished(after: 7, segment: SegmentLimit(duration: .seconds(3)))
     var manifest = try manifest("anna.json", in: folder)
@@ -53,7 +53,7 @@ struct RenamedManifestTests {
     #expect(after.files.map(\.name).sorted() == all && Set(after.files.map(\.segment)) == [1, 2, 3])
   }
 
-  @Test("a manifest that lists nothing and is not called as it was is refused with a sentence, and stays as it is")
+  @Test("a renamed manifest that lists no files is rejected with a sentence, and is not changed")
   func nothingListed() async throws {
     let folder = try await unfinished()
     var manifest = try manifest("anna.json", in: folder)
@@ -64,17 +64,17 @@ struct RenamedManifestTests {
     let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(
       reports.map(\.description) == [
-        "“\(folder.path)/Alice.json” lists no file, and has been renamed, so that nobody can say which are its files. "
-          + "It was left alone."
+        "“\(folder.path)/Alice.json” lists no files and was renamed, so its files are unknown. "
+          + "It was not changed."
       ])
     let isSame = try folder.bytes("Alice.json") == bytes
     #expect(isSame)
-    // Under its own name it finds them.
+    // With its own name it finds them.
     try rename("Alice.json", "anna.json", in: folder)
     #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
   }
 
-  @Test("a listed name that leads elsewhere is refused with a sentence, and its entry stays as it was")
+  @Test("a listed name outside the folder is rejected with a sentence, and its entry stays unchanged")
   func elsewhere() async throws {
     let folder = try await unfinished()
     var manifest = try manifest("anna.json", in: folder)
@@ -86,14 +86,14 @@ struct RenamedManifestTests {
     #expect(reports.map(\.isWhole) == [true, false])
     #expect(
       reports.last?.description
-        == "“../other/anna.ogg” is listed by “\(folder.path)/anna.json”, but is no name of a recording beside it. "
-        + "It was left alone.")
+        == "“../other/anna.ogg” is listed by “\(folder.path)/anna.json”, but is not the name of a recording in the same folder. "
+        + "It was not changed.")
     let after = try self.manifest("anna.json", in: folder)
     #expect(!after.finished && after.repaired == nil)
     #expect(after.files[1] == manifest.files[1] && after.files[0].complete)
   }
 
-  @Test("a closed WebM with anything behind its end is left alone with a sentence, as an Ogg is")
+  @Test("a closed WebM or Ogg with data after its end is not changed, and a sentence says why")
   func behindTheEnd() async throws {
     let folder = TestFolder()
     _ = try await folder.record(try SmallCall.script(2))
@@ -104,7 +104,7 @@ struct RenamedManifestTests {
         try folder.store([name: whole + more])
         #expect(
           RoomRecorder.repair("\(folder.path)/\(name)").map(\.description) == [
-            "“\(folder.path)/\(name)” holds more behind the end of its recording. It was left alone."
+            "“\(folder.path)/\(name)” contains data after the end of its recording. It was not changed."
           ])
         let isSame = try folder.bytes(name) == whole + more
         #expect(isSame)

@@ -5,9 +5,9 @@ import Testing
 @testable import Recorder
 
 /// Repairs that are killed, or whose disk fails, at every step.
-@Suite("A repair that is cut off")
+@Suite("Interrupted repairs")
 struct RepairCutTests {
-  /// Files that were never closed: as the recorder left them, and cut in the middle of their last cluster or page.
+  /// Files that were never closed: as the recorder left them, and truncated in their last cluster or page.
   private func damaged(_ name: String) async throws -> [[UInt8]] {
     let bytes = try #require(try await Unfinished.files()[name])
     return [bytes, Array(bytes.dropLast(700)), Array(bytes.dropLast(1))]
@@ -19,7 +19,7 @@ struct RepairCutTests {
   }
 
   @Test(
-    "killed or failing at any step leaves a file that reads as far as before, and another repair ends it",
+    "a repair that is killed or fails at any step leaves the file as readable as before, and another completes it",
     arguments: ["anna.webm", "anna.ogg"])
   func everyStep(name: String) async throws {
     let folder = TestFolder()
@@ -36,7 +36,7 @@ struct RepairCutTests {
           file.failure = (step, .random(in: 0...600, using: &generator), code)
           #expect(throws: RoomRecorder.StorageError.self) { try file.repair() }
           count += 1
-          // All frames are there and nothing says that they are not.
+          // All frames are readable.
           let isSame = try frames(file.bytes) == expected || self.isCut(bytes, file.bytes)
           #expect(isSame, "file \(number), step \(step), error \(code)")
           if code == MemoryFile.killed || code == EIO, step == whole.steps - 2 {
@@ -53,21 +53,23 @@ struct RepairCutTests {
     for name in folder.names {
       let reader = Reader(path: "\(folder.path)/\(name)")
       let lines = try reader.complaints("-enc_time_base", "-1").split(separator: "\n")
-      // Only of what was being written at the end.
+      // Only for what was being written at the end.
       let isAboutTheEnd = lines.allSatisfy { line in
         ["File ended prematurely", "Truncating packet", "repeated"].contains { line.contains($0) }
       }
       #expect(isAboutTheEnd, "\(name): \(lines)")
     }
-    print("measured: \(name): a repair that was cut off in \(count) ways leaves a file that reads as before, each time")
+    print(
+      "measured: \(name): a repair interrupted in \(count) ways leaves a file that is as readable as before, each time")
   }
 
-  /// A cluster that was cut before the repair began and still is: its whole blocks are there, but `BlockReader` wants it whole.
+  /// Whether a cluster that was truncated before the repair still is: its complete blocks are there, but `BlockReader`
+  /// only reads complete clusters.
   private func isCut(_ before: [UInt8], _ after: [UInt8]) -> Bool {
     after.count <= before.count && (try? frames(before).count) == (try? frames(after).count)
   }
 
-  @Test("what cannot be read is not treated as the end of the file")
+  @Test("a read error is not treated as the end of the file")
   func unreadable() async throws {
     for name in ["anna.webm", "anna.ogg"] {
       let bytes = try #require(try await Unfinished.files()[name])

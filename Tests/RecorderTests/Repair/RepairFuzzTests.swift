@@ -6,16 +6,16 @@ import Testing
 @testable import Recorder
 
 /// Files that are damaged at random, by seed: a repair never traps, loops or makes them worse.
-@Suite("A repair of damaged files", .timeLimit(.minutes(2)))
+@Suite("Repair of damaged files", .timeLimit(.minutes(2)))
 struct RepairFuzzTests {
-  /// Repairs a file and expects what holds for any bytes whatever.
+  /// Repairs a file and expects what must hold for any bytes.
   @discardableResult
   private func expectAudio(_ bytes: [UInt8], _ what: Comment) throws -> MemoryFile {
     let file = MemoryFile(bytes)
     let isWhole = try file.repair()
     #expect(file.reads <= 4 * bytes.count + 50_000, what)
     let grown = file.bytes.count - bytes.count
-    // Cues take at most the blocks that they lead to.
+    // Cues are at most as long as the blocks that they refer to.
     #expect(grown <= 64 + 2 * bytes.count, what)
     guard isWhole else {
       let isSame = file.bytes == bytes
@@ -45,12 +45,12 @@ struct RepairFuzzTests {
     }
     guard let old = try packets("before"), old > 0 else { return }
     let new = try packets("after") ?? -1
-    // A frame that was cut off in the middle is not kept.
+    // A truncated frame is not kept.
     #expect(new >= old - 2, "\(what): \(old) packets before, \(new) after")
   }
 
   @Test(
-    "cut off anywhere, it becomes whole, or is left alone when not even its head is there",
+    "a file truncated anywhere is completed, or not changed if its header is incomplete",
     arguments: ["anna.webm", "anna.ogg"])
   func truncated(name: String) async throws {
     let bytes = try #require(try await Unfinished.files()[name])
@@ -58,14 +58,14 @@ struct RepairFuzzTests {
     var generator = SeededGenerator(seed: 11)
     for round in 0..<120 {
       let count = Int.random(in: 0...bytes.count, using: &generator)
-      let what: Comment = "\(name) cut off after \(count) bytes"
+      let what: Comment = "\(name) truncated after \(count) bytes"
       let cut = Array(bytes.prefix(count))
       let file = try expectAudio(cut, what)
       if round.isMultiple(of: 30) { try expectReadable(cut, file.bytes, in: folder, what) }
     }
   }
 
-  @Test("a flipped byte in the middle costs nothing that comes after it", arguments: ["anna.webm", "anna.ogg"])
+  @Test("a flipped byte in the middle costs nothing after it", arguments: ["anna.webm", "anna.ogg"])
   func flipped(name: String) async throws {
     let bytes = try #require(try await Unfinished.files()[name])
     let folder = TestFolder()
@@ -81,7 +81,7 @@ struct RepairFuzzTests {
     }
   }
 
-  @Test("many bytes flipped, in the head too, and pieces moved", arguments: ["anna.webm", "anna.ogg"])
+  @Test("flipped bytes, even in the header, and moved parts do no harm", arguments: ["anna.webm", "anna.ogg"])
   func shuffled(name: String) async throws {
     let bytes = try #require(try await Unfinished.files(after: 2)[name])
     var generator = SeededGenerator(seed: 13)
@@ -99,7 +99,7 @@ struct RepairFuzzTests {
     }
   }
 
-  @Test("random bytes behind a good head")
+  @Test("random bytes after a valid header do no harm")
   func random() async throws {
     let files = try await Unfinished.files(after: 2)
     var generator = SeededGenerator(seed: 14)
@@ -114,7 +114,7 @@ struct RepairFuzzTests {
     }
   }
 
-  @Test("absurd sizes, unknown ones, and heads in heads without end")
+  @Test("absurd and unknown sizes, and endlessly nested headers, do no harm")
   func absurd() async throws {
     let webM = try #require(try await Unfinished.files(after: 2)["anna.webm"])
     let head = Array(webM.prefix(Int(WebMHeader.length)))
@@ -138,11 +138,11 @@ struct RepairFuzzTests {
         }
       }
     }
-    // Nothing but heads of Ogg pages.
+    // Nothing but headers of Ogg pages.
     let ogg = try #require(try await Unfinished.files(after: 2)["anna.ogg"])
     let page =
       Array("OggS".utf8) + [0, 0] + [UInt8](repeating: 0, count: 20) + [255] + [UInt8](repeating: 255, count: 255)
-    try expectAudio(ogg + [[UInt8]](repeating: page, count: 200).flatMap(\.self), "heads of pages")
+    try expectAudio(ogg + [[UInt8]](repeating: page, count: 200).flatMap(\.self), "headers of pages")
     try expectAudio(ogg.prefix(120) + [[UInt8]](repeating: Array("OggS".utf8), count: 5_000).flatMap(\.self), "OggS")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A repair")
+@Suite("Repair")
 struct RepairTests {
   /// Writes a recording that was never closed.
   private func unfinished(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> TestFolder {
@@ -15,7 +15,7 @@ struct RepairTests {
     return folder
   }
 
-  @Test("gives cues for every keyframe and the duration to the end of the last frame, and ffmpeg seeks by them")
+  @Test("a repair adds cues for every keyframe and the duration up to the last frame's end, and ffmpeg can seek")
   func seekable() async throws {
     let folder = try await unfinished()
     let before = BlockReader(try folder.bytes("anna.webm"))
@@ -51,7 +51,7 @@ struct RepairTests {
     #expect(RoomRecorder.unfinished(in: folder.path).isEmpty)
   }
 
-  /// Expects ffmpeg to give a keyframe when it is told to go to its time.
+  /// Expects ffmpeg to return a keyframe when it seeks to its time.
   private func expectSeek(to keyframe: BlockReader.Block, in reader: Reader) throws {
     let result = try ExternalTool.run(
       "ffprobe",
@@ -66,7 +66,7 @@ struct RepairTests {
     #expect(first.count > 1 && Int(first[1]) == keyframe.payload.count)
   }
 
-  @Test("can be run again, and then finds everything complete and changes nothing")
+  @Test("a second repair finds everything complete and changes nothing")
   func again() async throws {
     let folder = try await unfinished()
     let all = ["anna.webm", "anna.ogg"]
@@ -83,7 +83,7 @@ struct RepairTests {
     #expect(isSame)
   }
 
-  @Test("leaves alone what is being recorded, with a sentence")
+  @Test("a file that is being recorded is not changed, and a sentence says why")
   func busy() async throws {
     let folder = TestFolder()
     let recorder = try folder.recorder()
@@ -94,7 +94,7 @@ struct RepairTests {
     for name in ["anna.webm", "anna.ogg", "anna.json"] {
       #expect(
         RoomRecorder.repair("\(folder.path)/\(name)").map(\.description) == [
-          "“\(folder.path)/\(name)” is being recorded at this moment. It was left alone."
+          "“\(folder.path)/\(name)” is being recorded. It was not changed."
         ])
     }
     #expect(RoomRecorder.unfinished(in: folder.path).isEmpty && RoomRecorder.repair(folder.path).isEmpty)
@@ -104,7 +104,7 @@ struct RepairTests {
     #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
   }
 
-  @Test("takes files one by one, and the manifest says so when the last of them is whole")
+  @Test("files can be repaired one by one, and the manifest is finished with the last of them")
   func oneByOne() async throws {
     let folder = try await unfinished(after: 7, segment: SegmentLimit(duration: .seconds(3)))
     let names = folder.names.filter { !$0.hasSuffix("json") }
@@ -122,7 +122,7 @@ struct RepairTests {
     #expect(abs(manifest.duration - 7) < 1)
   }
 
-  @Test("of a folder takes all that is unfinished, and throws away what was being made")
+  @Test("the repair of a folder completes all unfinished recordings and deletes their drafts")
   func wholeFolder() async throws {
     let folder = try await unfinished()
     let files = try await Unfinished.files(after: 2)
@@ -143,7 +143,7 @@ struct RepairTests {
       ])
   }
 
-  @Test("says in one sentence what it cannot do, and changes nothing")
+  @Test("a repair that is impossible is reported in one sentence, and changes nothing")
   func rejections() async throws {
     let folder = TestFolder()
     try folder.store(["empty.webm": [], "text.webm": Array("Hello, this is text.".utf8), "a.json": Array("{}".utf8)])
@@ -153,12 +153,12 @@ struct RepairTests {
     }
     mkfifo("\(folder.path)/pipe.ogg", 0o600)
     let expected = [
-      "empty.webm": "is empty. It was left alone.",
-      "text.webm": "is neither a WebM file nor an Ogg file nor a recording's manifest. It was left alone.",
-      "a.json": "is not a recording's manifest. It was left alone.",
-      "foreign.webm": "is a WebM file, but not a recording of this program's. It was left alone.",
-      "foreign.ogg": "is an Ogg file, but not a recording of this program's. It was left alone.",
-      "pipe.ogg": "is not a file. It was left alone.", "nothing.webm": "is not there.",
+      "empty.webm": "is empty. It was not changed.",
+      "text.webm": "is neither a WebM file nor an Ogg file nor a recording's manifest. It was not changed.",
+      "a.json": "is not a recording's manifest. It was not changed.",
+      "foreign.webm": "is a WebM file, but not a recording of this program. It was not changed.",
+      "foreign.ogg": "is an Ogg file, but not a recording of this program. It was not changed.",
+      "pipe.ogg": "is not a file. It was not changed.", "nothing.webm": "does not exist.",
     ]
     for (name, sentence) in expected {
       let before = name == "pipe.ogg" ? [] : (try? folder.bytes(name)) ?? []
@@ -169,7 +169,7 @@ struct RepairTests {
     }
   }
 
-  @Test("touches nothing that a manifest names outside its folder, nor what a link leads to")
+  @Test("a repair changes nothing outside the manifest's folder, and does not follow links")
   func elsewhere() async throws {
     let folder = try await unfinished()
     let outside = try await unfinished()
@@ -188,13 +188,13 @@ struct RepairTests {
     #expect(isUntouched)
   }
 
-  @Test("a file that somebody has deleted is named, and the rest becomes whole")
+  @Test("a deleted file is reported, and the other files are completed")
   func deleted() async throws {
     let folder = try await unfinished()
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
     #expect(reports.map(\.isWhole) == [true, false, true])
-    #expect(reports[1].description == "“\(folder.path)/anna.ogg” is not there.")
+    #expect(reports[1].description == "“\(folder.path)/anna.ogg” does not exist.")
     #expect(RoomRecorder.unfinished(in: folder.path).isEmpty)
   }
 }

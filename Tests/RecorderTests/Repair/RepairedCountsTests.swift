@@ -6,16 +6,16 @@ import Testing
 
 @testable import Recorder
 
-/// What a repaired manifest says of its tracks, whenever it was written for the last time.
-@Suite("The counts of a repaired recording")
+/// The tracks of a repaired manifest, whenever it was last written.
+@Suite("Counts of a repaired recording")
 struct RepairedCountsTests {
-  /// How the disk was when the program was killed.
+  /// The state of the disk when the program was killed.
   enum Fault: CaseIterable {
-    /// It took nothing at all; then the manifest is an old one, as it is when a write hangs.
+    /// It accepted nothing at all; then the manifest is an old one, as when a write hangs.
     case everything
-    /// It took manifests, but no media.
+    /// It accepted manifests, but no media.
     case media
-    /// It was full; there is room for the manifest then.
+    /// It was full; then there is space for the manifest.
     case full
     /// It worked.
     case none
@@ -32,7 +32,7 @@ struct RepairedCountsTests {
     }
   }
 
-  /// What a call leaves that is killed.
+  /// Returns the files of a call that is killed.
   ///
   /// - Parameter back: when the disk works again; nil for never.
   private func killed(
@@ -58,7 +58,7 @@ struct RepairedCountsTests {
     try RecordingManifest(parsing: folder.bytes("anna.json"))
   }
 
-  @Test("after a kill, whatever the disk did then, the tracks are what the files hold", arguments: Fault.allCases)
+  @Test("after a kill, whatever the state of the disk, the tracks match the files", arguments: Fault.allCases)
   func anyFault(fault: Fault) async throws {
     let (folder, script) = try await killed(at: 13, fault: fault, from: 6)
     let before = try manifest(in: folder)
@@ -80,7 +80,7 @@ struct RepairedCountsTests {
     if fault == .none { #expect(after.tracks.allSatisfy { $0.end > 12 }) } else { #expect(before.tracks.count == 2) }
   }
 
-  @Test("what was held up when the manifest was written, but was in the file before the kill, is no gap")
+  @Test("frames that were stalled when the manifest was written, but reached the file before the kill, are no gap")
   func writtenAfterAll() async throws {
     let (folder, _) = try await killed(at: 13.5, fault: .media, from: 8, back: 11.5)
     let before = try manifest(in: folder)
@@ -94,12 +94,12 @@ struct RepairedCountsTests {
     }
   }
 
-  @Test("what a manifest claims beyond the end of its files is a gap up to there")
+  @Test("frames that a manifest claims beyond the end of its files are a gap up to there")
   func claimed() async throws {
     let folder = TestFolder()
     try folder.store(try await Unfinished.files(after: 12))
     let before = try #require(manifest(in: folder).tracks.first { $0.kind == "video" })
-    // As if the system had gone down, and not only the program.
+    // As if the system had crashed, and not only the program.
     let whole = try folder.bytes("anna.webm")
     try folder.store(["anna.webm": Array(whole.prefix(whole.count / 2))])
     _ = RoomRecorder.repair(folder.path)
@@ -114,7 +114,7 @@ struct RepairedCountsTests {
     #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
   }
 
-  @Test("a manifest that was written before there was any frame gets its tracks from the files")
+  @Test("a manifest that was written before the first frame gets its tracks from the files")
   func noTracks() async throws {
     let folder = TestFolder()
     try folder.store(try await Unfinished.files(after: 4))

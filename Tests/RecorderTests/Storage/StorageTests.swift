@@ -9,7 +9,7 @@ struct StorageTests {
   private let content = ByteBuffer(string: "one")
 
   @Test(
-    "a name from outside becomes a safe one",
+    "an untrusted name becomes a safe one",
     arguments: [
       ("anna", "anna"), ("3f2a-11", "3f2a-11"), ("", "user"), ("../../etc/passwd", "_._.._etc_passwd"), (".", "_"),
       ("..", "__"), ("-rf", "_rf"), (".hidden", "_hidden"), ("a/b\\c", "a_b_c"), ("a\u{0}b", "a_b"), ("CON", "_CON"),
@@ -21,14 +21,14 @@ struct StorageTests {
     #expect(SafeFileName(of: text).description == name)
   }
 
-  @Test("a name of 4 KiB is cut at a whole character", arguments: ["x", "é", "张"])
+  @Test("a name of 4 KiB is truncated at a whole character", arguments: ["x", "é", "张"])
   func longName(letter: String) {
     let name = SafeFileName(of: String(repeating: letter, count: 4_096)).description
     #expect(name.utf8.count <= 100 && name.utf8.count > 96)
     #expect(name.allSatisfy { String($0) == letter })
   }
 
-  @Test("files and new folders are for their owner alone")
+  @Test("only the owner can access files and new folders")
   func permissions() throws {
     let temporary = TestFolder()
     let folder = try RecordingDirectory(path: "\(temporary.path)/a/b")
@@ -54,7 +54,7 @@ struct StorageTests {
     #expect(!FileManager.default.fileExists(atPath: "\(temporary.path)/elsewhere"))
   }
 
-  @Test("files are made in the folder that was opened, though its path leads elsewhere now")
+  @Test("files are created in the opened folder even if its path changes")
   func movedFolder() throws {
     let temporary = TestFolder()
     let folder = try RecordingDirectory(path: "\(temporary.path)/a")
@@ -63,7 +63,7 @@ struct StorageTests {
     #expect(FileManager.default.fileExists(atPath: "\(temporary.path)/b/x"))
   }
 
-  @Test("replacing leaves the new content and no draft")
+  @Test("replacing a file leaves the new content and no draft")
   func replacing() throws {
     let temporary = TestFolder()
     let folder = try RecordingDirectory(path: temporary.path)
@@ -74,7 +74,7 @@ struct StorageTests {
     #expect(temporary.names == ["x"])
   }
 
-  @Test("a full disk is an error with a sentence, and the file's size stays")
+  @Test("a full disk is an error with a sentence, and the file keeps its size")
   func fullDisk() throws {
     let file = OutputFile(descriptor: open("/dev/full", O_WRONLY), name: "full", path: "/dev/full")
     let error = #expect(throws: RoomRecorder.StorageError.self) {
@@ -85,7 +85,8 @@ struct StorageTests {
   }
 
   @Test(
-    "a folder that cannot be made is refused at once, with a sentence", arguments: ["/dev/null/x", "/proc/nothing/x"])
+    "a folder that cannot be created is rejected immediately, with a sentence",
+    arguments: ["/dev/null/x", "/proc/nothing/x"])
   func impossibleFolder(path: String) {
     let error = #expect(throws: RoomRecorder.StorageError.self) {
       _ = try RoomRecorder(RoomRecorder.Configuration(folder: path, room: "1"))

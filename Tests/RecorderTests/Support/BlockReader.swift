@@ -3,8 +3,8 @@ import NIOCore
 
 @testable import Recorder
 
-/// Reads back what lies in a WebM file, block by block; for tests that compare payloads. The reader of other programs is asked
-/// elsewhere whether the file is right.
+/// Reads a WebM file block by block, for tests that compare payloads. Other tests check with other programs whether the
+/// file is valid.
 struct BlockReader {
   struct Block: Hashable {
     var track: UInt8

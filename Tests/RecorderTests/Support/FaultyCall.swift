@@ -3,7 +3,7 @@ import Testing
 
 @testable import Recorder
 
-/// A call that is recorded while the disk is worse between two moments.
+/// A call that is recorded while the disk has a fault between two moments.
 struct FaultyCall {
   let script: Script
   let disk: ScriptedDisk
@@ -11,7 +11,7 @@ struct FaultyCall {
   var memoryLimit: Int?
   var segment: SegmentLimit?
 
-  /// - Parameter between: done before the disk is well again.
+  /// - Parameter between: runs before the fault is removed.
   func record(
     from begin: Double, until end: Double, change: (ScriptedDisk) -> Void, back: (ScriptedDisk) -> Void,
     between: () async throws -> Void = {}
@@ -24,13 +24,13 @@ struct FaultyCall {
     try await between()
     back(disk)
     let last = await folder.play([script], to: recorder, from: end)
-    // What failed last is tried again within a second.
+    // The last failure is retried within a second.
     for tick in 1...12 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     let summaries = await recorder.finish(now: last + .seconds(2))
     return (try #require(summaries.first).manifest, recorder)
   }
 
-  /// Expects files on the disk that hold every frame of the call and that other programs decode.
+  /// Expects files on the disk that contain every frame of the call and that other programs decode.
   func expectWhole() throws {
     let files = disk.files
     try expectReadable(files)

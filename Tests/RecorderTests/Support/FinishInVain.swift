@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Recorder
 
-/// Ends all recordings and lets time pass until the disk is abandoned, 48 s later.
+/// Ends all recordings and advances the time until the recorder gives up the disk, 48 s later.
 func finishInVain(_ recorder: RoomRecorder, at end: MonotonicInstant) async throws -> [RecordingSummary] {
   let isOver = Mutex(false)
   let finishing = Task {

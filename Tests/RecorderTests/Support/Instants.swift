@@ -2,7 +2,7 @@ import Media
 import NIOCore
 import Recorder
 
-// Scripts count time as recorders do inside; what is public takes the time of `ContinuousClock`.
+// Scripts use the recorder's internal time; the public methods use that of `ContinuousClock`.
 
 extension RoomRecorder {
   nonisolated func begin(_ participant: ParticipantID, name: String? = nil, now: MonotonicInstant, wallClock: Double) {

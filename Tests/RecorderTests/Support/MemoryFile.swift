@@ -4,20 +4,20 @@ import NIOCore
 
 @testable import Recorder
 
-/// A file in memory to be repaired, that fails or stops being written at any step.
+/// A file in memory to be repaired, in which any step can fail or be the last one.
 final class MemoryFile: RepairTarget {
   /// The program was killed.
   static let killed: Int32 = 0
 
   private(set) var bytes: [UInt8]
   let size: Int64
-  /// How often it was read.
+  /// The number of reads.
   private(set) var reads = 0
-  /// What is read: the file as it was.
+  /// The content that is read: the original file.
   private let content: ByteBuffer
-  /// Calls that changed the file or had it stored.
+  /// Calls that changed or synced the file.
   private(set) var steps = 0
-  /// The step that fails, how many bytes of a write get through, and the error. With `killed` all later steps fail as well.
+  /// The step that fails, how many bytes of a write succeed, and the error. With `killed` all later steps fail as well.
   var failure: (step: Int, torn: Int, code: Int32)?
   var readFailure: Int32?
 
@@ -65,14 +65,14 @@ final class MemoryFile: RepairTarget {
     }
   }
 
-  /// What a repair finds out about it.
+  /// Returns the result of examining the file.
   func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
     bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
   }
 
-  /// Repairs it.
+  /// Repairs the file.
   ///
-  /// - Returns: whether it is whole then.
+  /// - Returns: whether it is complete then.
   @discardableResult
   func repair() throws(RoomRecorder.StorageError) -> Bool {
     switch try examine() {
@@ -87,7 +87,7 @@ final class MemoryFile: RepairTarget {
 
 /// Recordings that were never closed.
 enum Unfinished {
-  /// The files of a small call as stored on the disk after so long, by name.
+  /// Returns the files of a small call as they are on the disk after a time, by name.
   static func files(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> [String: [UInt8]] {
     let script = try SmallCall.script(seconds)
     let disk = ScriptedDisk()

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A file as programs see it that we did not write.
+/// A file as read by programs other than ours.
 struct Reader {
   let path: String
 
@@ -56,7 +56,7 @@ struct Reader {
     var packets: [Packet]
   }
 
-  /// What ffprobe said of files that have not changed since: to start it takes longer than to read a small file.
+  /// The output of ffprobe for files that have not changed since: starting it takes longer than reading a small file.
   private static let known = Mutex<[Version: All]>([:])
 
   private struct Version: Hashable {
@@ -88,13 +88,13 @@ struct Reader {
     return all
   }
 
-  /// What ffmpeg complains about while it decodes the whole file; empty when it is content.
+  /// Returns what ffmpeg complains about while it decodes the whole file; empty if nothing.
   func complaints(_ options: String...) throws -> String {
     let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-i", path] + options + ["-f", "null", "-"])
     return result.errors + (result.status == 0 ? "" : "exit code \(result.status)")
   }
 
-  /// Samples of one channel at 48 kHz, as ffmpeg's own decoder or libopus makes them.
+  /// Returns samples of one channel at 48 kHz, decoded by ffmpeg's own decoder or libopus.
   func samples(decoder: String = "libopus") throws -> [Float] {
     let raw = "\(path).f32"
     defer { try? FileManager.default.removeItem(atPath: raw) }

@@ -3,8 +3,8 @@ import Media
 @testable import Recorder
 
 extension Script {
-  /// The same call, but with two packets lost before every tenth frame of a track, and a frame that they belonged to; and
-  /// the sums of it all at the end, with `behind` packets more that were lost after the last frame.
+  /// Returns the same call, but with two packets and one frame lost before every tenth frame of a track, and with the
+  /// totals at the end, including `behind` packets that were lost after the last frame.
   func losing(_ codec: Codec, everyTenthAfter first: Int = 0, behind: Int = 0) -> Script {
     var script = Script(owner.text)
     var count = 0

@@ -4,10 +4,10 @@ import Synchronization
 
 @testable import Recorder
 
-/// A file system in memory that does what a test says: runs full, fails, writes less than it was given, hangs. It keeps a log
-/// of every change with the time of the test, so that the files can be had as they were at any moment.
+/// A file system in memory that a test controls: it runs full, fails, writes less than requested, or hangs. It logs
+/// every change with the time of the test, so that the files of any moment can be restored.
 final class ScriptedDisk: FileSystem {
-  /// A change that can survive the program.
+  /// A change that survives a crash of the program.
   enum Change: Sendable {
     case create(String, inode: Int)
     case write(inode: Int, offset: Int64, bytes: [UInt8])
@@ -22,7 +22,7 @@ final class ScriptedDisk: FileSystem {
     let change: Change
   }
 
-  /// What is asked of the disk.
+  /// A kind of call.
   enum Call: Hashable {
     case create, write, sync, rename, link
   }
@@ -30,7 +30,7 @@ final class ScriptedDisk: FileSystem {
   private struct State {
     var image = Image()
     var handles: [CInt: Int] = [:]
-    /// Bytes that there is room for in files, by inode.
+    /// The size up to which space is reserved, by inode.
     var reserved: [Int: Int] = [:]
     var nextHandle: CInt = 3
     var nextInode = 1
@@ -43,10 +43,10 @@ final class ScriptedDisk: FileSystem {
     var isHanging = false
     var hasHung = false
 
-    /// Bytes that a file takes of the disk.
+    /// Returns the bytes of the disk that a file uses.
     func space(of inode: Int) -> Int { max(image.inodes[inode]?.count ?? 0, reserved[inode] ?? 0) }
 
-    /// Bytes that no file takes.
+    /// Bytes that no file uses.
     var room: Int { max(0, capacity - image.inodes.keys.reduce(0) { $0 + space(of: $1) }) }
 
     func isSpared(_ handle: CInt) -> Bool {
@@ -57,7 +57,7 @@ final class ScriptedDisk: FileSystem {
     mutating func note(_ change: Change) {
       image.apply(change)
       log.append(Entry(time: time, change: change))
-      // What no name leads to and nobody has open is gone.
+      // A file without a name that is not open is deleted.
       let used = Set(image.names.values).union(handles.values)
       for inode in image.inodes.keys where !used.contains(inode) {
         image.inodes[inode] = nil
@@ -74,7 +74,7 @@ final class ScriptedDisk: FileSystem {
     /// The files by name.
     var files: [String: [UInt8]] { names.compactMapValues { inodes[$0] } }
 
-    /// - Parameter torn: how many bytes of a write get through; nil for all.
+    /// - Parameter torn: how many bytes of a write succeed; nil for all.
     mutating func apply(_ change: Change, torn: Int? = nil) {
       switch change {
       case .create(let name, let inode):
@@ -101,18 +101,18 @@ final class ScriptedDisk: FileSystem {
 
   private let state = Mutex(State())
 
-  // MARK: What a test says and sees
+  // MARK: Control and inspection
 
   var time: MonotonicInstant {
     get { state.withLock { $0.time } }
     set { state.withLock { $0.time = newValue } }
   }
-  /// Bytes that all files together can have.
+  /// The maximum bytes of all files together.
   var capacity: Int {
     get { state.withLock { $0.capacity } }
     set { state.withLock { $0.capacity = newValue } }
   }
-  /// From now on all files together can have at most they have, with what is reserved, and so many bytes.
+  /// Limits the capacity to what all files use now, including reserved space, plus `room` bytes.
   func fill(leaving room: Int) {
     state.withLock { state in
       state.capacity = state.image.inodes.keys.reduce(room) { $0 + state.space(of: $1) }
@@ -123,28 +123,28 @@ final class ScriptedDisk: FileSystem {
     get { state.withLock { $0.failures } }
     set { state.withLock { $0.failures = newValue } }
   }
-  /// Whether writes that would fail, or find no room, succeed where they are a manifest's.
+  /// Whether writes of manifests succeed that would fail or find no space.
   var sparesManifests: Bool {
     get { state.withLock { $0.sparesManifests } }
     set { state.withLock { $0.sparesManifests = newValue } }
   }
-  /// Bytes that one write takes.
+  /// The maximum bytes of one write.
   var mostAtOnce: Int {
     get { state.withLock { $0.mostAtOnce } }
     set { state.withLock { $0.mostAtOnce = newValue } }
   }
-  /// While true, anyone who writes does not come back.
+  /// While true, writes do not return.
   var isHanging: Bool {
     get { state.withLock { $0.isHanging } }
     set { state.withLock { $0.isHanging = newValue } }
   }
-  /// Whether somebody has been caught by a hang.
+  /// Whether a write has hung.
   var hasHung: Bool { state.withLock { $0.hasHung } }
   var log: [Entry] { state.withLock { $0.log } }
   var files: [String: [UInt8]] { state.withLock { $0.image.files } }
   var openHandles: Int { state.withLock { $0.handles.count } }
 
-  /// Puts a file of somebody else's there.
+  /// Creates a file of another program.
   func plant(_ name: String) {
     state.withLock { state in
       state.image.names[name] = 0
@@ -152,7 +152,7 @@ final class ScriptedDisk: FileSystem {
     }
   }
 
-  // MARK: Disk
+  // MARK: FileSystem
 
   func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle { 1 }
 
@@ -217,7 +217,7 @@ final class ScriptedDisk: FileSystem {
   func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
     try change(nil) { (state: inout State) throws(SystemError) in
       guard let inode = state.handles[file] else { throw SystemError(code: EBADF) }
-      // As some file systems do, whatever of the part is there already.
+      // As some file systems do, regardless of existing data in the part.
       guard part.count <= state.room else { throw SystemError(code: ENOSPC) }
       state.reserved[inode] = max(Int(part.upperBound), state.reserved[inode] ?? 0)
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Recorder
 
-/// A call of small frames, cheap enough for tests that need many of them, and what is on a disk of it.
+/// A call with small frames, cheap enough for tests that need many of them, and helpers to inspect its recording.
 enum SmallCall {
-  /// Video and audio for so long, with sender reports after half a second, so that nothing is held for longer.
+  /// Returns video and audio, with sender reports after half a second, so that the hold ends then.
   static func script(_ seconds: Double, owner: String = "anna", keyframeEvery distance: Int = 30) throws -> Script {
     var script = Script(owner)
     script.add(try TestMedia.tone(seconds), codec: .opus)
@@ -21,7 +21,7 @@ enum SmallCall {
 }
 
 extension Script {
-  /// The payloads of one track in the order of their arrival.
+  /// Returns the payloads of one track in the order of arrival.
   func payloads(_ codec: Codec) -> [[UInt8]] {
     inOrder.compactMap { entry in
       guard case .frame(let frame) = entry.event, frame.codec == codec else { return nil }
@@ -31,7 +31,7 @@ extension Script {
 }
 
 extension TestFolder {
-  /// Puts files there.
+  /// Writes files into the folder.
   func store(_ files: [String: [UInt8]]) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     for (name, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
@@ -39,7 +39,7 @@ extension TestFolder {
 }
 
 extension RoomRecorder {
-  /// All that was told until `finish`.
+  /// Returns all problems reported until `finish`.
   func allProblems() async -> [Problem] {
     var all: [Problem] = []
     for await problem in problems { all.append(problem) }
@@ -53,7 +53,7 @@ extension RoomRecorder {
   }
 }
 
-/// Expects two payload lists to be the same without printing them when they are not.
+/// Expects two payload lists to be equal, without printing them if they are not.
 func expectSame(_ same: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
   #expect(same, "The payloads differ.", sourceLocation: sourceLocation)
 }

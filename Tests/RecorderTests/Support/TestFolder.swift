@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Recorder
 
-/// A folder that goes away with the test, and a recorder that writes into it.
+/// A folder that is deleted with the test, and recorders that write into it.
 final class TestFolder {
   /// Seconds since 1970 at the beginning of every script: 2026-03-01 09:30:00.250 UTC.
   static let wallClock = 1_772_357_400.25
@@ -40,7 +40,7 @@ final class TestFolder {
     return try RoomRecorder(configuration, disk: disk)
   }
 
-  /// Plays scripts to a recorder, all at once and faster than time, and ends them one after the other.
+  /// Plays scripts to a recorder, simultaneously and faster than real time, and ends them one after the other.
   func record(
     _ scripts: Script..., names: [String?] = [], hold: Duration = .seconds(3), verifies: Bool = true,
     segment: SegmentLimit? = nil, reason: RecordingEndReason = .left
@@ -59,12 +59,12 @@ final class TestFolder {
     return summaries
   }
 
-  /// Plays scripts to a recorder without ending them, with a look at the clock every 100 ms.
+  /// Plays scripts to a recorder without ending them, and advances it every 100 ms.
   ///
   /// - Parameters:
-  ///   - begin: seconds before which nothing happens.
-  ///   - end: seconds after which nothing more happens; nil for the last event.
-  /// - Returns: when the last event came.
+  ///   - begin: the time in seconds before which events are ignored.
+  ///   - end: the time in seconds after which events are ignored; nil for the last event.
+  /// - Returns: the time of the last event.
   @discardableResult
   func play(
     _ scripts: [Script], to recorder: RoomRecorder, from begin: Double = 0, until end: Double? = nil

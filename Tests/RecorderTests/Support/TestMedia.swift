@@ -4,9 +4,9 @@ import Media
 import NIOCore
 import TestSupport
 
-/// Real bitstreams for a recorder: a moving frame and a tone, with the times that a test wants.
+/// Real bitstreams for a recorder: moving video and a tone, with the times that a test needs.
 enum TestMedia {
-  /// One encoded piece and when it begins, in ticks of its clock since the start of the stream.
+  /// One encoded frame or packet and its start, in ticks of its clock since the start of the stream.
   struct Piece: Sendable {
     var ticks: Int64
     var payload: ByteBuffer
@@ -72,9 +72,9 @@ enum TestMedia {
   }
 }
 
-/// A participant's media as events with arrivals, made step by step.
+/// A participant's media as events with arrival times, composed step by step.
 struct Script {
-  /// Anything will do; tests never read the clock.
+  /// Any instant; tests never read the clock.
   static let beginning = MonotonicInstant.now
 
   let owner: ParticipantID
@@ -89,8 +89,8 @@ struct Script {
   /// - Parameters:
   ///   - begin: when the first is captured, in seconds.
   ///   - base: the media time of the stream's start, in ticks.
-  ///   - speed: how fast the sender's media clock runs.
-  ///   - delay: seconds from capture to arrival, by the frame's number.
+  ///   - speed: the speed of the sender's media clock.
+  ///   - delay: seconds from capture to arrival, by frame number.
   mutating func add(
     _ pieces: [TestMedia.Piece], codec: Codec, begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
     delay: (Int) -> Double = { _ in 0.01 }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Recorder
 
-/// A media clock that no sender should have.
+/// Media clocks that no sender should have.
 enum AbsurdClock: String, CaseIterable, Sendable {
   case hourForward, hourBack, zero, constant, backwards, random, milliseconds, microseconds, stepping, standsStillThrice
 
   case ninetyKilohertz, eightKilohertz, doubled, unsteady, leaps
 
-  /// - Parameter rate: what the clock should count in a second.
+  /// - Parameter rate: the ticks a second that the clock should count.
   func clock(rate: Double, from: Double) -> SimulatedSender.MediaClock {
     let right = SimulatedSender.clock(rate)
     return { captured, number in
@@ -44,11 +44,11 @@ enum AbsurdClock: String, CaseIterable, Sendable {
 
 @Suite("Absurd timestamps")
 struct AbsurdClockTests {
-  /// What a minute of one track became.
+  /// The result of recording a minute of one track.
   private struct Minute {
     var length = 0.0
     var largestStep = 0.0
-    /// The largest distance from where the frames belong.
+    /// The largest distance of a frame from its correct position.
     var worst = 0.0
     var frames = 0
     var isMonotone = true
@@ -80,11 +80,11 @@ struct AbsurdClockTests {
   }
 
   @Test(
-    "a clock that is absurd from the first frame on makes a recording neither long nor short, and no faster or slower",
+    "a clock that is absurd from the first frame on makes a recording neither longer, shorter, faster nor slower",
     arguments: AbsurdClock.allCases, MediaKind.allCases)
   func fromTheStart(clock: AbsurdClock, kind: MediaKind) {
     let minute = minute(kind, clock)
-    // 90 kHz is a frame's right clock.
+    // 90 kHz is the right clock for video.
     if clock != .ninetyKilohertz || kind == .audio { #expect(minute.breaks > 0) }
     #expect(minute.isMonotone)
     #expect(minute.frames == (kind == .audio ? 3_000 : 1_800))
@@ -94,7 +94,7 @@ struct AbsurdClockTests {
   }
 
   @Test(
-    "a clock that becomes absurd during the call is found out within seconds", arguments: AbsurdClock.allCases,
+    "a clock that becomes absurd during the call is rejected within seconds", arguments: AbsurdClock.allCases,
     MediaKind.allCases)
   func later(clock: AbsurdClock, kind: MediaKind) {
     let minute = minute(kind, clock, from: 20)
@@ -104,21 +104,21 @@ struct AbsurdClockTests {
     #expect(minute.largestStep < 1)
   }
 
-  /// What the network may do to a good clock.
+  /// Network problems that a good clock can have.
   enum Trouble: String, CaseIterable, Sendable {
-    /// 3 s of frames are late and come in one burst, as lost packets that were requested again do.
+    /// 3 s of frames are late and arrive in one burst, as retransmitted packets do.
     case burst
     /// The same at the very beginning.
     case burstAtStart
-    /// Each frame is up to 500 ms late by itself.
+    /// Each frame is independently up to 500 ms late.
     case jitter
-    /// For 8 s a line carries half of what is sent, and keeps up to 2 s; then all of it comes.
+    /// For 8 s a network path carries half of what is sent, and queues up to 2 s; then everything arrives.
     case fullPath
     /// The sender sends nothing for 20 s.
     case pause
-    /// Nothing comes for 10 s, and what was sent meanwhile is lost.
+    /// Nothing arrives for 10 s, and what was sent meanwhile is lost.
     case outage
-    /// From 30 s on everything takes 500 ms longer.
+    /// From 30 s on the delay is 500 ms longer.
     case detour
 
     func delay(_ captured: Double) -> Double {
@@ -132,7 +132,7 @@ struct AbsurdClockTests {
     }
   }
 
-  @Test("what a bad network does is never treated as a bad clock", arguments: Trouble.allCases, MediaKind.allCases)
+  @Test("network problems are never treated as a bad clock", arguments: Trouble.allCases, MediaKind.allCases)
   func innocent(trouble: Trouble, kind: MediaKind) {
     var track = kind == .audio ? SimulatedSender.Track.audio(reports: nil) : .videoFrame(reports: nil)
     track.delay = trouble.delay
@@ -151,7 +151,7 @@ struct AbsurdClockTests {
     #expect(timeline.breaks(of: kind) == 0)
   }
 
-  @Test("over all absurd clocks, a minute stays a minute")
+  @Test("a minute stays a minute with every absurd clock")
   func summary() {
     for from in [0.0, 20] {
       var (length, off, step) = (0.0, 0.0, 0.0)
@@ -164,7 +164,7 @@ struct AbsurdClockTests {
         }
       }
       print(
-        "measured: \(AbsurdClock.allCases.count) absurd clocks from \(Int(from)) s on: a minute is at most \(milliseconds(length)) ms longer or shorter, a frame \(milliseconds(off)) ms from its place, a step \(milliseconds(step)) ms long"
+        "measured: \(AbsurdClock.allCases.count) absurd clocks from \(Int(from)) s on: a minute is at most \(milliseconds(length)) ms longer or shorter, a frame \(milliseconds(off)) ms from its position, a step \(milliseconds(step)) ms long"
       )
       #expect(length < 0.6)
     }
@@ -173,7 +173,7 @@ struct AbsurdClockTests {
   private func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1_000).rounded()) }
 
   @Test(
-    "audio whose clock stops in a pause lies behind the pause, and takes no frame with it",
+    "audio whose clock stops in a pause continues after the pause, and video is not moved",
     arguments: [0.8, 3, 4.5, 20], [true, false])
   func stopped(pause: Double, reports: Bool) {
     var audio = SimulatedSender.Track.audio(reports: reports ? 5 : nil)
@@ -188,12 +188,12 @@ struct AbsurdClockTests {
     }
     let (first, second) = (worst[.opus] ?? 1, worst[.vp8] ?? 1)
     print(
-      "measured: audio clock that stops for \(pause) s: audio at most \(Int(first * 1_000)) ms off, frame \(Int(second * 1_000)) ms"
+      "measured: audio clock that stops for \(pause) s: audio at most \(Int(first * 1_000)) ms off, video \(Int(second * 1_000)) ms"
     )
     #expect(first < 0.04 && second < 0.04)
   }
 
-  @Test("a clock that counts past the end of 32 or 64 bits continues", arguments: [Int64(UInt32.max), .max])
+  @Test("a clock that wraps at 32 or 64 bits continues", arguments: [Int64(UInt32.max), .max])
   func wrap(end: Int64) {
     var track = SimulatedSender.Track.videoFrame(reports: nil)
     track.clock = { captured, _ in end &- 90_000 * 30 &+ Int64((captured * 90_000).rounded()) }
@@ -205,7 +205,7 @@ struct AbsurdClockTests {
     #expect(worst < 0.000_1 && timeline.breaks(of: .video) == 0)
   }
 
-  @Test("a clock that is good again is trusted again, and reports count again")
+  @Test("a clock that is right again is trusted again, and reports are used again")
   func believedAgain() {
     var track = SimulatedSender.Track.videoFrame()
     let right = track.clock
@@ -224,7 +224,7 @@ struct AbsurdClockTests {
     #expect(timeline.alignment.source == .senderReports)
   }
 
-  @Test("audio clock of 90 kHz beside a good frame leaves them in sync")
+  @Test("an audio clock of 90 kHz and a right video clock stay in sync")
   func wrongAudioGoodVideoFrame() {
     var audio = SimulatedSender.Track.audio()
     audio.clock = AbsurdClock.ninetyKilohertz.clock(rate: 48_000, from: 0)
@@ -236,7 +236,7 @@ struct AbsurdClockTests {
       last[codec] = timestamped.position - timestamped.captured
       if let first = last[.opus], let second = last[.vp8] { worst = max(worst, abs(first - second)) }
     }
-    print("measured: audio by a 90 kHz clock: at most \(Int(worst * 1_000)) ms from the frame")
+    print("measured: audio by a 90 kHz clock: at most \(Int(worst * 1_000)) ms from the video")
     #expect(worst < 0.04)
   }
 }

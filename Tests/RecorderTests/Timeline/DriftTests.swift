@@ -3,9 +3,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Clocks that drift, for an hour")
+@Suite("Clocks that drift for an hour")
 struct DriftTests {
-  /// What one hour showed.
+  /// The result of one hour.
   struct Hour {
     /// The largest distance between audio and video that were captured together, in milliseconds, and that at the end.
     var worst = 0.0
@@ -17,9 +17,9 @@ struct DriftTests {
   }
 
   /// - Parameters:
-  ///   - audio: the speed of the audio's clock; the recording's time goes by it.
+  ///   - audio: the speed of the audio clock, which determines the recording's time.
   ///   - wallClock: the speed of the clock in the reports.
-  ///   - reports: whether there are any, each off by up to 5 ms.
+  ///   - reports: whether there are any, each with an error of up to 5 ms.
   private func hour(audio: Double, videoFrame: Double, wallClock: Double, reports: Bool, jitter: Double = 0.04) -> Hour
   {
     var sender = SimulatedSender(tracks: [
@@ -52,7 +52,8 @@ struct DriftTests {
     #expect(hour.alignment.source == .senderReports)
   }
 
-  @Test("audio whose clock runs 200 ppm against the frame's stays in sync", arguments: [1.000_2, 0.999_8])
+  @Test(
+    "audio whose clock runs 200 ppm faster or slower than the video clock stays in sync", arguments: [1.000_2, 0.999_8])
   func audioOnly(speed: Double) {
     let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: true)
     print("measured: audio \(ppm(speed)): worst \(round(hour.worst)) ms, at the end \(round(hour.atEnd)) ms apart")
@@ -60,7 +61,8 @@ struct DriftTests {
     #expect(abs(hour.length - 3_600) < 3.6)
   }
 
-  @Test("without reports the arrivals keep them in sync, with the error stated", arguments: [1.000_2, 0.999_8])
+  @Test(
+    "without reports, arrivals keep audio and video in sync, and the error is stated", arguments: [1.000_2, 0.999_8])
   func withoutReports(speed: Double) {
     let hour = hour(audio: speed, videoFrame: 1, wallClock: 1, reports: false)
     let stated = hour.alignment.error / .milliseconds(1)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A track that begins late")
+@Suite("Tracks that begin late")
 struct LateTrackTests {
-  /// What a run showed: how far the frame was from the audio captured with it, by the time of capture, in milliseconds.
+  /// Returns how far video is from the audio that was captured with it, by the time of capture, in milliseconds.
   private func apart(_ tracks: [SimulatedSender.Track], seconds: Double = 30, jitter: Double = 0)
     -> (errors: [(captured: Double, error: Double)], timeline: RecordingTimeline)
   {
@@ -22,7 +22,7 @@ struct LateTrackTests {
     return (errors, timeline)
   }
 
-  @Test("the running track waits for a late one no longer than 400 ms, and the late one no longer than that")
+  @Test("the running track and the late one wait for at most 400 ms")
   func lateHold() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var released: [Codec: Double] = [:]
@@ -41,13 +41,13 @@ struct LateTrackTests {
         longest[codec] = max(longest[codec] ?? 0, waited / .milliseconds(1))
       }
     }
-    print("measured: audio waited \(longest[.opus] ?? -1) ms at most, the late frame \(longest[.vp8] ?? -1) ms")
+    print("measured: audio waited \(longest[.opus] ?? -1) ms at most, the late video \(longest[.vp8] ?? -1) ms")
     #expect((longest[.opus] ?? 1_000) <= 401)
     #expect((longest[.vp8] ?? 1_000) <= 401)
     #expect(released[.vp8] ?? 0 > 9.7)
   }
 
-  @Test("of a running track, what came before the late one is never kept back for it")
+  @Test("frames of the running track from before the late one are never held for it")
   func neverHeld() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, 0), now: moment(0))
@@ -70,26 +70,26 @@ struct LateTrackTests {
     #expect(timeline.firstTracks == [.audio, .video])
   }
 
-  @Test("reports that are there end the wait of a late track at once")
+  @Test("reports that have arrived end the wait of a late track immediately")
   func reportsAtOnce() {
     let audio = SimulatedSender.Track.audio()
     var videoFrame = SimulatedSender.Track.videoFrame()
     videoFrame.begin = 10
     videoFrame.delay = { _ in 0.3 }
     let result = apart([audio, videoFrame])
-    // The sender's first report comes 300 ms after the track's first frame is captured.
+    // The sender's first report is sent 300 ms after the track's first frame is captured.
     #expect(result.errors.allSatisfy { abs($0.error) < 1 })
     #expect(result.timeline.alignment.source == .senderReports)
   }
 
   @Test(
-    "what arrivals placed wrongly is corrected within seconds of the first report",
+    "a wrong offset from arrivals is corrected within seconds of the first report",
     arguments: [0.08, 0.15, 0.3, 0.6, 2.0])
   func correction(delay: Double) throws {
     let audio = SimulatedSender.Track.audio()
     var videoFrame = SimulatedSender.Track.videoFrame(reports: nil)
     videoFrame.begin = 10
-    // Arrivals cannot know that the frame takes longer.
+    // Arrivals cannot show that video has a longer delay.
     videoFrame.delay = { _ in 0.02 + delay }
     videoFrame.reports = 1
     var sender = SimulatedSender(tracks: [audio, videoFrame])
@@ -111,15 +111,16 @@ struct LateTrackTests {
     let first = try #require(wrong.first).captured
     let end = try #require(wrong.last).captured
     print(
-      "measured: a late frame that is \(Int(delay * 1_000)) ms off is within 40 ms of the audio after \(((end - first) * 10).rounded() / 10) s"
+      "measured: late video that is \(Int(delay * 1_000)) ms off is within 40 ms of the audio after \(((end - first) * 10).rounded() / 10) s"
     )
-    // The first report comes 1.5 s after the first frame; what is far too late is made good at half speed.
+    // The first report is sent 1.5 s after the first frame; video that is far too late is corrected at half speed.
     #expect(end - first < 1.6 + 3.6 + 2 * max(0, delay - 0.5))
     #expect(abs(try #require(errors.last).error) < 1)
     #expect(timeline.alignment.error / .milliseconds(1) > delay * 900)
   }
 
-  @Test("a late track of a sender without reports is placed by its arrivals, with the error stated", arguments: 1...5)
+  @Test(
+    "a late track of a sender without reports is aligned by its arrivals, and the error is stated", arguments: 1...5)
   func withoutReports(seed: UInt64) throws {
     var videoFrame = SimulatedSender.Track.videoFrame(reports: nil)
     videoFrame.begin = 12

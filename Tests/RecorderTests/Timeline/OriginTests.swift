@@ -5,17 +5,17 @@ import Testing
 
 @testable import Recorder
 
-@Suite("Where a recording begins")
+@Suite("Start of a recording")
 struct OriginTests {
-  /// How a participant came to be recorded.
+  /// The ways in which a participant's media can start.
   enum Arrival: String, CaseIterable, Sendable {
     case audioFirst, videoFrameFirst, together, audioOnly, videoOnly
-    /// The first frames are those since the last keyframe, and come all at once.
+    /// The first frames are those since the last keyframe, and arrive all at once.
     case oldVideoFrames
     /// The first frame of either track is late by 200 ms.
     case lateFirst
     case withoutReports
-    /// The frame begins 6 s after the audio.
+    /// Video begins 6 s after the audio.
     case lateCamera
 
     func tracks(joined: Double) -> [SimulatedSender.Track] {
@@ -41,7 +41,7 @@ struct OriginTests {
     }
   }
 
-  /// By how much the manifest's time of a frame differs from when it was captured, in milliseconds, over the first minute.
+  /// Returns by how much the time of a frame according to the manifest differs from its capture, in milliseconds.
   private func errors(_ arrival: Arrival, joined: Double, seed: UInt64, wallClock: WallClock) throws -> ClosedRange<
     Double
   > {
@@ -58,13 +58,13 @@ struct OriginTests {
     return try #require(all.min())...(try #require(all.max()))
   }
 
-  @Test("what was captured at one moment lies at one moment of all recordings, to 10 ms", arguments: 1...5)
+  @Test("frames captured at the same moment have the same time in all recordings, to 10 ms", arguments: 1...5)
   func sideBySide(seed: UInt64) throws {
     var least = Double.infinity
     var most = -Double.infinity
     for (index, arrival) in Arrival.allCases.enumerated() {
       let joined = 1 + Double(index) * 2.37
-      // Each recording begins with a look at the wall clock of its own.
+      // Each recording reads the wall clock once, at its start.
       let clock = WallClock(
         moment: SimulatedSender.moment(joined), secondsSince1970: TestFolder.wallClock + joined)
       let range = try errors(arrival, joined: joined, seed: seed + UInt64(index) * 100, wallClock: clock)
@@ -76,11 +76,11 @@ struct OriginTests {
     #expect(most - least < 10)
   }
 
-  @Test("a wall clock that is set during the call changes nothing but what begins afterwards")
+  @Test("a wall clock that is set during the call only affects recordings that begin afterwards")
   func wallClockJump() {
     let before = WallClock(moment: SimulatedSender.moment(0), secondsSince1970: TestFolder.wallClock)
     let after = WallClock(moment: SimulatedSender.moment(60), secondsSince1970: TestFolder.wallClock + 60 + 3_600)
-    // The recording that runs continues by the clock that it began with.
+    // A running recording continues with the clock that it began with.
     #expect(before.text(at: SimulatedSender.moment(0)) == "2026-03-01T09:30:00.250Z")
     #expect(before.text(at: SimulatedSender.moment(90)) == "2026-03-01T09:31:30.250Z")
     #expect(before.nanosecondsSince2001(at: SimulatedSender.moment(90)) % 1_000_000_000 == 250_000_000)
@@ -88,7 +88,7 @@ struct OriginTests {
     #expect(after.seconds(at: SimulatedSender.moment(90)) - before.seconds(at: SimulatedSender.moment(90)) == 3_600)
   }
 
-  @Test("the beginning becomes more exact for 10 s, and then stays")
+  @Test("the origin becomes more accurate for 10 s, and then stays")
   func settles() {
     var timeline = RecordingTimeline(hold: .zero)
     func add(_ seconds: Double, delay: Double) -> MonotonicInstant? {

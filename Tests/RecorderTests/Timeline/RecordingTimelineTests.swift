@@ -4,7 +4,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The timeline")
+@Suite("Recording timeline")
 struct RecordingTimelineTests {
   private let beginning = MonotonicInstant.now
   private let owner = ParticipantID("anna")
@@ -29,7 +29,7 @@ struct RecordingTimelineTests {
       ntp: UInt64((wallClock + seconds) * 4_294_967_296), arrival: moment(seconds + late))
   }
 
-  @Test("frames come out as soon as both tracks have a report")
+  @Test("frames are released as soon as both tracks have a report")
   func reportsEndTheHold() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
@@ -42,10 +42,10 @@ struct RecordingTimelineTests {
     #expect(timeline.origin == moment(0))
   }
 
-  @Test("without reports frames wait for 3 s, and then arrivals tell, with their error stated")
+  @Test("without reports, frames wait for 3 s and are then aligned by arrivals, with the error stated")
   func arrivals() {
     var timeline = RecordingTimeline(hold: .seconds(3))
-    // Audio is captured at 0 and takes 30 to 50 ms; the frame is captured at 0.2 and takes 30 to 70 ms.
+    // Audio is captured at 0 with a delay of 30 to 50 ms, video at 0.2 with a delay of 30 to 70 ms.
     for index in 0..<100 {
       let (audio, videoFrame) = (Double(index) / 50, 0.2 + Double(index) / 50)
       timeline.add(frame(.opus, at: audio, arrival: audio + 0.03 + Double(index % 3) / 100), now: moment(audio))
@@ -60,7 +60,7 @@ struct RecordingTimelineTests {
     #expect(timeline.alignment.error.milliseconds == 40)
   }
 
-  @Test("one track alone comes out after 3 s")
+  @Test("a single track is released after 3 s")
   func single() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     for index in 0...20 { timeline.add(frame(.opus, at: Double(index) / 50), now: moment(Double(index) / 50)) }
@@ -70,7 +70,7 @@ struct RecordingTimelineTests {
     #expect(timeline.alignment.source == .single)
   }
 
-  @Test("at the end everything comes out at once")
+  @Test("at the end everything is released immediately")
   func end() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
@@ -78,7 +78,7 @@ struct RecordingTimelineTests {
     #expect(timeline.release(now: moment(0.02), everything: true).count == 2)
   }
 
-  @Test("frames of both tracks come out in order of position, though one track comes later")
+  @Test("frames of both tracks are released in order of position, although one track has more delay")
   func order() {
     var timeline = RecordingTimeline(hold: .zero)
     var events: [(Double, EncodedFrame)] = []
@@ -99,7 +99,7 @@ struct RecordingTimelineTests {
     #expect(positions == positions.sorted())
   }
 
-  @Test("a track that falls silent delays the other by 200 ms and no more")
+  @Test("a track that pauses delays the other by at most 200 ms")
   func patience() {
     var timeline = RecordingTimeline(hold: .zero)
     timeline.add(frame(.opus, at: 0), now: moment(0))
@@ -111,7 +111,7 @@ struct RecordingTimelineTests {
   }
 
   @Test(
-    "a track whose packet is being recovered is waited for, so that both come out in order", arguments: [1.0, 3.1, 5.0])
+    "frames wait for the other track's retransmission, so that both are released in order", arguments: [1.0, 3.1, 5.0])
   func recovering(seconds: Double) {
     var timeline = RecordingTimeline(hold: .zero)
     timeline.add(frame(.opus, at: 0), now: moment(0))
@@ -122,18 +122,18 @@ struct RecordingTimelineTests {
       let at = Double(index) / 50
       timeline.add(frame(.opus, at: at), now: moment(at))
       if index == 5 { timeline.recovering(.video, now: moment(at)) }
-      // What was sent after the missing packet is there when it comes, and continues with it.
+      // Frames sent after the missing packet are available when it arrives, and follow it.
       if at >= seconds { timeline.add(frame(.vp8, at: index == Int(seconds * 50) ? 0.04 : at), now: moment(at)) }
       out += timeline.release(now: moment(at))
       if at == 3 { #expect(out.isEmpty == (seconds > 3)) }
     }
     out += timeline.release(now: moment(11), everything: true)
     let inOrder = zip(out, out.dropFirst()).allSatisfy { $0.position <= $1.position }
-    // What takes longer than 3.2 s is not waited for.
+    // The timeline does not wait for longer than 3.2 s.
     #expect(inOrder == (seconds < 3.2))
   }
 
-  @Test("a wrong first estimate is corrected by reports that come late, without a jump")
+  @Test("late reports correct a wrong first estimate, without a jump")
   func lateReports() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var video: [Duration] = []
@@ -141,7 +141,7 @@ struct RecordingTimelineTests {
     for index in 0..<1_000 {
       let at = Double(index) / 50
       timeline.add(frame(.opus, at: at), now: moment(at))
-      // The frame always takes 150 ms, which arrivals cannot know.
+      // Video always has a delay of 150 ms, which arrivals cannot show.
       timeline.add(frame(.vp8, at: at, arrival: at + 0.15), now: moment(at))
       if index >= 200, index.isMultiple(of: 50) {
         timeline.add(report(.opus, at: at))
@@ -156,7 +156,7 @@ struct RecordingTimelineTests {
       }
     }
     let apart = zip(video, audio).map { ($0 - $1).milliseconds }
-    // Arrivals said 150 ms too late.
+    // According to the arrivals it was 150 ms later.
     #expect(apart.first == 150 && apart.last == 0)
     #expect(timeline.alignment.source == .senderReports)
     #expect(timeline.alignment.error.milliseconds == 150)
@@ -165,7 +165,7 @@ struct RecordingTimelineTests {
     #expect(steps.allSatisfy { (18...22).contains($0) })
   }
 
-  @Test("audio clock that is 200 ppm fast is followed for an hour", arguments: [1.0002, 0.9998])
+  @Test("the timeline follows an audio clock that is 200 ppm fast or slow for an hour", arguments: [1.0002, 0.9998])
   func drift(speed: Double) {
     var timeline = RecordingTimeline(hold: .seconds(3))
     var positions: [Codec: Duration] = [:]
@@ -181,7 +181,7 @@ struct RecordingTimelineTests {
         guard timestamped.frame.codec == .opus, let audio = positions[.opus], let video = positions[.vp8] else {
           continue
         }
-        // Both were captured together, and one of them may come out first.
+        // Both were captured together, and either may be released first.
         let apart = abs((audio - video).milliseconds)
         worst = max(worst, min(apart, abs(apart - 100)))
       }
@@ -190,7 +190,7 @@ struct RecordingTimelineTests {
     #expect(timeline.breaks(of: .audio) == 0 && timeline.breaks(of: .video) == 0)
   }
 
-  @Test("reports that make no sense are not used", arguments: [-4_000.0, -1.5, 1.5, 86_400])
+  @Test("implausible reports are not used", arguments: [-4_000.0, -1.5, 1.5, 86_400])
   func nonsense(error: Double) {
     var timeline = RecordingTimeline(hold: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
@@ -239,7 +239,7 @@ struct RecordingTimelineTests {
     #expect(apart.allSatisfy { $0 == 0 || $0 == 100 })
   }
 
-  @Test("more than 16 MiB are not held")
+  @Test("no more than 16 MiB are held")
   func maximumHold() {
     var timeline = RecordingTimeline(hold: .seconds(3))
     for index in 0..<20 {

@@ -4,13 +4,14 @@ import TestSupport
 
 @testable import Recorder
 
-/// A sender of audio and video in simulated time, and the line between it and a timeline.
+/// A sender of audio and video in simulated time, and the network path between it and a timeline.
 ///
-/// True time is the recorder's own clock. Each of the sender's clocks may run at a speed of its own.
+/// True time is the recorder's own clock. Each of the sender's clocks may run at its own speed.
 struct SimulatedSender {
   static let beginning = MonotonicInstant.now
 
-  /// What a track's media clock shows in ticks, of a frame captured at a true time; the second value is its number.
+  /// A track's media clock: returns its ticks for a frame captured at a true time, given as the first value; the second
+  /// is the frame number.
   typealias MediaClock = (Double, Int) -> Int64
 
   struct Track {
@@ -24,7 +25,7 @@ struct SimulatedSender {
     var delay: (Double) -> Double = { _ in 0.02 }
     /// Seconds between reports; nil for none.
     var reports: Double?
-    /// Whether a frame that is captured at a time is sent.
+    /// Whether a frame captured at a time is sent.
     var isSent: (Double) -> Bool = { _ in true }
 
     static func audio(speed: Double = 1, spacing: Double = 0.02, reports: Double? = 5) -> Track {
@@ -36,18 +37,18 @@ struct SimulatedSender {
     }
   }
 
-  /// A frame that came out.
+  /// A released frame.
   struct Timestamped {
     /// The true time of its capture, in seconds.
     var captured: Double
-    /// Its place, in seconds.
+    /// Its position, in seconds.
     var position: Double
   }
 
   var tracks: [Track]
-  /// The most that is added to each frame's delay at random.
+  /// The maximum random delay that is added to each frame.
   var jitter = 0.0
-  /// The speed of the wall clock in the sender reports, and how far each of them is off at most, in seconds.
+  /// The speed of the wall clock in the sender reports, and the maximum error of each report, in seconds.
   var wallClockSpeed = 1.0
   var reportError = 0.0
   /// Seconds from a track's first frame to its first report.
@@ -63,13 +64,13 @@ struct SimulatedSender {
     beginning + .nanoseconds(Int64(seconds * 1e9))
   }
 
-  /// Runs for a time, with a look every 100 ms, and calls back with every frame that comes out, in order.
+  /// Runs for a time, releases frames every 100 ms, and calls back with every released frame, in order.
   mutating func run(_ seconds: Double, _ see: (Codec, Timestamped) -> Void) -> RecordingTimeline {
     var timeline = RecordingTimeline(hold: hold)
     var numbers = [Int](repeating: 0, count: tracks.count)
     var nextReports = tracks.map { $0.begin + firstReport }
     var lastArrivals = [Double](repeating: 0, count: tracks.count)
-    // Each frame carries the true time of its capture, so that it can be told when it comes out.
+    // Each frame carries the true time of its capture, so that it can be identified when it is released.
     var look = 0.1
     var waiting: [(arrival: Double, order: Int, event: MediaEvent)] = []
     var order = 0

@@ -3,16 +3,16 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A track's own line of time")
+@Suite("Track timeline")
 struct TrackTimelineTests {
   private let beginning = MonotonicInstant.now
 
-  /// A frame as it comes in.
+  /// A frame as it arrives.
   private func entry(_ ticks: Int64, at seconds: Double) -> TrackTimeline.Entry {
     TrackTimeline.Entry(time: MediaTime(ticks: ticks, rate: 90_000), arrival: beginning + .seconds(seconds))
   }
 
-  /// Places 30 frames a second and gives the last position in seconds.
+  /// Adds 30 frames a second and returns the last position in seconds.
   private func length(_ seconds: Double, ticks: (Double) -> Int64) -> (seconds: Double, breaks: Int) {
     var line = TrackTimeline()
     var last = Duration.zero
@@ -25,34 +25,36 @@ struct TrackTimelineTests {
     return (last / .seconds(1), line.breaks)
   }
 
-  @Test("a good clock is followed to the tick, wherever it starts", arguments: [0, -5, Int64.max / 2])
+  @Test("the timeline follows a good clock to the tick, wherever it starts", arguments: [0, -5, Int64.max / 2])
   func goodClock(start: Int64) {
     let result = length(60) { start + Int64(($0 * 90_000).rounded()) }
     #expect(abs(result.seconds - 59.966_667) < 0.000_1)
     #expect(result.breaks == 0)
   }
 
-  @Test("a jump of an hour adds nothing", arguments: [3_600.0, -3_600])
+  @Test("a jump of an hour adds no time", arguments: [3_600.0, -3_600])
   func jump(seconds: Double) {
     let result = length(60) { Int64(($0 * 90_000).rounded()) + ($0 > 20 ? Int64(seconds * 90_000) : 0) }
     #expect(abs(result.seconds - 59.97) < 0.05)
     #expect(result.breaks == 1)
   }
 
-  @Test("single absurd timestamps add nothing", arguments: [0, Int64.max, Int64.min, 1 << 40])
+  @Test("single absurd timestamps add no time", arguments: [0, Int64.max, Int64.min, 1 << 40])
   func outlier(ticks: Int64) {
     let result = length(60) { Int64($0 * 30) % 100 == 50 ? ticks : Int64(($0 * 90_000).rounded()) + 50_000_000 }
     #expect(abs(result.seconds - 59.97) < 0.1)
   }
 
-  @Test("a clock of 1 kHz, and one that stops, are at most 5 s wrong", arguments: [1_000.0, 0, 180_000])
+  @Test(
+    "with a clock of 1 kHz, a stopped or a doubled one, the length is at most 5 s wrong",
+    arguments: [1_000.0, 0, 180_000])
   func wrongRate(rate: Double) {
     let result = length(60) { Int64(($0 * rate).rounded()) }
     #expect(abs(result.seconds - 60) < 5.5)
     #expect(result.breaks > 0)
   }
 
-  @Test("a pause is as long as the arrivals say, though the clock stopped meanwhile")
+  @Test("a pause has the length of the arrivals, although the clock stopped meanwhile")
   func pause() {
     var line = TrackTimeline()
     _ = line.offset(entry(0, at: 0))
@@ -60,7 +62,7 @@ struct TrackTimelineTests {
     #expect(after == .seconds(600))
   }
 
-  @Test("a burst after 3 s of trouble keeps the sender's distances")
+  @Test("a burst after 3 s of delay keeps the sender's frame intervals")
   func burst() {
     var line = TrackTimeline()
     var positions: [Int64] = []

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("A WebM that ends where the disk is full")
+@Suite("A WebM that ends because the disk is full")
 struct EarlyEndTests {
-  /// Keyframes, a second apart, each with a size of its own.
+  /// Keyframes a second apart, each with its own size.
   private func file(_ sizes: [VideoSize]) -> (writer: WebMWriter, ends: [Int64]) {
     var writer = WebMWriter(video: nil, audio: nil, date: 0)
     _ = writer.start()
@@ -26,7 +26,8 @@ struct EarlyEndTests {
   private static let large = VideoSize(width: 1_280, height: 720)
 
   @Test(
-    "its header reports what is on the disk, whatever came later", arguments: [(1, small), (2, small), (3, large)])
+    "its header describes what is on the disk, regardless of later frames",
+    arguments: [(1, small), (2, small), (3, large)])
   func header(clusters: Int, size: VideoSize) throws {
     var (writer, ends) = file([Self.small, Self.small, Self.large])
     #expect(ends.count == 3)
@@ -39,7 +40,7 @@ struct EarlyEndTests {
     #expect(found.segmentSize == cues.offset + Int64(cues.bytes.readableBytes) - WebMHeader.segmentStart)
   }
 
-  @Test("without room for cues it has none, and is as long as what is on the disk")
+  @Test("without space for cues it has none, and is as long as what is on the disk")
   func short() throws {
     var (writer, ends) = file([Self.small, Self.large])
     _ = writer.finish()

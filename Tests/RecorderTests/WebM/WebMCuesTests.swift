@@ -2,9 +2,9 @@ import Testing
 
 @testable import Recorder
 
-@Suite("The table of keyframes")
+@Suite("WebM cues")
 struct WebMCuesTests {
-  @Test("of a million keyframes some ten thousand are kept, spread over the whole file")
+  @Test("some ten thousand of a million keyframes are kept, spread over the whole file")
   func bounded() {
     var cues = WebMCues()
     for number in 0..<1_000_000 { cues.add(.init(time: Int64(number), cluster: Int64(number) * 100)) }
@@ -14,7 +14,7 @@ struct WebMCuesTests {
     #expect((cues.points.last?.time ?? 0) > 999_000)
   }
 
-  @Test("of fewer all are kept")
+  @Test("a smaller number of keyframes is kept completely")
   func all() {
     var cues = WebMCues()
     for number in 0..<1_000 { cues.add(.init(time: Int64(number) * 33, cluster: 0)) }

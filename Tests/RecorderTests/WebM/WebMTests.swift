@@ -4,7 +4,7 @@ import Testing
 
 @testable import Recorder
 
-@Suite("WebM bytes")
+@Suite("WebM encoding")
 struct WebMTests {
   private func bytes(_ build: (inout EBMLBuilder) -> Void) -> [UInt8] {
     var builder = EBMLBuilder()
@@ -19,7 +19,7 @@ struct WebMTests {
       isKeyframe: keyframe, isShown: shown, payload: ByteBuffer(bytes: [1, 2, 3]))
   }
 
-  @Test("elements are written as RFC 8794 says")
+  @Test("elements are written as specified in RFC 8794")
   func elements() {
     #expect(bytes { $0.unsigned(.trackNumber, 0) } == [0xD7, 0x81, 0])
     #expect(bytes { $0.unsigned(.timestampScale, 1_000_000) } == [0x2A, 0xD7, 0xB1, 0x83, 0x0F, 0x42, 0x40])
@@ -32,7 +32,7 @@ struct WebMTests {
       bytes { $0.open(.segment, wideSize: nil) } == [0x18, 0x53, 0x80, 0x67, 1] + [UInt8](repeating: 0xFF, count: 7))
   }
 
-  @Test("a size that would mean “unknown” takes a longer length", arguments: [126, 127, 16_382, 16_383])
+  @Test("a size that would mean “unknown” uses a longer field", arguments: [126, 127, 16_382, 16_383])
   func sizes(count: Int) {
     let head = bytes { $0.binary(.codecPrivate, ByteBuffer(repeating: 7, count: count)) }.dropLast(count)
     let expected: [UInt8]
@@ -45,12 +45,12 @@ struct WebMTests {
     #expect(Array(head) == [0x63, 0xA2] + expected)
   }
 
-  @Test("filling takes exactly the bytes that are left", arguments: [2, 3, 128, 129, 130, 500])
+  @Test("a void element fills exactly the remaining bytes", arguments: [2, 3, 128, 129, 130, 500])
   func filling(room: Int) {
     #expect(bytes { $0.fill(to: room) }.count == room)
   }
 
-  @Test("the header has the same length whatever it says")
+  @Test("the header always has the same length")
   func headerLength() {
     var header = WebMHeader(video: nil, audio: nil, date: 0)
     #expect(header.bytes.readableBytes == Int(WebMHeader.length))
@@ -62,7 +62,7 @@ struct WebMTests {
     #expect(header.bytes.readableBytes == Int(WebMHeader.length))
   }
 
-  @Test("a cluster ends before a keyframe, after a second, and never sooner by itself")
+  @Test("a cluster ends before a keyframe or after a second, and not earlier by itself")
   func clusters() {
     var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
     #expect(writer.add(block(.video, 0, keyframe: true)).isEmpty)
@@ -74,7 +74,7 @@ struct WebMTests {
     #expect(writer.endCluster().isEmpty)
   }
 
-  @Test("a cluster is what RFC 9559 describes")
+  @Test("a cluster is written as specified in RFC 9559")
   func clusterBytes() {
     var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
     _ = writer.add(block(.video, 258, keyframe: true))
@@ -89,7 +89,7 @@ struct WebMTests {
         + [0xA3, 0x87, 0x81, 0, 33, 0x08, 1, 2, 3])
   }
 
-  @Test("times of a track go up by at least a millisecond")
+  @Test("times of a track increase by at least a millisecond")
   func increasing() {
     var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
     for time: Int64 in [0, 0, 0, 5, 3] { _ = writer.add(block(.video, time)) }
@@ -98,7 +98,7 @@ struct WebMTests {
     #expect(times == [0, 1, 2, 5, 6])
   }
 
-  @Test("on finish the cues and then the header are written, and all sizes fit")
+  @Test("finishing writes the cues and then the header, and all sizes match")
   func finish() throws {
     var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
     var file: [FileWrite] = writer.start()
@@ -112,7 +112,7 @@ struct WebMTests {
     #expect(Int64(size & 0x00FF_FFFF_FFFF_FFFF) == end - WebMHeader.segmentStart)
     #expect(Array(cues.bytes.readableBytesView.prefix(4)) == [0x1C, 0x53, 0xBB, 0x6B])
     #expect(writer.duration == 4_000)
-    // No write but the header's goes over another.
+    // Only writes of the header overwrite others.
     let appended = file.filter { $0.offset > 0 }
     #expect(zip(appended, appended.dropFirst()).allSatisfy { $0.offset + Int64($0.bytes.readableBytes) == $1.offset })
   }

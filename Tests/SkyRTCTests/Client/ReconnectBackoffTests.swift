@@ -3,9 +3,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("Waiting between attempts")
+@Suite("Reconnect backoff")
 struct ReconnectBackoffTests {
-  @Test("waits stay between half a second and 30 seconds, and grow")
+  @Test("waits grow and stay between half a second and 30 seconds")
   func bounds() {
     var generator = SeededGenerator(seed: 1)
     var backoff = ReconnectBackoff()
@@ -19,7 +19,7 @@ struct ReconnectBackoffTests {
     #expect(backoff.next(using: &generator) <= .seconds(1))
   }
 
-  @Test("odd bounds do no harm")
+  @Test("a maximum below the minimum is raised to it")
   func oddBounds() {
     var generator = SeededGenerator(seed: 1)
     var backoff = ReconnectBackoff(shortest: .seconds(3), longest: .seconds(1))

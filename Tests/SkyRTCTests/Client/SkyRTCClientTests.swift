@@ -53,7 +53,7 @@ struct SkyRTCClientTests {
     }
   }
 
-  @Test("3,000 candidates at once cost a reader who has no time neither the connection nor one of them")
+  @Test("a reader that is not scheduled loses neither the connection nor any of 3,000 candidates sent at once")
   func burst() async throws {
     try await withServer { _, address in
       var options = quick
@@ -81,7 +81,7 @@ struct SkyRTCClientTests {
     }
   }
 
-  @Test("a server with a certificate of its own is trusted by who was told of it, and by nobody else")
+  @Test("a self-signed server is trusted only by a client that was given its certificate")
   func ownAuthority() async throws {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
       var options = quick
@@ -101,20 +101,20 @@ struct SkyRTCClientTests {
     }
   }
 
-  @Test("a file that holds no certificate is told of before anybody is connected to")
+  @Test("a file without certificates is reported before a connection is attempted")
   func noCertificate() throws {
     try WebSocketTrust.system.check()
     try WebSocketTrust.file(Certificate.path).check()
     for (file, reason) in [
-      ("/nowhere/ca.pem", "no such file or directory"), (Certificate.keyPath, "there is no certificate in PEM in it"),
-      ("/dev/null", "there is no certificate in PEM in it"), ("/", "there is no certificate in PEM in it"),
+      ("/nowhere/ca.pem", "no such file or directory"), (Certificate.keyPath, "it contains no PEM certificate"),
+      ("/dev/null", "it contains no PEM certificate"), ("/", "it contains no PEM certificate"),
     ] {
       let error = #expect(throws: WebSocketConnectError.self) { try WebSocketTrust.file(file).check() }
       #expect(error?.description == "The certificates in \(file) cannot be read: \(reason).")
     }
   }
 
-  @Test("a lost server is made out, awaited and joined again under the same id")
+  @Test("the client reports a lost server, reconnects and joins again with the same id")
   func comesBack() async throws {
     let server = SkyRTCServer(configuration: .init(port: 0), logger: .quiet)
     let address = try await server.start()
@@ -131,7 +131,7 @@ struct SkyRTCClientTests {
       throw Participant.Surprise.noWelcome
     }
     #expect(rejection == "\(address.webSocketURL) cannot be reached: Connection refused.")
-    client.send(.offer("to nobody"), to: "x")
+    client.send(.offer("to no participant"), to: "x")
     let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
     _ = try await next.start()
     while let event = await events.next(isolation: nil) {
@@ -144,7 +144,7 @@ struct SkyRTCClientTests {
     await next.shutdown()
   }
 
-  @Test("a server that gives a new id, that falls silent or cuts the line is joined again")
+  @Test("the client joins again when the connection is cut, also if the server assigns a new id")
   func otherServers() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
@@ -178,7 +178,7 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
-  @Test("a join that is not answered is tried again")
+  @Test("a join that is not answered is attempted again")
   func noWelcome() async throws {
     let server = try await ScriptedServer.start { connection, _ in
       if connection.number > 0 { connection.send(.peers(you: "a", others: ["b"])) }
@@ -201,7 +201,7 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
-  @Test("whatever a server sends, the events that mean something come through")
+  @Test("valid events are delivered among faulty messages of the server")
   func faultBehaviour() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
@@ -238,7 +238,7 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
-  @Test("of 10,000 faulty messages only some are warned of")
+  @Test("only some of 10,000 faulty messages are logged as warnings")
   func floodOfFaults() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
@@ -252,13 +252,13 @@ struct SkyRTCClientTests {
     try await client.connect()
     #expect(await events.next(isolation: nil) == .joined(id: "a", others: []))
     #expect(await events.next(isolation: nil) == .participantJoined("b"))
-    // One a second is added to the first twenty.
+    // The first twenty, and one more each second.
     #expect((20...100).contains(log.count), "\(log.count) warnings")
     await client.close()
     await server.stop()
   }
 
-  @Test("a slow reader of events loses none of those that were taken, and memory stays bounded")
+  @Test("a slow reader receives all events that were accepted, and memory stays bounded")
   func slowReader() async throws {
     let server = try await ScriptedServer.start { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
@@ -290,7 +290,7 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
-  @Test("the first attempt says why the server is not reached, and nothing continues by itself")
+  @Test("a failed first attempt throws the reason and is not repeated")
   func notReached() async throws {
     let free = try await RawServer.start(answer: nil)
     await free.stop()
@@ -300,7 +300,7 @@ struct SkyRTCClientTests {
     for await event in client.events { Issue.record("There was an event: \(event)") }
   }
 
-  @Test("closing ends the events at once, even while the next attempt is awaited")
+  @Test("closing ends the events at once, even during the wait before the next attempt")
   func closeWhileWaiting() async throws {
     let server = try await ScriptedServer.start { connection, _ in connection.cut() }
     var options = quick

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("Who is in the room")
+@Suite("Room membership")
 struct SkyRTCMembershipTests {
-  @Test("of a server that names thousands, so many are noted as was agreed")
+  @Test("others beyond the limit are ignored, even if the server lists thousands")
   func manyOthers() {
     var membership = SkyRTCMembership(maximumOthers: 3)
     let ids = (0..<37_000).map { "id\($0)" }
@@ -26,7 +26,7 @@ struct SkyRTCMembershipTests {
     return membership
   }
 
-  @Test("the welcome names each of the others once, and never ourselves")
+  @Test("the first message lists each other participant once and never ourselves")
   func welcome() {
     var membership = SkyRTCMembership()
     let outcome = membership.received(.peers(you: "a", others: ["b", "a", "b", "c"]))
@@ -34,7 +34,7 @@ struct SkyRTCMembershipTests {
     #expect(membership.you == "a")
   }
 
-  @Test("nothing counts before the welcome, and a second welcome does not count")
+  @Test("messages before the first _peers are ignored, and so is a second _peers")
   func oneWelcome() {
     var membership = SkyRTCMembership()
     #expect(membership.received(.joined("b")) == .ignored(.beforeWelcome))
@@ -44,7 +44,7 @@ struct SkyRTCMembershipTests {
     #expect(membership.you == "a")
   }
 
-  @Test("ghosts of those who join twice, and of ourselves, are ignored")
+  @Test("joins of known participants and of ourselves are ignored")
   func ghosts() {
     var membership = welcomed()
     #expect(membership.received(.joined("b")) == .ignored(.knownAlready("b")))
@@ -54,7 +54,7 @@ struct SkyRTCMembershipTests {
     #expect(membership.received(.joined("b")) == .event(.participantJoined("b")))
   }
 
-  @Test("nobody from outside the room is listened to")
+  @Test("signals from outside the room are ignored")
   func strangers() {
     var membership = welcomed()
     #expect(membership.received(.signal(.mark("x"), from: "z")) == .ignored(.stranger("z")))
@@ -63,7 +63,7 @@ struct SkyRTCMembershipTests {
     #expect(membership.received(.signal(late, from: "b")) == .ignored(.stranger("b")))
   }
 
-  @Test("offers, answers and candidates of members become events, an empty candidate too")
+  @Test("offers, answers and candidates of members become events, including an empty candidate")
   func signals() {
     var membership = welcomed()
     let offer = RelayedMessage.offer(.init(type: "offer", sdp: "o"))

@@ -8,7 +8,7 @@ import Testing
 @Suite("Messages to the server")
 struct ClientMessageTests {
   @Test(
-    "a join names its room as a text, as a number or not at all",
+    "a join names its room as a string, as a number or not at all",
     arguments: [
       (#"{"eventName":"__join","data":{"room":"100"}}"#, "100"),
       (#"{"eventName":"__join","data":{"room":100}}"#, "100"),
@@ -31,7 +31,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "what is not a message of the protocol is refused, whatever it is",
+    "a text that is not a message of the protocol is rejected",
     arguments: [
       "", " ", "null", "true", "17", "\"__join\"", "[]", "[{}]", "{}", "{", "}", "{\"eventName\":}", "\u{0}",
       #"{"eventName":null}"#, #"{"eventName":7,"data":{}}"#, #"{"eventName":["__join"]}"#,
@@ -50,7 +50,7 @@ struct ClientMessageTests {
     #expect(throws: SignallingError.self) { try ClientMessage(parsing: text) }
   }
 
-  @Test("a description may be an object or a bare SDP text")
+  @Test("a description may be an object or a string with the SDP")
   func bareDescription() throws {
     let object = #"{"eventName":"__answer","data":{"sdp":{"sdp":"v=0\r\n","type":"answer"},"socketId":"a"}}"#
     let bare = #"{"eventName":"__answer","data":{"sdp":"v=0\r\n","socketId":"a"}}"#
@@ -60,7 +60,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "a candidate's section is known by id, by label, by their newer names, or not at all",
+    "a candidate's media section is read from id, label or their newer names, or is missing",
     arguments: [
       (#""id":"0","label":1"#, "0", 1), (#""label":2"#, nil, 2), (#""id":"audio""#, "audio", nil),
       (#""sdpMid":"v","sdpMLineIndex":1"#, "v", 1), (#""label":"1","id":0"#, "0", 1),
@@ -73,11 +73,11 @@ struct ClientMessageTests {
     #expect(try ClientMessage(parsing: text) == .signal(.candidate(expected), to: "a"))
   }
 
-  /// Combining marks in the wrong order, which take a minute to compare or hash as they are.
+  /// Combining marks in the wrong order, which take a minute to compare or hash.
   private static let marks = String(repeating: "\u{301}", count: 60_000) + String(repeating: "\u{316}", count: 60_000)
 
   @Test(
-    "names and ids that take long to compare are refused without comparing them",
+    "names and ids that take long to compare are rejected without comparing them",
     arguments: [
       #"{"eventName":"MARKS"}"#, #"{"eventName":"__join","MARKS":1}"#, #"{"eventName":"__join","data":{"MARKS":1}}"#,
       #"{"eventName":"__join","data":{"you":"MARKS"}}"#, #"{"eventName":"__join","data":{"secret":"MARKS"}}"#,
@@ -91,11 +91,11 @@ struct ClientMessageTests {
     let took = ProcessorTime.least(within: .milliseconds(250)) {
       #expect(throws: SignallingError.self) { try ClientMessage(parsing: message) }
     }
-    // Decoding takes most of it.
+    // Decoding takes most of this time.
     #expect(took < .milliseconds(250))
   }
 
-  @Test("what is written is read back as the same")
+  @Test("a written message is parsed as the same message")
   func roundTrip() throws {
     let requests: [ClientMessage] = [
       .join(room: "a/b \"c\" 💬", former: nil), .join(room: "100", former: .init(id: "x", secret: nil)),
@@ -108,7 +108,7 @@ struct ClientMessageTests {
     for request in requests { #expect(try ClientMessage(parsing: request.text) == request) }
   }
 
-  @Test("a candidate goes out with id and label and without their newer names")
+  @Test("a candidate is sent with id and label, without their newer names")
   func candidateText() {
     let request = ClientMessage.signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 1)), to: "x")
     #expect(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Messages from the server")
 struct ServerMessageTests {
-  @Test("what is written is read back as the same")
+  @Test("a written message is parsed as the same message")
   func roundTrip() throws {
     let notices: [ServerMessage] = [
       .peers(you: "a", others: []), .peers(you: "a", others: [], secret: "00ff"), .peers(you: "a", others: ["b", "c"]),
@@ -29,7 +29,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "what is not a message of a server is refused",
+    "a text that is not a message of a server is rejected",
     arguments: [
       "", "null", "[]", "{}", #"{"eventName":"_peers"}"#, #"{"eventName":"_peers","data":{"you":"a"}}"#,
       #"{"eventName":"_peers","data":{"connections":["b"]}}"#,
@@ -43,14 +43,14 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "every message of a recorded call is understood, and says the same when written again",
+    "every message of a recorded call is parsed, and is the same when written again",
     arguments: ["chromium156-two-peers.json", "firefox153-two-peers.json", "candidates.json"])
   func recorded(name: String) throws {
     let recording = try Recording(named: name)
     #expect(recording.messages.count >= 9)
     for (text, isIncoming) in recording.messages {
       let again = isIncoming ? try ServerMessage(parsing: text).text : try ClientMessage(parsing: text).text
-      // Our server says a candidate's section twice; otherwise nothing is added and nothing is lost.
+      // Our server adds the newer names of a candidate's media section; otherwise nothing is added or lost.
       let added = isIncoming ? ["sdpMid", "sdpMLineIndex"] : []
       #expect(try data(of: again, without: added) == data(of: text, without: []))
     }
@@ -63,7 +63,7 @@ struct ServerMessageTests {
   }
 }
 
-/// The messages of a recorded call, each as JSON again.
+/// The messages of a recorded call, each as JSON.
 private struct Recording {
   var messages: [(text: String, isIncoming: Bool)] = []
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("Log lines of a kind")
+@Suite("Log rate limiter")
 struct LogRateLimiterTests {
-  @Test("those beyond the burst are skipped, and the next that passes says how many")
+  @Test("lines beyond the burst are skipped, and the next line that passes reports their number")
   func counted() {
     let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     var bucket = LogRateLimiter(perSecond: 10, burst: 2, now: start)

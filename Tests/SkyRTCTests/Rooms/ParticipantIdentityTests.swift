@@ -3,9 +3,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("The identity of a participant")
+@Suite("Participant identity")
 struct ParticipantIdentityTests {
-  @Test("an id is a UUID that is made from its secret, and no other secret fits")
+  @Test("an id is a UUID derived from its secret, and no other secret matches")
   func fits() throws {
     let identity = ParticipantIdentity()
     #expect(UUID(uuidString: identity.id)?.uuidString.lowercased() == identity.id)
@@ -16,17 +16,18 @@ struct ParticipantIdentityTests {
     #expect(ParticipantIdentity(id: other.id, secret: identity.secret) == nil)
   }
 
-  @Test("the same secret has given the same id for ever")
+  @Test("the id of a secret never changes")
   func isStable() throws {
     let secret = "000102030405060708090a0b0c0d0e0f"
     #expect(ParticipantIdentity(id: Self.known, secret: secret)?.id == Self.known)
   }
 
-  /// By another program: `printf 'skyrtc participant:'` and the 16 bytes into `sha256sum`, then version 8 and variant 2.
+  /// Computed by another program: `printf 'skyrtc participant:'` and the 16 bytes into `sha256sum`, then version 8 and
+  /// variant 2.
   private static let known = "0f2134f5-014a-8169-a89d-90339396d17b"
 
   @Test(
-    "what is no secret gives nothing",
+    "a malformed secret is rejected",
     arguments: ["", "0", String(repeating: "g", count: 32), String(repeating: "é", count: 16)])
   func noSecret(_ text: String) {
     #expect(ParticipantIdentity(id: ParticipantIdentity().id, secret: text) == nil)

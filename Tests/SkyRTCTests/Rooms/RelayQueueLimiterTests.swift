@@ -2,9 +2,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("Signals that wait for a slow client")
+@Suite("Relay queue limiter")
 struct RelayQueueLimiterTests {
-  @Test("one sender has a quarter, all have three quarters, and what was sent makes room again")
+  @Test("one sender may use a quarter, all senders three quarters, and sent signals free their bytes")
   func shares() {
     var waiting = RelayQueueLimiter(maximumBytes: 1000)
     #expect(waiting.add(200, from: "a") == true)
@@ -12,14 +12,14 @@ struct RelayQueueLimiterTests {
     #expect(waiting.add(1, from: "a") == false)
     #expect(waiting.add(250, from: "b") == true)
     #expect(waiting.add(250, from: "c") == true)
-    #expect(waiting.add(1, from: "d") == false, "all signals together")
+    #expect(waiting.add(1, from: "d") == false, "the limit of all signals together")
     waiting.remove(200, from: "a")
     #expect(waiting.add(150, from: "d") == true)
     #expect(waiting.add(50, from: "a") == true)
     #expect(waiting.add(1, from: "a") == false)
   }
 
-  @Test("a signal that is larger than a share passes when nothing else of its sender waits")
+  @Test("a signal larger than its sender's share passes if no other signal of the sender waits")
   func large() {
     var waiting = RelayQueueLimiter(maximumBytes: 1000)
     #expect(waiting.add(700, from: "a") == true)
@@ -29,7 +29,7 @@ struct RelayQueueLimiterTests {
     #expect(waiting.add(700, from: "b") == true)
   }
 
-  @Test("what was never added is not taken off")
+  @Test("removing an unknown signal changes nothing")
   func unknown() {
     var waiting = RelayQueueLimiter(maximumBytes: 1000)
     waiting.remove(100, from: "a")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rooms")
 struct RoomsTests {
-  @Test("members hear of a newcomer before the newcomer hears of them")
+  @Test("members are notified of a newcomer before the newcomer receives their ids")
   func join() throws {
     var rooms = Rooms()
     #expect(try rooms.join("a", room: "1") == [.init(to: "a", notice: .peers(you: "a", others: []))])
@@ -16,7 +16,7 @@ struct RoomsTests {
       ])
   }
 
-  @Test("joining the same room again only repeats the welcome")
+  @Test("joining the same room again only repeats the list of members")
   func joinTwice() throws {
     var rooms = Rooms()
     _ = try rooms.join("a", room: "1")
@@ -41,7 +41,7 @@ struct RoomsTests {
     #expect(rooms.room(of: "a") == "2")
   }
 
-  @Test("a signal is delivered only when both are in the same room, and says who sent it")
+  @Test("a signal is delivered only within a room, and with its sender's id")
   func relay() throws {
     var rooms = Rooms()
     for (id, room) in [("a", "1"), ("b", "1"), ("c", "2")] { _ = try rooms.join(id, room: room) }
@@ -67,7 +67,7 @@ struct RoomsTests {
     #expect(rooms.count == 0)
   }
 
-  @Test("a full room, a long name and one room too many are refused, and nobody is moved")
+  @Test("a full room, a long name and one room too many are rejected, and no member is moved")
   func limits() throws {
     var rooms = Rooms(maximumNameCharacters: 3, maximumUsers: 2, maximumRooms: 2)
     for id in ["a", "b"] { _ = try rooms.join(id, room: "1") }
@@ -76,14 +76,14 @@ struct RoomsTests {
     #expect(throws: Rooms.JoinError.nameTooLong(characters: 4, limit: 3)) { try rooms.join("c", room: "1234") }
     #expect(throws: Rooms.JoinError.tooManyRooms(limit: 2)) { try rooms.join("d", room: "3") }
     #expect(rooms.room(of: "c") == "äöü")
-    // One visible character of many scalars is long too.
+    // A visible character of many scalars counts as many.
     let heap = "a" + String(repeating: "\u{301}", count: 1000)
     #expect(throws: Rooms.JoinError.nameTooLong(characters: 1001, limit: 3)) { try rooms.join("d", room: heap) }
     // A member of a full room may join it again.
     #expect(try rooms.join("a", room: "1") == [.init(to: "a", notice: .peers(you: "a", others: ["b"]))])
   }
 
-  @Test("after any series of joins and leaves each is in one room at most and hears only of that room")
+  @Test("after any joins and leaves, each id is in one room at most and is notified only about that room")
   func anySeries() throws {
     var generator = SystemRandomNumberGenerator()
     var rooms = Rooms(maximumUsers: 3)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("Message rate")
+@Suite("Token bucket")
 struct TokenBucketTests {
-  @Test("a burst passes, then only the rate does")
+  @Test("a burst passes, then events at the rate")
   func burst() {
     let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     var bucket = TokenBucket(perSecond: 10, burst: 3, now: start)

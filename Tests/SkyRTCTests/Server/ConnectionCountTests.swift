@@ -3,12 +3,12 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("connections from one address")
+@Suite("Connection limits")
 struct ConnectionCountTests {
   private func address(_ text: String) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: 1) }
 
   @Test(
-    "one address gets its share, and the others get in", arguments: ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"])
+    "one address has its limit, and others are admitted", arguments: ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"])
   func share(text: String) throws {
     var count = ConnectionCount(maximum: 1_000, maximumPerAddress: 250)
     let greedy = try address(text)
@@ -21,7 +21,7 @@ struct ConnectionCountTests {
     #expect(count.open(greedy) == .address(250))
   }
 
-  @Test("an IPv6 network of 64 bits is one address, and so is an IPv4 address however it is written")
+  @Test("an IPv6 network of 64 bits counts as one address, and so do both notations of an IPv4 address")
   func networks() throws {
     var count = ConnectionCount(maximum: 10, maximumPerAddress: 2)
     #expect(try count.open(address("2001:db8::1")) == nil)
@@ -33,7 +33,7 @@ struct ConnectionCountTests {
     #expect(try count.open(address("192.0.2.1")) == .address(2))
   }
 
-  @Test("this machine's are limited by the number of all only", arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+  @Test("loopback addresses are limited only by the total", arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
   func loopback(text: String) throws {
     var count = ConnectionCount(maximum: 10, maximumPerAddress: 2)
     for _ in 0..<10 { #expect(try count.open(address(text)) == nil) }

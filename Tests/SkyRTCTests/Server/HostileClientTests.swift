@@ -6,10 +6,10 @@ import Testing
 
 @testable import SkyRTC
 
-/// Clients that want to cost the others something.
+/// Clients that try to waste the resources of the server or of others.
 @Suite("SkyRTC server: hostile clients", .timeLimit(.minutes(2)))
 struct HostileClientTests {
-  @Test("fragments of one byte are joined without copying what came before")
+  @Test("fragments of one byte are joined without copying the earlier ones")
   func fragments() throws {
     func join(_ count: Int) throws -> Duration {
       var assembler = WebSocketAssembler(side: .client, maximumBytes: 256 * 1024)
@@ -20,11 +20,11 @@ struct HostileClientTests {
     }
     let took = try join(100_000)
     print("measured: a fragment of one byte takes \(took / 100_000)")
-    // A copy of 100 kB each took 60 µs.
+    // Copying 100 kB each time took 60 µs.
     #expect(took < .seconds(1))
   }
 
-  @Test("a client that sends frames without end is closed")
+  @Test("a client that exceeds the frame rate is closed")
   func frames() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumFramesPerSecond = 10
@@ -32,51 +32,51 @@ struct HostileClientTests {
     try await withServer(limits: limits) { _, address in
       let raw = try await RawConnection.connect(to: address.port)
       raw.send(RawConnection.upgrade)
-      // Empty continuations of a text message, masked by zeroes.
+      // Empty continuation frames of a text message, masked by zeros.
       raw.send([0x01, 0x80, 0, 0, 0, 0])
       for _ in 0..<100 { raw.send([0x00, 0x80, 0, 0, 0, 0]) }
       let answer = await raw.everything()
       #expect(answer.suffix(100).contains { $0 == 0x88 }, "a close frame")
-      #expect(String(decoding: answer, as: UTF8.self).contains("More than 10 frames a second came."))
+      #expect(String(decoding: answer, as: UTF8.self).contains("More than 10 frames a second arrived."))
     }
   }
 
-  @Test("what follows a frame that is too large is read and dropped, so that the reason is not lost by a reset")
+  @Test("data after a frame that is too large is read and discarded, so that no reset loses the reason")
   func behindTooLargeFrame() async throws {
     try await withServer { _, address in
       let raw = try await RawConnection.connect(to: address.port)
       raw.send(RawConnection.upgrade)
-      // A binary message of 1 MiB, masked by zeroes.
+      // A binary message of 1 MiB, masked by zeros.
       raw.send([0x82, 0xFF, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0])
       for _ in 0..<20 {
         raw.send([UInt8](repeating: 0x7B, count: 10_000))
         try await Task.sleep(for: .milliseconds(20))
       }
       let isActive = raw.channel.isActive
-      #expect(isActive, "the server continues reading")
+      #expect(isActive, "the server continues to read")
       let answer = await raw.everything()
       #expect(answer.suffix(130).contains { $0 == 0x88 }, "a close frame")
     }
   }
 
-  @Test("JSON with more values than the protocol has is refused without decoding it")
+  @Test("JSON with more values than the protocol has is rejected without decoding it")
   func manyValues() throws {
     let objects = #"{"eventName":"x","data":[\#(Array(repeating: "{}", count: 85_000).joined(separator: ","))]}"#
     #expect(objects.utf8.count > 250_000)
     let took = ProcessorTime.least(within: .milliseconds(20)) {
       #expect(throws: SignallingError.self) { try ClientMessage(parsing: objects) }
     }
-    print("measured: 85,000 empty objects are refused in \(took)")
+    print("measured: 85,000 empty objects are rejected in \(took)")
     #expect(took < .milliseconds(20))
     let strings =
       #"{"eventName":"__offer","data":{"socketId":"a","sdp":"\#(String(repeating: "{[,\\\"", count: 20_000))"}}"#
     guard case .signal(.offer, to: "a") = try ClientMessage(parsing: strings) else {
-      Issue.record("what is in a string does not count")
+      Issue.record("The contents of strings must not count.")
       return
     }
   }
 
-  @Test("a candidate that doubles on its way is refused to who sends it, and not to who would get it")
+  @Test("a candidate that exceeds the limit when relayed closes its sender, not its receiver")
   func doubling() async throws {
     try await withServer { server, address in
       let (victim, victimID) = try await Participant.joined("1", at: address)
@@ -94,7 +94,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("bytes beyond what a call needs end the connection of who sends them")
+  @Test("a client that exceeds the byte rate is closed")
   func bytes() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumBytesPerSecond = 10_000
@@ -103,26 +103,26 @@ struct HostileClientTests {
       let (participant, _) = try await Participant.joined("1", at: address)
       for _ in 0..<10 { participant.send(.signal(.mark(String(repeating: "x", count: 100_000)), to: "nobody")) }
       #expect(
-        await participant.socket.ended() == .closedThere(code: 1008, reason: "More than 10000 bytes a second came."))
+        await participant.socket.ended() == .closedThere(code: 1008, reason: "More than 10000 bytes a second arrived."))
     }
   }
 
-  @Test("after a close frame that is no good the connection ends at once")
+  @Test("after an invalid close frame the connection ends at once")
   func invalidClose() async throws {
     try await withServer { _, address in
       let raw = try await RawConnection.connect(to: address.port)
       raw.send(RawConnection.upgrade)
       let begin = ContinuousClock.now
-      // Code 1005, which must not be sent.
+      // Code 1005 must not be sent.
       raw.send([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xED])
       let answer = await raw.everything()
       #expect(Array(answer.suffix(60)).contains(0x88))
-      // It used to be 2 s, the time for the other side's close frame.
+      // This once took 2 s, the timeout for the other side's close frame.
       #expect(ContinuousClock.now - begin < .seconds(1.5))
     }
   }
 
-  @Test("a page of another origin gets 403, another host 421, and neither a WebSocket")
+  @Test("a page of another origin gets status 403, a request for another host 421")
   func origin() async throws {
     try await withServer { _, address in
       for (from, to, status) in [

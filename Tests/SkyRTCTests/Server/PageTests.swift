@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("The web page", .timeLimit(.minutes(2)))
+@Suite("Web page", .timeLimit(.minutes(2)))
 struct PageTests {
   private func answer(to request: String, at address: SkyRTCServer.Address) async throws -> String {
     let raw = try await RawConnection.connect(to: address.port)
@@ -17,7 +17,7 @@ struct PageTests {
   }
 
   @Test(
-    "each of its files is served on the WebSocket's port, with its type",
+    "each file is served on the WebSocket's port with its type",
     arguments: [
       ("/", "text/html"), ("/index.html", "text/html"), ("/?a=b", "text/html"), ("/app.js", "text/javascript"),
       ("/signalling.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
@@ -36,7 +36,7 @@ struct PageTests {
     }
   }
 
-  @Test("the page names only files that are there, and nothing from elsewhere")
+  @Test("the page refers only to files that exist, and to no other server")
   func references() throws {
     let files = PageFiles.all
     for path in ["/index.html", "/app.js", "/style.css"] {
@@ -50,7 +50,7 @@ struct PageTests {
     }
   }
 
-  @Test("the page learns the ICE servers of the configuration")
+  @Test("the page receives the ICE servers of the configuration")
   func settings() async throws {
     try await withServer(iceServers: ["stun:stun.example.org"]) { _, address in
       let answer = try await answer(to: get("/settings.json"), at: address)
@@ -59,7 +59,7 @@ struct PageTests {
   }
 
   @Test(
-    "other requests are answered with what is wrong",
+    "other requests are answered with an error status",
     arguments: [
       ("GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
       ("GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
@@ -78,7 +78,7 @@ struct PageTests {
     }
   }
 
-  @Test("HEAD is answered without the content")
+  @Test("HEAD is answered without content")
   func head() async throws {
     try await withServer { _, address in
       let answer = try await answer(to: get("/", method: "HEAD"), at: address)
@@ -87,7 +87,7 @@ struct PageTests {
     }
   }
 
-  @Test("a header with thousands of protocols to upgrade to does not overflow the stack")
+  @Test("a header with thousands of upgrade protocols does not overflow the stack")
   func upgradeBomb() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumHeaderBytes = 1 << 20
@@ -101,7 +101,7 @@ struct PageTests {
     }
   }
 
-  @Test("headers without end are cut off")
+  @Test("endless headers are cut off")
   func longHeaders() async throws {
     try await withServer { _, address in
       let raw = try await RawConnection.connect(to: address.port)
@@ -113,7 +113,7 @@ struct PageTests {
     }
   }
 
-  @Test("a request that does not come to its end is cut off after the timeout")
+  @Test("an incomplete request is cut off after the timeout")
   func slowRequest() async throws {
     var limits = SkyRTCServer.Limits()
     limits.requestTimeout = .milliseconds(100)
@@ -125,7 +125,7 @@ struct PageTests {
     }
   }
 
-  @Test("no bytes in place of a request crash the server")
+  @Test("random bytes instead of a request do not crash the server")
   func randomRequests() async throws {
     try await withServer { _, address in
       for _ in 0..<60 {

@@ -3,8 +3,7 @@ import Testing
 
 @testable import SkyRTC
 
-/// Whose requests a server answers.
-@Suite("Which requests are answered")
+@Suite("Request rules")
 struct RequestRulesTests {
   private static func request(
     host: String? = "localhost:3000", origin: String? = nil, upgrades: Bool = true,
@@ -26,7 +25,7 @@ struct RequestRulesTests {
     RequestRules(host: host, allowedOrigins: origins).rejection(of: head)?.status
   }
 
-  @Test("names that are not ASCII are refused before they are compared")
+  @Test("header values that are not ASCII are rejected before they are compared")
   func marks() {
     let marks = String(repeating: "\u{301}", count: 4_000) + String(repeating: "\u{316}", count: 4_000)
     #expect(Self.status(Self.request(host: "localhost\(marks)")) == 400)
@@ -38,14 +37,14 @@ struct RequestRulesTests {
     }
   }
 
-  @Test("programs, which name no origin, and the server's own page may join")
+  @Test("programs, which send no origin, and the server's own page may join")
   func own() {
     #expect(Self.status(Self.request()) == nil)
     for (host, origin) in [
       ("localhost:3000", "http://localhost:3000"), ("127.0.0.1:3000", "http://127.0.0.1:3000"),
       ("[::1]:3000", "http://[::1]:3000"), ("LOCALHOST:3000", "http://localhost:3000"),
       ("localhost", "http://localhost"),
-      // A proxy has ended TLS.
+      // A proxy has terminated TLS.
       ("chat.localhost", "https://chat.localhost"), ("chat.localhost:443", "https://chat.localhost"),
     ] {
       #expect(Self.status(Self.request(host: host, origin: origin)) == nil, "\(host) \(origin)")
@@ -54,7 +53,7 @@ struct RequestRulesTests {
   }
 
   @Test(
-    "pages of others may not",
+    "pages of other origins may not join",
     arguments: [
       "https://evil.example", "http://localhost:3001", "http://localhost", "https://localhost.evil.example:3000",
       "null", "",
@@ -64,10 +63,10 @@ struct RequestRulesTests {
     #expect(Self.status(Self.request(origin: origin)) == 403)
     #expect(Self.status(Self.request(host: "example.org:3000", origin: origin), at: "0.0.0.0") == 403)
     #expect(Self.status(Self.request(origin: origin), allowing: ["*"]) == nil)
-    #expect(Self.status(Self.request(origin: origin, upgrades: false)) == nil, "files of the page are no secret")
+    #expect(Self.status(Self.request(origin: origin, upgrades: false)) == nil, "the page's files are not secret")
   }
 
-  @Test("an origin that is allowed may, and its host may be named where only this machine's may be")
+  @Test("an allowed origin may join, and its host is accepted by a server on a loopback address")
   func allowed() {
     let origins = ["https://Chat.example"]
     #expect(Self.status(Self.request(origin: "https://chat.example"), allowing: origins) == nil)
@@ -75,7 +74,7 @@ struct RequestRulesTests {
     #expect(Self.status(Self.request(origin: "https://other.example"), allowing: origins) == 403)
   }
 
-  @Test("a server for this machine is not reached by another name", arguments: [true, false])
+  @Test("a server on a loopback address rejects other host names", arguments: [true, false])
   func rebinding(upgrades: Bool) {
     for host in [
       "evil.example", "evil.example:3000", "10.0.0.1:3000", "127.evil.example", "localhost.evil.example", "[::2]:3000",
@@ -90,7 +89,7 @@ struct RequestRulesTests {
     }
   }
 
-  @Test("an opening that RFC 6455 does not allow is refused")
+  @Test("an upgrade request that violates RFC 6455 is rejected")
   func opening() {
     #expect(Self.status(Self.request(host: nil)) == 400)
     #expect(Self.status(Self.request(version: .http1_0)) == 400)
@@ -102,7 +101,7 @@ struct RequestRulesTests {
     #expect(Self.status(twice) == 400)
   }
 
-  @Test("a reason shows no control characters and is short")
+  @Test("a reason is short and contains no control characters")
   func reason() throws {
     let head = Self.request(origin: "http://\u{1B}]0;x\u{7}" + String(repeating: "a", count: 10_000))
     let reason = try #require(RequestRules(host: "127.0.0.1", allowedOrigins: []).rejection(of: head)?.reason)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))
 struct ServerLimitTests {
-  /// Somebody who shows that the server still works for others.
+  /// Checks that the server still works for other clients.
   private func check(_ address: SkyRTCServer.Address) async throws {
     let (participant, _) = try await Participant.joined("check", at: address)
     await participant.close()
@@ -30,7 +30,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a client that sends too many unusable messages is closed with the reason")
+  @Test("a client that sends too many invalid messages is closed with the reason")
   func unusable() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumUnusableMessages = 5
@@ -44,7 +44,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a message of 256 KiB passes, a larger one is closed with 1009")
+  @Test("a message of 256 KiB passes, and a larger one closes the connection with code 1009")
   func messageSize() async throws {
     try await withServer { _, address in
       let (first, firstID) = try await Participant.joined("1", at: address)
@@ -64,7 +64,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a room too many, a name too long and a full room are closed with the reason")
+  @Test("a room too many, a long name and a full room close the connection with the reason")
   func rooms() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumRooms = 2
@@ -91,7 +91,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("more connections than allowed are closed at once, and there is room again later")
+  @Test("connections beyond the limit are closed at once, and new ones are admitted after others end")
   func connections() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumConnections = 2
@@ -105,13 +105,13 @@ struct ServerLimitTests {
     }
   }
 
-  /// An address of this machine that is not for itself alone.
+  /// An address of this machine that is not a loopback address.
   private static let outerAddress = try? System.enumerateDevices().lazy.compactMap(\.address)
     .first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
 
   @Test(
-    "more connections from one address than allowed are closed at once, others are not, and there is room again later",
-    .enabled(if: outerAddress != nil, "this machine has a loopback address only"))
+    "connections from one address beyond its limit are closed at once, others are not, and new ones are admitted later",
+    .enabled(if: outerAddress != nil, "this machine has only loopback addresses"))
   func connectionsFromOneAddress() async throws {
     let outer = try #require(Self.outerAddress)
     var limits = SkyRTCServer.Limits()
@@ -128,7 +128,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a flood of messages is cut off")
+  @Test("a client that floods the server with messages is closed")
   func flood() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumMessageBurst = 20
@@ -138,14 +138,14 @@ struct ServerLimitTests {
       let (flooder, flooderID) = try await Participant.joined("1", at: address)
       for _ in 0..<500 { flooder.send(.signal(.mark("x"), to: firstID)) }
       #expect(
-        await flooder.socket.ended() == .closedThere(code: 1008, reason: "More than 10 messages a second came."))
+        await flooder.socket.ended() == .closedThere(code: 1008, reason: "More than 10 messages a second arrived."))
       var relayed = 0
       while let notice = try await first.next(), notice != .left(flooderID) { relayed += 1 }
       #expect(relayed < 60)
     }
   }
 
-  /// Somebody in the room of another participant who reads nothing from now on.
+  /// Joins a participant to the room of `first` and then stops reading for it.
   private func slowReader(
     inRoomOf first: Participant, at address: SkyRTCServer.Address
   ) async throws -> (RawConnection, id: String) {
@@ -157,7 +157,7 @@ struct ServerLimitTests {
     return (slow, slowID)
   }
 
-  @Test("a client that reads nothing is dropped when too much waits for it, and the others continue")
+  @Test("a client that does not read is dropped when too many bytes wait for it, and the others continue")
   func slowReader() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumOutgoingBytes = 64 * 1024
@@ -166,10 +166,10 @@ struct ServerLimitTests {
     try await withServer(limits: limits) { server, address in
       let (first, _) = try await Participant.joined("1", at: address)
       let (slow, slowID) = try await slowReader(inRoomOf: first, at: address)
-      // What the kernel has room for.
+      // Fills the kernel's buffers.
       let sdp = String(repeating: "x", count: 10_000)
       for _ in 0..<2_000 { try await first.socket.send(text: ClientMessage.signal(.mark(sdp), to: slowID).text) }
-      // Each change of the room is told to the one who reads nothing.
+      // Each change of the room is sent to the client that does not read.
       var changes = 0
       while await server.participants(in: "1").contains(slowID), changes < 100_000 {
         for room in (0..<200).map({ $0.isMultiple(of: 2) ? "2" : "1" }) {
@@ -184,7 +184,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("signals get nobody dropped who reads too slowly: those that are too many for them are skipped")
+  @Test("signals for a client that reads too slowly are skipped and do not get it dropped")
   func signalsForSlowReader() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumMessageBurst = 10_000
@@ -201,7 +201,7 @@ struct ServerLimitTests {
       second.send(.signal(.mark("all was handled"), to: firstID))
       while try await first.nextText()?.contains("all was handled") == false {}
       #expect(await server.participants(in: "1").contains(slowID))
-      // It reads again, and has a part of what the first one sent, and all that the other did.
+      // When it reads again, it receives some signals of the first participant and all signals of the second.
       try await slow.channel.setOption(.autoRead, value: true).get()
       let read = await slow.text(upTo: "from another")
       #expect(read.contains("from another"))
@@ -210,7 +210,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a client that says goodbye and reads nothing is closed all the same")
+  @Test("a client that sends a close frame and does not read is closed")
   func goodbyeOfSlowReader() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumConnections = 2
@@ -224,7 +224,7 @@ struct ServerLimitTests {
       for _ in 0..<100 { try await first.socket.send(text: ClientMessage.signal(.mark(sdp), to: slowID).text) }
       slow.send([0x88, 0x80, 0, 0, 0, 0])
       #expect(try await first.next() == .left(slowID))
-      // There is room for another connection as soon as this one is closed.
+      // Another connection is admitted as soon as this one is closed.
       let deadline = ContinuousClock.now + .seconds(20)
       var another: Participant?
       while another == nil, ContinuousClock.now < deadline {
@@ -237,7 +237,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("who changes the room too often is dropped")
+  @Test("a client that joins rooms too often is dropped")
   func changesOfRoom() async throws {
     var limits = SkyRTCServer.Limits()
     limits.maximumJoinBurst = 5
@@ -251,7 +251,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("a client whose connection is dead is gone after the ping's timeout")
+  @Test("a dead connection ends after the ping timeout")
   func deadConnection() async throws {
     var limits = SkyRTCServer.Limits()
     limits.pingInterval = .milliseconds(200)
@@ -262,7 +262,7 @@ struct ServerLimitTests {
       dead.send(RawConnection.upgrade)
       dead.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
       guard case .joined(let deadID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
-      // It answers no ping. The first participant does, and stays.
+      // The dead client answers no ping. The first participant does, and stays.
       #expect(try await first.next() == .left(deadID))
       try await check(address)
       await dead.close()
@@ -281,7 +281,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("no bytes after the upgrade crash the server")
+  @Test("random bytes after the upgrade do not crash the server")
   func randomFrames() async throws {
     var limits = SkyRTCServer.Limits()
     limits.closeTimeout = .milliseconds(50)
@@ -292,12 +292,12 @@ struct ServerLimitTests {
         if seed % 3 == 0 {
           raw.send((0..<300).map { _ in UInt8.random(in: 0...255) })
         } else if seed % 3 == 1 {
-          // A good frame with a wrong byte in its first two.
+          // A valid frame with a wrong bit in its first two bytes.
           var frame = Self.maskedText(#"{"eventName":"__join"}"#)
           frame[seed % 2] ^= 1 << UInt8.random(in: 0...7)
           raw.send(frame)
         } else {
-          // Frame by frame of any kind, masked or not.
+          // Frames of random kinds, masked or not.
           for _ in 0..<20 {
             let length = UInt8.random(in: 0...125)
             raw.send([UInt8.random(in: 0...255), UInt8.random(in: 0...1) << 7 | length])
@@ -311,7 +311,7 @@ struct ServerLimitTests {
   }
 
   @Test(
-    "a breach of the WebSocket protocol is answered with its close code",
+    "a violation of the WebSocket protocol is answered with its close code",
     arguments: [
       ([0x81, 0x01, 0x61], 1002), ([0xC1, 0x80, 0, 0, 0, 0], 1002), ([0x83, 0x80, 0, 0, 0, 0], 1002),
       ([0x80, 0x80, 0, 0, 0, 0], 1002), ([0x09, 0x80, 0, 0, 0, 0], 1002), ([0x89, 0xFE, 0x00, 0x7E, 0, 0, 0, 0], 1002),
@@ -335,7 +335,7 @@ struct ServerLimitTests {
     }
   }
 
-  /// A text frame of up to 125 bytes with a mask of zeros.
+  /// Returns a text frame of up to 125 bytes with a mask of zeros.
   private static func maskedText(_ text: String) -> [UInt8] {
     [0x81, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + Array(text.utf8)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SkyRTC server", .timeLimit(.minutes(2)))
 struct SkyRTCServerTests {
-  @Test("a newcomer is announced, welcomed, and heard by those it speaks to")
+  @Test("a newcomer is announced and welcomed, and its signals are relayed")
   func call() async throws {
     try await withServer { _, address in
       let (first, firstID) = try await Participant.joined("100", at: address)
@@ -38,7 +38,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("binary frames and pretty-printed JSON are taken, text frames are sent")
+  @Test("binary frames and pretty-printed JSON are accepted, and text frames are sent")
   func binary() async throws {
     try await withServer { server, address in
       let participant = try await Participant.connect(to: address)
@@ -64,7 +64,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("joining twice leaves no ghost, and joining elsewhere moves")
+  @Test("joining twice adds no second member, and joining another room leaves the first")
   func joinTwice() async throws {
     try await withServer { server, address in
       let (stayer, stayerID) = try await Participant.joined("1", at: address)
@@ -82,7 +82,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("nothing passes from one room to another, by no message")
+  @Test("no message passes from one room to another")
   func acrossRooms() async throws {
     try await withServer { _, address in
       let (target, targetID) = try await Participant.joined("1", at: address)
@@ -96,7 +96,7 @@ struct SkyRTCServerTests {
         for name in ["_offer", "_new_peer", "_remove_peer", "_peers"] {
           sender.send(text: #"{"eventName":"\#(name)","data":{"sdp":"x","socketId":"\#(targetID)","connections":[]}}"#)
         }
-        // Its answer shows that all of the above has been handled.
+        // The answer to this join shows that all messages above were handled.
         sender.send(.join(room: "3", former: nil))
         _ = try await sender.next()
       }
@@ -106,7 +106,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("a stale target is nobody's harm")
+  @Test("a signal for a participant who left is discarded without effect")
   func staleTarget() async throws {
     try await withServer { _, address in
       let (first, firstID) = try await Participant.joined("1", at: address)
@@ -123,7 +123,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("a former id is given only to who shows its secret, which nobody else is told")
+  @Test("a former id is assigned only to a client that sends its secret, which no other client receives")
   func formerIdentity() async throws {
     try await withServer { server, address in
       let (witness, witnessID) = try await Participant.joined("1", at: address)
@@ -134,7 +134,7 @@ struct SkyRTCServerTests {
       await victim.close()
       #expect(try await witness.next() == .left(victimID))
 
-      // A thief has the id and what else is to be seen in a room.
+      // An attacker knows the id and everything else that is visible in the room.
       for wrong in [
         nil, "", witness.secret, String(repeating: "0", count: 32), String(secret.dropLast()), secret.uppercased(),
       ] {
@@ -154,7 +154,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("who comes back before the server has noticed that they were gone takes the place of their old connection")
+  @Test("a participant who returns before the server notices the loss replaces the old connection")
   func halfOpenConnection() async throws {
     try await withServer { server, address in
       let (witness, _) = try await Participant.joined("1", at: address)
@@ -166,12 +166,12 @@ struct SkyRTCServerTests {
       #expect(others.count == 1)
       #expect(await old.socket.ended() == .closedThere(code: 1008, reason: "This participant has connected again."))
       back.send(.signal(.mark("here"), to: others[0]))
-      #expect(try await witness.next() == .signal(.mark("here"), from: id), "nobody was told that they left")
+      #expect(try await witness.next() == .signal(.mark("here"), from: id), "no leave is announced")
       #expect(await server.participants(in: "1").count == 2)
     }
   }
 
-  @Test("all meet again under their former ids on a server that was stopped and started")
+  @Test("after a restart of the server all participants meet again under their former ids")
   func restart() async throws {
     let server = SkyRTCServer(configuration: .init(port: 0), logger: .quiet)
     let address = try await server.start()
@@ -179,7 +179,7 @@ struct SkyRTCServerTests {
     let (second, secondID) = try await Participant.joined("1", at: address)
     _ = try await first.next()
     await server.shutdown()
-    #expect(try await first.next() == nil, "nobody is told that the others left")
+    #expect(try await first.next() == nil, "no participant must be notified of a leave")
     #expect(await second.socket.ended() == .closedThere(code: 1001, reason: "The server is shutting down."))
     let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
     let again = try await next.start()
@@ -193,7 +193,7 @@ struct SkyRTCServerTests {
     await next.shutdown()
   }
 
-  @Test("wss works with a certificate from files, and only for those who trust it")
+  @Test("wss works with a certificate from files, and only for clients that trust it")
   func tls() async throws {
     let (certificate, key) = (Certificate.path, Certificate.keyPath)
     try await withServer(tls: .init(certificateFile: certificate, keyFile: key)) { _, address in
@@ -215,7 +215,7 @@ struct SkyRTCServerTests {
     }
   }
 
-  @Test("a server that cannot start says why in a sentence")
+  @Test("a server that cannot start throws an error with a sentence")
   func cannotStart() async throws {
     try await withServer { server, address in
       let second = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
@@ -239,7 +239,7 @@ struct SkyRTCServerTests {
       "\($0)" == "The TLS key in /no/such.pem cannot be used: no such file or directory."
     }
     await #expect { try await server(certificate: key, key: key).start() } throws: {
-      "\($0)" == "The TLS certificate in \(key) cannot be used: there is no certificate in PEM in it."
+      "\($0)" == "The TLS certificate in \(key) cannot be used: it contains no PEM certificate."
     }
     await #expect { try await SkyRTCServer(configuration: .init(host: "nosuch.invalid", port: 0)).start() } throws: {
       "\($0)" == "The server cannot listen on port 0 of nosuch.invalid: there is no such address."

@@ -1,6 +1,6 @@
 import Logging
 
 extension Logger {
-  /// Says nothing.
+  /// Discards all log messages.
   static var quiet: Logger { Logger(label: "quiet", factory: { _ in SwiftLogNoOpLogHandler() }) }
 }

@@ -2,10 +2,10 @@ import NIOCore
 
 @testable import SkyRTC
 
-/// A client of the server under test that speaks the protocol's messages one by one.
+/// A client of the server under test that sends and receives single messages of the protocol.
 final class Participant {
   let socket: WebSocketClient
-  /// What the last welcome gave to come back with.
+  /// The secret of the last `_peers`, with which to reclaim the id.
   private(set) var secret: String?
   private var messages: AsyncStream<WebSocketMessage>.Iterator
 
@@ -20,7 +20,7 @@ final class Participant {
     Participant(socket: try await WebSocketClient.connect(to: address.webSocketURL, options: options))
   }
 
-  /// Joins and reads the welcome.
+  /// Joins a room and reads the `_peers`.
   static func joined(_ room: String, at address: SkyRTCServer.Address) async throws -> (Participant, id: String) {
     let participant = try await connect(to: address)
     participant.send(.join(room: room, former: nil))
@@ -34,7 +34,7 @@ final class Participant {
 
   func send(text: String) { socket.send(.text(text)) }
 
-  /// The next message as it is on the wire; nil at the end of the connection.
+  /// Returns the next message as JSON; nil at the end of the connection.
   func nextText() async throws -> String? {
     switch await messages.next(isolation: #isolation) {
     case .text(let text): return text
@@ -43,7 +43,7 @@ final class Participant {
     }
   }
 
-  /// The next message, without the secret of a welcome.
+  /// Returns the next message, without the secret of a `_peers`.
   func next() async throws -> ServerMessage? {
     let notice = try await nextText().map { try ServerMessage(parsing: $0) }
     guard case .peers(let you, let others, let secret) = notice else { return notice }
@@ -57,7 +57,7 @@ final class Participant {
   }
 }
 
-/// A started server on a free port, stopped at the end.
+/// Starts a server on a free port, and stops it at the end.
 func withServer(
   host: String = "127.0.0.1", limits: SkyRTCServer.Limits = .init(), tls: SkyRTCServer.TLS? = nil,
   iceServers: [String] = [],
@@ -78,6 +78,6 @@ func withServer(
 }
 
 extension RelayedMessage {
-  /// A signal that is easy to tell from others.
+  /// Returns a signal that is easy to distinguish from others.
   static func mark(_ text: String) -> RelayedMessage { .offer(SignalledDescription(type: "offer", sdp: text)) }
 }

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOPosix
 
-/// A bare TCP connection, for bytes that no proper client would send.
+/// A plain TCP connection, for bytes that no correct client would send.
 struct RawConnection {
   let channel: any Channel
   private let incoming: AsyncStream<ByteBuffer>
 
-  /// - Parameter receiveBuffer: bytes that the kernel keeps for it, nil for as many as it likes.
+  /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes; nil for its default.
   static func connect(to port: Int, receiveBuffer: Int? = nil) async throws -> RawConnection {
     let (incoming, inbox) = AsyncStream.makeStream(of: ByteBuffer.self)
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -22,14 +22,14 @@ struct RawConnection {
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-  /// All that comes until the other side closes the connection.
+  /// Returns all bytes received until the other side closes the connection.
   func everything() async -> [UInt8] {
     var all: [UInt8] = []
     for await part in incoming { all += part.readableBytesView }
     return all
   }
 
-  /// What comes until these characters, or until the end of the connection.
+  /// Returns the text received up to and including `end`, or until the end of the connection.
   func text(upTo end: String) async -> String {
     var all = ""
     for await part in incoming {

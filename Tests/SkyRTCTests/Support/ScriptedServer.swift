@@ -5,11 +5,11 @@ import NIOWebSocket
 
 @testable import SkyRTC
 
-/// A WebSocket server that does what a test tells it, on each connection in turn.
+/// A WebSocket server whose behaviour a test defines.
 final class ScriptedServer: Sendable {
-  /// One connection, on its event loop.
+  /// One connection, used on its event loop.
   struct Connection {
-    /// Counted from 0.
+    /// The connection's number, from 0.
     let number: Int
     fileprivate let handler: WebSocketHandler
 
@@ -17,7 +17,7 @@ final class ScriptedServer: Sendable {
     func send(binary text: String) { handler.send(.binary(ByteBuffer(string: text))) }
     func send(_ notice: ServerMessage) { send(notice.text) }
     func close(code: UInt16 = 1000, reason: String = "") { handler.close(code: code, reason: reason) }
-    /// Ends the connection without a word.
+    /// Ends the connection without a close frame.
     func cut() { handler.channel?.close(mode: .all, promise: nil) }
   }
 
@@ -31,8 +31,8 @@ final class ScriptedServer: Sendable {
   }
 
   /// - Parameters:
-  ///   - port: 0 takes any free one.
-  ///   - answers: false never sends a byte after the upgrade and answers no ping.
+  ///   - port: the TCP port; 0 selects any free one.
+  ///   - answers: if false, the server sends no byte after the upgrade, not even pongs.
   static func start(
     port: Int = 0, answers: Bool = true, received: @escaping @Sendable (Connection, WebSocketMessage) -> Void
   ) async throws -> ScriptedServer {
@@ -86,7 +86,7 @@ final class ScriptedServer: Sendable {
   }
 }
 
-/// A TCP server that answers the first bytes of each connection with given ones.
+/// A TCP server that answers the first bytes of each connection with a fixed response.
 struct RawServer {
   let port: Int
   private let listener: any Channel

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Counts the warnings and errors that a logger is given.
+/// Counts the warnings and errors that a logger receives.
 final class WarningCount: Sendable {
   private let warnings = Mutex(0)
 

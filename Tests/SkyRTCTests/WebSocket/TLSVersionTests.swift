@@ -8,13 +8,13 @@ import Testing
 
 @Suite("TLS versions")
 struct TLSVersionTests {
-  /// What came of one side's handshake.
+  /// The result of one side's handshake.
   private enum Handshake: Equatable {
     case completed
     case failed
   }
 
-  /// Says how the handshake ended.
+  /// Reports how the handshake ended.
   private final class Witness: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let promise: EventLoopPromise<Handshake>
@@ -59,7 +59,7 @@ struct TLSVersionTests {
     return result
   }
 
-  @Test("the server takes 1.2 and 1.3, and neither 1.0 nor 1.1 (RFC 8996)")
+  @Test("the server accepts TLS 1.2 and 1.3 and rejects 1.0 and 1.1 (RFC 8996)")
   func server() async throws {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
       var results: [Handshake] = []
@@ -70,7 +70,7 @@ struct TLSVersionTests {
     }
   }
 
-  @Test("the client refuses a server of 1.0 or 1.1 in a sentence", arguments: [TLSVersion.tlsv1, .tlsv11])
+  @Test("the client rejects a server of TLS 1.0 or 1.1", arguments: [TLSVersion.tlsv1, .tlsv11])
   func client(version: TLSVersion) async throws {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMFile(Certificate.path).map { .certificate($0) },

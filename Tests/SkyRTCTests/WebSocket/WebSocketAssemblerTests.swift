@@ -12,7 +12,7 @@ struct WebSocketAssemblerTests {
     WebSocketFrame(fin: fin, rsv1: rsv1, opcode: opcode, data: ByteBuffer(string: text))
   }
 
-  @Test("fragments are joined, and control frames may come between them")
+  @Test("fragments are joined, and control frames may occur between them")
   func fragments() throws {
     var assembler = WebSocketAssembler(side: .client, maximumBytes: 100)
     #expect(try assembler.received(frame(.text, "a", fin: false)) == .incomplete)
@@ -23,7 +23,7 @@ struct WebSocketAssemblerTests {
     #expect(try assembler.received(frame(.binary, "c")) == .message(.binary(ByteBuffer(string: "c"))))
   }
 
-  @Test("a character may be cut in two by a fragment")
+  @Test("fragments may split a character")
   func cutCharacter() throws {
     var assembler = WebSocketAssembler(side: .client, maximumBytes: 100)
     let bytes = Array("ü".utf8)
@@ -32,7 +32,7 @@ struct WebSocketAssemblerTests {
     #expect(try assembler.received(last) == .message(.text("ü")))
   }
 
-  @Test("masked data is unmasked, and a client must mask")
+  @Test("masked data is unmasked, and an unmasked frame of a client is rejected")
   func masks() throws {
     var assembler = WebSocketAssembler(side: .server, maximumBytes: 100)
     var data = ByteBuffer(string: "hello")
@@ -45,7 +45,7 @@ struct WebSocketAssemblerTests {
     #expect(throws: WebSocketViolation.self) { try client.received(masked) }
   }
 
-  @Test("a message of exactly the limit passes, one byte more is too big with code 1009")
+  @Test("a message of exactly the limit passes, and one byte more fails with code 1009")
   func limit() throws {
     var assembler = WebSocketAssembler(side: .client, maximumBytes: 4)
     #expect(try assembler.received(frame(.text, "1234")) == .message(.text("1234")))
@@ -53,7 +53,7 @@ struct WebSocketAssemblerTests {
     #expect { try assembler.received(frame(.continuation, "45")) } throws: { ($0 as? WebSocketViolation)?.code == 1009 }
   }
 
-  @Test("breaches of the order of frames have code 1002, bad UTF-8 has 1007")
+  @Test("frames in the wrong order fail with code 1002, invalid UTF-8 with 1007")
   func violations() {
     func code(_ frames: [WebSocketFrame]) -> UInt16? {
       var assembler = WebSocketAssembler(side: .client, maximumBytes: 100)
@@ -73,7 +73,7 @@ struct WebSocketAssemblerTests {
     if let unknown = WebSocketOpcode(encodedWebSocketOpcode: 3) { #expect(code([frame(unknown)]) == 1002) }
   }
 
-  @Test("a close frame has nothing, or a code that may be sent and a text")
+  @Test("a close frame is empty, or has an allowed code and a text")
   func close() throws {
     func outcome(_ bytes: [UInt8]) throws -> WebSocketAssembler.Outcome {
       var assembler = WebSocketAssembler(side: .client, maximumBytes: 100)

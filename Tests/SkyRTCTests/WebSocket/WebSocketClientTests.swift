@@ -6,7 +6,7 @@ import Testing
 
 @Suite("WebSocket client", .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
-  /// Sends back what comes, until "close" comes.
+  /// Sends every message back until "close" or "cut" arrives.
   private func echo() async throws -> ScriptedServer {
     try await ScriptedServer.start { connection, message in
       switch message {
@@ -18,7 +18,7 @@ struct WebSocketClientTests {
     }
   }
 
-  @Test("text and binary messages come back in order, also large ones")
+  @Test("text and binary messages arrive in order, including large ones")
   func echoes() async throws {
     let server = try await echo()
     var options = WebSocketClient.Options()
@@ -42,7 +42,7 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
-  @Test("the other side's close and its reason are told, and a cut connection too")
+  @Test("the close code and reason of the other side are reported, and so is a cut connection")
   func endings() async throws {
     let server = try await echo()
     let client = try await WebSocketClient.connect(to: server.url)
@@ -51,13 +51,13 @@ struct WebSocketClientTests {
     let other = try await WebSocketClient.connect(to: server.url)
     other.send(.text("cut"))
     guard case .broken = await other.ended() else {
-      Issue.record("A cut connection is broken.")
+      Issue.record("The reason should be a broken connection.")
       return
     }
     await server.stop()
   }
 
-  @Test("a message over the limit closes the connection with 1009")
+  @Test("a message over the limit closes the connection with code 1009")
   func tooBig() async throws {
     let server = try await echo()
     var options = WebSocketClient.Options()
@@ -65,13 +65,13 @@ struct WebSocketClientTests {
     let client = try await WebSocketClient.connect(to: server.url, options: options)
     client.send(.text(String(repeating: "x", count: 101)))
     guard case .closedHere(code: 1009, _) = await client.ended() else {
-      Issue.record("A larger message is too big.")
+      Issue.record("The close code should be 1009.")
       return
     }
     await server.stop()
   }
 
-  @Test("a server that falls silent is noticed by pings")
+  @Test("pings detect a silent server")
   func silence() async throws {
     let server = try await ScriptedServer.start(answers: false) { _, _ in }
     var options = WebSocketClient.Options()
@@ -79,13 +79,13 @@ struct WebSocketClientTests {
     options.limits.pingTimeout = .milliseconds(50)
     let client = try await WebSocketClient.connect(to: server.url, options: options)
     guard case .silent = await client.ended() else {
-      Issue.record("The server was silent.")
+      Issue.record("The reason should be a silent server.")
       return
     }
     await server.stop()
   }
 
-  @Test("a server that answers pings is kept")
+  @Test("a connection to a server that answers pings stays open")
   func kept() async throws {
     let server = try await echo()
     var options = WebSocketClient.Options()
@@ -117,7 +117,7 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
-  @Test("a reader that falls behind by too many bytes loses the connection, and one that reads them does not")
+  @Test("too many unread bytes close the connection, unless the reader reads them")
   func manyBytes() async throws {
     let server = try await ScriptedServer.start { connection, _ in
       for _ in 0..<10 { connection.send(String(repeating: "x", count: 10_000)) }
@@ -138,7 +138,7 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
-  @Test("where nothing listens, the error says so")
+  @Test("if no server listens, the error states it")
   func unreachable() async throws {
     let free = try await RawServer.start(answer: nil)
     await free.stop()
@@ -152,7 +152,7 @@ struct WebSocketClientTests {
   }
 
   @Test(
-    "a server that is no WebSocket server is refused with what it said",
+    "a response that is not a WebSocket upgrade is rejected with an error that quotes it",
     arguments: [
       ("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "answered \"404 Not Found\""),
       ("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", "answered \"302 Found\""),
@@ -186,7 +186,7 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
-  @Test("no bytes of a server crash the client")
+  @Test("random bytes of a server do not crash the client")
   func randomBytes() async throws {
     for _ in 0..<40 {
       let server = try await RawServer.start(answer: (0..<200).map { _ in .random(in: 0...255) }, closes: true)

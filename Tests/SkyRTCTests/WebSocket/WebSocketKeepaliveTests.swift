@@ -7,7 +7,7 @@ import Testing
 struct WebSocketKeepaliveTests {
   private let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
 
-  @Test("silence brings a ping, and further silence the end")
+  @Test("silence causes a ping, and further silence ends the connection")
   func silence() {
     var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
     #expect(keepalive.deadline == start + .seconds(15))
@@ -18,7 +18,7 @@ struct WebSocketKeepaliveTests {
     #expect(keepalive.poll(now: start + .seconds(25)) == .giveUp(silence: .seconds(25)))
   }
 
-  @Test("any sign of life puts the next ping off")
+  @Test("any received byte postpones the next ping")
   func life() {
     var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
     keepalive.heard(now: start + .seconds(10))
@@ -29,7 +29,7 @@ struct WebSocketKeepaliveTests {
     #expect(keepalive.deadline == start + .seconds(41))
   }
 
-  @Test("a process that slept itself asks again before it blames the other side")
+  @Test("a process that was not scheduled pings again before it gives up the other side")
   func ownSleep() {
     var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
     #expect(keepalive.poll(now: start + .seconds(15)) == .ping)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import SkyRTC
 
-@Suite("WebSocket addresses")
+@Suite("WebSocket URLs")
 struct WebSocketURLTests {
   @Test(
-    "an address has a host, a port and a target",
+    "a URL has a host, a port and a target",
     arguments: [
       ("ws://localhost:3000", "localhost", 3000, "/", false),
       ("wss://calls.example:8443", "calls.example", 8443, "/", true),
@@ -22,7 +22,7 @@ struct WebSocketURLTests {
     #expect(url.isSecure == isSecure)
   }
 
-  @Test("the Host header skips the scheme's own port and brackets IPv6")
+  @Test("the Host header has no default port, and brackets for IPv6")
   func authority() throws {
     #expect(try WebSocketURL("ws://h:80").authority == "h")
     #expect(try WebSocketURL("wss://h:80").authority == "h:80")
@@ -31,7 +31,7 @@ struct WebSocketURLTests {
   }
 
   @Test(
-    "what is not such an address is refused with a sentence",
+    "a text that is not a WebSocket URL is rejected with a sentence",
     arguments: [
       "", "localhost", "localhost:3000", "http://localhost", "ws://", "ws:///x", "ws://h:0", "ws://h:65536",
       "ws://h:99999999999999999999", "ws://u:p@h", "ws://h/#100", "ws://h h", "//h", "3000", "ws:h",

@@ -32,7 +32,7 @@ struct CheckObserverTests {
     #expect(report.result("video.fps >= 15")?.outcome == .inconclusive)
     let log = screen.errors
     #expect(log.contains("Decoding does not keep up; frames are skipped until the next keyframe. user=peer-1"))
-    #expect(log.contains("This machine could not decode all that came: \(60 - taken) frames were skipped."))
+    #expect(log.contains("This machine could not decode everything that arrived: \(60 - taken) frames were skipped."))
     #expect(log.split(separator: "\n").count == 2)
   }
 

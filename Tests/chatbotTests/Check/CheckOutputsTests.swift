@@ -33,7 +33,7 @@ struct CheckOutputsTests {
     ]
     let isAlone = screen.output == texts[option]
     #expect(isAlone)
-    #expect(screen.errors.contains("nobody else came"))
+    #expect(screen.errors.contains("no peer was seen"))
     #expect(!FileManager.default.fileExists(atPath: "-"))
   }
 
@@ -53,7 +53,7 @@ struct CheckOutputsTests {
     #expect(held.output != "")
     let usual = try Screen()
     usual.console(isQuiet: true).verdict(report, outputs: try outputs("--json", "report.json"))
-    #expect(usual.output.contains("nobody else came") && usual.errors == "")
+    #expect(usual.output.contains("no peer was seen") && usual.errors == "")
   }
 
   @Test("a file that is there is requested its own right, not for its folder's; a new one for its folder's")

@@ -25,7 +25,7 @@ import Testing
     // Nobody counted packets.
     #expect(report.failedRules == ["loss <= 5%"])
     #expect(report.result("loss <= 5%")?.outcome == .notMeasured)
-    #expect(report.result("loss <= 5%")?.sentence == "Loss could not be measured: no packets of it were counted.")
+    #expect(report.result("loss <= 5%")?.sentence == "Loss could not be measured: no packets were counted.")
     #expect(outcome.problems.isEmpty && outcome.remarks.isEmpty)
   }
 

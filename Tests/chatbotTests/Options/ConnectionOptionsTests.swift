@@ -82,7 +82,7 @@ struct ConnectionOptionsTests {
     var connectionSettings = ConnectionSettings(server: "wss://a")
     #expect(throws: Never.self) { try connectionSettings.check() }
     for (file, reason) in [
-      ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "there is no certificate in PEM in it"),
+      ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "it contains no PEM certificate"),
     ] {
       connectionSettings.authorities = file
       let failure = #expect(throws: CallFailure.self) { try connectionSettings.check() }

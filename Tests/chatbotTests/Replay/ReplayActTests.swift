@@ -90,7 +90,7 @@ struct ReplayActTests {
     let (report, peer) = try report(.paddingOnly)
     #expect(peer.reached == .packets)
     #expect(peer.video == nil && peer.audio == nil && peer.connection.video == nil)
-    #expect(report.diagnosis == "Packets of media came, but not one whole frame.")
+    #expect(report.diagnosis == "Media packets arrived, but no complete frame.")
     #expect(report.results.first { $0.measurement == "video.firstFrame" }?.outcome == .notMeasured)
   }
 

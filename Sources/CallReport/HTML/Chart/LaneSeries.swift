@@ -1,15 +1,15 @@
 import CallCheck
 
-/// One measurement in steps of time, as it is drawn.
+/// A measurement over time, as drawn in a chart.
 struct LaneSeries {
-  /// What is measured, for a lane of several.
+  /// The name of the measurement, for a lane with several.
   var name = ""
   /// The length of a step in seconds.
   let step: Double
-  /// Only finite ones; nil where nothing was measured.
+  /// The finite values; nil where nothing was measured.
   let values: [Double?]
 
-  /// Points of a line at most, so that a call of hours is as small as one of minutes.
+  /// The maximum number of points of a line, so that a chart of hours is as small as one of minutes.
   static let pointLimit = 600
 
   init(name: String = "", step: Double, values: [Double?]) {
@@ -33,8 +33,8 @@ struct LaneSeries {
     var value: Double
   }
 
-  /// The pieces of the line: it is broken where nothing was measured for much longer than between most values. Of a long series
-  /// the lowest and the highest value of each bucket are kept, at their own times.
+  /// The pieces of the line, which breaks where nothing was measured for much longer than usual. Of a long series, the
+  /// lowest and the highest value of each bucket are kept, at their own times.
   var pieces: [[Point]] {
     let length = bucketLength(limit: values.count <= Self.pointLimit ? Self.pointLimit : Self.pointLimit / 2)
     let positions = stride(from: 0, to: values.count, by: length).flatMap { start in
@@ -52,7 +52,7 @@ struct LaneSeries {
     return pieces
   }
 
-  /// The same, each value continuing until the next, as far as the line does: for a lane whose values come seldom.
+  /// The series with each value held until the next one within the same piece, for a lane with sparse values.
   var held: LaneSeries {
     let positions = values.indices.filter { values[$0] != nil }
     let longest = Self.longestGap(between: positions, atLeast: 1)
@@ -63,13 +63,13 @@ struct LaneSeries {
     return LaneSeries(name: name, step: step, values: held)
   }
 
-  /// How many steps apart two values may be to be of one piece.
+  /// Returns how many steps apart two values of one piece may be.
   private static func longestGap(between positions: [Int], atLeast length: Int) -> Int {
     let gaps = zip(positions, positions.dropFirst()).map { $1 - $0 }.sorted()
     return gaps.isEmpty ? 1 : max(length, gaps[gaps.count / 2]) * 5 / 2
   }
 
-  /// Where the lowest and the highest value of some steps are, in order.
+  /// Returns the indices of the lowest and the highest value of some steps, in order.
   private func extremes(_ positions: Range<Int>) -> [Int] {
     let known = positions.compactMap { position in values[position].map { (position: position, value: $0) } }
     guard let low = known.min(by: { $0.value < $1.value }), let high = known.max(by: { $0.value < $1.value }) else {
@@ -78,24 +78,24 @@ struct LaneSeries {
     return low.position == high.position ? [low.position] : [low.position, high.position].sorted()
   }
 
-  /// The lowest and the highest value of each of at most so many buckets of equal length.
+  /// Returns the lowest and the highest value of each bucket; there are at most `limit` buckets of equal length.
   func buckets(limit: Int) -> [(low: Double, high: Double)?] {
     stride(from: 0, to: values.count, by: bucketLength(limit: limit)).map { start in
       range(start..<min(start + bucketLength(limit: limit), values.count))
     }
   }
 
-  /// Steps in a bucket.
+  /// Returns the number of steps in a bucket.
   func bucketLength(limit: Int) -> Int { max(1, (values.count + limit - 1) / max(1, limit)) }
 
-  /// The values from one time to another.
+  /// Returns the lowest and the highest value from one time to another.
   func range(from start: Double, to end: Double) -> (low: Double, high: Double)? {
     let first = min(values.count, max(0, Int(max(0, min(start / step, 1e9)))))
     let last = min(values.count, max(first, Int(max(0, min(end / step, 1e9)).rounded(.up))))
     return range(first..<last)
   }
 
-  /// The sum of the values from one time to another.
+  /// Returns the sum of the values from one time to another.
   func sum(from start: Double, to end: Double) -> Double {
     values.enumerated().reduce(0) { sum, entry in
       let time = Double(entry.offset) * step
@@ -103,7 +103,7 @@ struct LaneSeries {
     }
   }
 
-  /// The stretches in which a value is what it must not be; steps of which nothing is known part no stretch.
+  /// Returns the intervals of bad values; steps without a value do not end an interval.
   func intervals(where isBad: (Double) -> Bool) -> [Interval] {
     var found: [Interval] = []
     var current: ClosedRange<Int>?

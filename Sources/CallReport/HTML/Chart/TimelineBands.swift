@@ -1,8 +1,8 @@
 import CallCheck
 
-/// A row of a timeline in which stretches of time are marked.
+/// A row of a timeline with marked intervals.
 struct TimelineBands {
-  /// How it looks; each has a texture of its own, since colour alone tells nothing to many.
+  /// The appearance of a row. Each has its own texture, since many readers cannot rely on colour alone.
   enum Look: String {
     case freeze, black, still, silent, clipped, gap, impaired
   }
@@ -13,10 +13,10 @@ struct TimelineBands {
   /// For example "3, 2.41 s in all".
   var summary: String
 
-  /// Marked stretches of a row at most.
+  /// The maximum number of marked intervals in a row.
   static let limit = 200
 
-  /// Nil when there was no such stretch.
+  /// Creates a row for intervals; nil if there are none.
   init?(_ name: String, _ look: Look, _ intervals: IntervalSummary?) {
     guard let intervals, intervals.count > 0, !intervals.list.isEmpty else { return nil }
     self.name = name
@@ -25,7 +25,7 @@ struct TimelineBands {
       let reason = interval.reason.map { ", because " + Self.clause($0) } ?? ""
       return (
         interval.start, interval.duration,
-        "\(ReportFigure.seconds(interval.duration)) from \(ReportFigure.time(interval.start)) on\(reason)"
+        "\(ReportFigure.seconds(interval.duration)) at \(ReportFigure.time(interval.start))\(reason)"
       )
     }
     summary =
@@ -33,7 +33,7 @@ struct TimelineBands {
       ? ReportFigure.seconds(intervals.total) : "\(intervals.count), \(ReportFigure.seconds(intervals.total)) in all"
   }
 
-  /// What was done to packets on purpose, in one direction; nil when nothing was.
+  /// Creates a row for impairments in one direction; nil if there are none.
   init?(_ notes: [CheckReport.ImpairmentNote], direction: String?, until end: Double) {
     let notes = notes.filter { $0.direction == direction && $0.start.isFinite && $0.text != "none" }
     guard !notes.isEmpty else { return nil }
@@ -41,7 +41,7 @@ struct TimelineBands {
       switch direction {
       case "send": "Impaired: sending"
       case "receive": "Impaired: receiving"
-      default: "Line impaired"
+      default: "Network impaired"
       }
     look = .impaired
     intervals = notes.prefix(Self.limit).map { note in
@@ -55,26 +55,26 @@ struct TimelineBands {
     summary = only ?? "on purpose, \(notes.count) times"
   }
 
-  /// A reason that the program knows as a clause, another as it stands.
+  /// Returns a known reason as a clause, and another one unchanged.
   static func clause(_ reason: String) -> String {
     FreezeReason(rawValue: reason)?.clause ?? AudioGapReason(rawValue: reason)?.clause ?? ReportText.line(reason)
   }
 }
 
 extension CheckReport {
-  /// The rows of what was done to packets on purpose.
+  /// The rows of network impairments.
   var impairmentBands: [TimelineBands] {
     [nil, "send", "receive"].compactMap { TimelineBands(impairment, direction: $0, until: duration) }
   }
 }
 
 extension PeerReport {
-  /// The rows of marked stretches; those that did not occur are skipped.
+  /// The rows of marked intervals; empty ones are left out.
   var bands: [TimelineBands] {
     [
       TimelineBands("Freezes", .freeze, video?.freezes),
       TimelineBands("Black", .black, video?.black),
-      TimelineBands("Same frame", .still, video?.frozen),
+      TimelineBands("Static video", .still, video?.frozen),
       TimelineBands("Silence", .silent, audio?.silence),
       TimelineBands("Clipped audio", .clipped, audio?.clipped),
       TimelineBands("Missing audio", .gap, audio?.gaps),

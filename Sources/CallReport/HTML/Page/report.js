@@ -1,4 +1,4 @@
-// Points at a time in all timelines at once and reads the values there. Without it the page lacks nothing else.
+// Shows a cursor at the same time in all timelines, with the values there. Everything else on the page works without it.
 (() => {
   const groups = [...document.querySelectorAll('.lanes')].map((box) => ({
     box,
@@ -70,6 +70,6 @@
     });
   }
 
-  // On paper nothing can be opened.
+  // A printed page cannot be expanded.
   addEventListener('beforeprint', () => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
 })();

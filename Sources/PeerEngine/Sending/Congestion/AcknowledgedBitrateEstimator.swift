@@ -1,11 +1,11 @@
-/// How much goes through: the bitrate that the receiver says it got, smoothed by how far each sample can be trusted
-/// (libwebrtc's BitrateEstimator).
+/// Estimates the bitrate that the receiver acknowledges, smoothed by the reliability of each sample (libwebrtc's
+/// BitrateEstimator).
 package struct AcknowledgedBitrateEstimator: Sendable {
   /// The window of the first sample and of later ones, in microseconds of the receiver's clock.
   private static let firstWindow: Int64 = 500_000
   private static let window: Int64 = 150_000
 
-  /// Bits a second; nil before the first sample.
+  /// The estimate in bits a second; nil before the first sample.
   package private(set) var bitrate: Double?
 
   private var variance = 50.0
@@ -23,7 +23,7 @@ package struct AcknowledgedBitrateEstimator: Sendable {
       return
     }
     let length = bitrate == nil ? Self.firstWindow : Self.window
-    // After a pause of the sender a window would be mostly silence.
+    // After a pause of the sender, the window would consist mostly of silence.
     if packet.arrived - last > length {
       windowStart = packet.arrived
       sum = 0
@@ -36,7 +36,7 @@ package struct AcknowledgedBitrateEstimator: Sendable {
     sum += packet.size
   }
 
-  /// - Parameter sample: kilobits a second.
+  /// - Parameter sample: the sample in kilobits a second.
   private mutating func take(_ sample: Double) {
     guard let bitrate else {
       self.bitrate = sample * 1_000

@@ -1,17 +1,17 @@
 package import Media
 
-/// Tries for a moment whether the path carries more: a few packets at a higher rate, and how fast they arrive
-/// (draft-ietf-rmcat-gcc-02 leaves it open; libwebrtc's ProbeController and ProbeBitrateEstimator).
+/// Briefly tests whether the path carries more: sends a few packets at a higher rate and measures how fast they arrive
+/// (draft-ietf-rmcat-gcc-02 leaves this open; libwebrtc's ProbeController and ProbeBitrateEstimator).
 ///
 /// ```
-///           due, and a frame leaves           all sent              told of, or waited for in vain
+///           due, and a frame leaves           all sent              acknowledged, or timed out
 ///   idle ──────────────────────────► sending ───────────► awaiting ──────────────────────────────► idle
 /// ```
 package struct BandwidthProbe: Sendable {
-  /// How long a probe lasts, and its least packets.
+  /// The length of a probe in seconds, and its minimum number of packets.
   private static let length = 0.025
   private static let leastPackets = 5
-  /// The share of a probe's packets that must be told of.
+  /// The share of a probe's packets that must be acknowledged.
   private static let enough = 0.8
   private static let maximumWait: Duration = .milliseconds(800)
   private static let shortestPause: Duration = .seconds(1)
@@ -22,7 +22,7 @@ package struct BandwidthProbe: Sendable {
     var rate: Double
     var bytesLeft: Int
     var packets = 0
-    /// Whether some were sent for the probe alone.
+    /// Whether some packets were sent only for the probe.
     var isFilled = false
     var begun: MonotonicInstant
     var arrivals: [SentPacketLog.Arrival] = []
@@ -39,19 +39,19 @@ package struct BandwidthProbe: Sendable {
   private var lastWasFilled = false
   private var pause = BandwidthProbe.shortestPause
   private var next: MonotonicInstant?
-  /// When the last one was judged, or the line was full.
+  /// When the last probe was evaluated, or the path was congested.
   private var last: MonotonicInstant?
 
   package init() {}
 
-  /// The number and rate, in bits a second, of the probe that packets which leave now belong to.
+  /// The number and rate, in bits a second, of the probe to which packets that leave now belong.
   package var active: (number: Int, rate: Double)? {
     if case .sending(let burst) = state { (burst.number, burst.rate) } else { nil }
   }
 
-  /// Whether a probe may begin.
+  /// Returns whether a probe may begin.
   ///
-  /// - Parameter isUrgent: whether more is known to be wanted: then what it costs is well spent.
+  /// - Parameter isUrgent: whether more bandwidth is known to be needed, which justifies the cost of a probe.
   package func isDue(isUrgent: Bool, now: MonotonicInstant) -> Bool {
     guard case .idle = state else { return false }
     if isUrgent, let last, now - last >= Self.shortestPause { return true }
@@ -67,7 +67,7 @@ package struct BandwidthProbe: Sendable {
 
   /// Notes that a packet of the probe leaves.
   ///
-  /// - Parameter isFiller: whether it is sent for the probe alone.
+  /// - Parameter isFiller: whether it is sent only for the probe.
   package mutating func sent(size: Int, isFiller: Bool, now: MonotonicInstant) {
     guard case .sending(var burst) = state else { return }
     if isFiller { burst.isFilled = true }
@@ -76,8 +76,7 @@ package struct BandwidthProbe: Sendable {
     state = burst.bytesLeft > 0 || burst.packets < Self.leastPackets ? .sending(burst) : .awaiting(burst)
   }
 
-  /// Takes in what arrived; gives what goes through, in bits a second, when a probe has come to its end and proved
-  /// something.
+  /// Evaluates the arrived packets; returns the measured bitrate in bits a second when a probe has ended with a result.
   package mutating func received(_ arrivals: [SentPacketLog.Arrival], now: MonotonicInstant) -> Double? {
     guard case .awaiting(var burst) = state else {
       if case .sending(var burst) = state {
@@ -96,25 +95,25 @@ package struct BandwidthProbe: Sendable {
     state = .idle
     lastWasFilled = burst.isFilled
     next = now + pause
-    // What is proved is at most was tried, though a burst at its beginning may have been faster.
+    // The result is at most the rate that was tried, although the beginning of a burst may have been faster.
     return Self.rate(of: burst.arrivals).map { min($0, burst.rate) }
   }
 
-  /// What a probe brought: after one that proved more the next may follow at once, after others later and later, unless they
-  /// cost nothing because what they were made of had to be sent all the same.
+  /// Schedules the next probe: after one that proved more it may follow at once, after others with growing pauses, unless
+  /// they cost nothing because their packets had to be sent anyway.
   package mutating func judged(wasUseful: Bool, now: MonotonicInstant) {
     pause = wasUseful || !lastWasFilled ? Self.shortestPause : min(pause * 2, Self.maximumPause)
     next = wasUseful ? now : now + pause
     last = now
   }
 
-  /// No probe for a while: the line has just been full.
+  /// Postpones the next probe, because the path has just been congested.
   package mutating func postpone(now: MonotonicInstant) {
     next = max(next ?? now, now + Self.shortestPause)
     last = now
   }
 
-  /// There is nothing left to send: what has left is all there is.
+  /// Ends the probe early, because there is nothing left to send.
   package mutating func abandon(now: MonotonicInstant) {
     guard case .sending(let burst) = state else { return }
     if burst.packets >= Self.leastPackets {
@@ -131,7 +130,8 @@ package struct BandwidthProbe: Sendable {
     judged(wasUseful: false, now: now)
   }
 
-  /// The rate that went through: as fast as was sent, or somewhat less than arrived when the line was the limit.
+  /// Returns the measured bitrate: the rate of sending, or somewhat less than the rate of arrival if the path was the
+  /// limit.
   private static func rate(of arrivals: [SentPacketLog.Arrival]) -> Double? {
     guard let firstSent = arrivals.min(by: { $0.sent < $1.sent }),
       let lastSent = arrivals.max(by: { $0.sent < $1.sent }),
@@ -144,7 +144,7 @@ package struct BandwidthProbe: Sendable {
     guard sending > 0.001, receiving > 0.001 else { return nil }
     let sent = Double(bytes - lastSent.size) * 8 / sending
     let received = Double(bytes - first.size) * 8 / receiving
-    // Packets that came much closer together than they left were held up together somewhere.
+    // Packets that arrived much closer together than they left were queued together somewhere.
     guard received < sent * 2 else { return nil }
     return received < sent * 0.9 ? received * 0.85 : min(sent, received)
   }

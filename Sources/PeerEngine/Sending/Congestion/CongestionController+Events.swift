@@ -1,16 +1,16 @@
 package import Media
 package import RTP
 
-/// What happens.
+/// Inputs: frames, sent packets and feedback.
 extension CongestionController {
-  /// Notes that the source gave a frame.
+  /// Notes that the source produced a frame.
   package mutating func offered(size: Int, now: MonotonicInstant) { saturation.offered(size: size, now: now) }
 
   /// Notes that a packet leaves.
   ///
   /// - Parameters:
-  ///   - number: its transport-wide number, if it has one.
-  ///   - isFiller: whether it is sent for a probe alone.
+  ///   - number: its transport-wide sequence number, if it has one.
+  ///   - isFiller: whether it is sent only for a probe.
   package mutating func sent(
     number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: MonotonicInstant
   ) {
@@ -50,7 +50,7 @@ extension CongestionController {
     settle(limits: limits)
   }
 
-  /// Takes in a receiver's report on one of our sources; of use where there is no feedback on each packet.
+  /// Handles a report block on one of our sources; used if there is no transport-wide feedback.
   package mutating func received(_ block: ReportBlock, roundTrip sample: Duration?, now: MonotonicInstant) {
     if let sample {
       roundTrip = sample
@@ -69,7 +69,7 @@ extension CongestionController {
     settle(limits: limits)
   }
 
-  /// Takes the most that the receiver wants (draft-alvestrand-rmcat-remb-03).
+  /// Applies the receiver's maximum bitrate (draft-alvestrand-rmcat-remb-03).
   package mutating func received(maximumBitrate: UInt64, now: MonotonicInstant) {
     receiverLimit = Double(maximumBitrate)
     settle(limits: limits(now: now))
@@ -86,7 +86,8 @@ extension CongestionController {
     probe.judged(wasUseful: isUseful, now: now)
   }
 
-  /// What the line carries. What it loses without a queue it loses at any rate, so it took that as well.
+  /// The bitrate that the path carries. Packets that are lost without a queue would be lost at any rate, so the path
+  /// carried them as well.
   private var carried: Double? {
     let share = queue.current < QueueDelayEstimator.harmless ? 1 - min(lossBound.fractionLost, 0.5) : 1
     return acknowledged.bitrate.map { $0 / share }
@@ -105,20 +106,21 @@ extension CongestionController {
     ceiling = limits.upperBound
   }
 
-  /// The highest estimate is above what may be told where the media itself is more: a recorded file is sent as it is.
+  /// Returns the limits of the estimate. Its maximum exceeds that of the target if the media itself needs more: a recorded
+  /// file is sent as it is.
   private mutating func limits(now: MonotonicInstant) -> ClosedRange<Double> {
     let own = media.bitrate(now: now)
     return configuration.minimumBitrate...max(configuration.maximumBitrate, own * 2, configuration.minimumBitrate)
   }
 
   private func usage(now: MonotonicInstant) -> TrendlineEstimator.Usage {
-    // So long a queue is one, whatever its slope.
+    // A queue this long is overuse, whatever its slope.
     if trend.usage == .normal, isWatched, queue.excess > Self.fullQueue / 2 { return .over }
     if queue.excess == .zero, let lastProof, now - lastProof < Self.unrestAfterProof { return .normal }
     return trend.usage
   }
 
-  /// Whether no more may be on its way than the line carries.
+  /// Whether the bytes in flight are limited to what the path carries.
   var isWatched: Bool { configuration.sourceFollows || saturation.isSaturated }
 
   var isCalm: Bool { trend.usage != .over && queue.current < QueueDelayEstimator.harmless }

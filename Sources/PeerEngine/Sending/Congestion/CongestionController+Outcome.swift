@@ -1,14 +1,14 @@
 package import Media
 
-/// What follows.
+/// Outputs: limits, pacing, probes and targets.
 extension CongestionController {
-  /// What the path carries, in bits a second, where it is known to take at most it must; nil while it has taken all that it
-  /// was given.
+  /// The bitrate that the path carries, in bits a second, if it is known to be a limit; nil while the path has carried
+  /// everything.
   package var knownLimit: Double? {
     configuration.sourceFollows || judgement == .reports || saturation.isSaturated ? likelyLimit : nil
   }
 
-  /// What the line is likely to take at most, in bits a second; nil while it has shown no limit.
+  /// The likely limit of the path in bits a second; nil while no limit is known.
   package var likelyLimit: Double? {
     switch judgement {
     case .delay: rateControl.hasFallen && lineRate < ceiling * 0.9 ? lineRate : nil
@@ -16,20 +16,21 @@ extension CongestionController {
     }
   }
 
-  /// The rate at which packets are to leave, in bits a second; nil while nothing is known of the line.
+  /// Returns the pacing rate in bits a second, or nil while nothing is known about the path.
   package func pace(mediaRate: Double) -> Double? {
     if judgement == .reports, likelyLimit == nil { return nil }
     let usual = lineRate * Self.headroom
-    // On a path that has never been full a keyframe need not wait.
+    // On a path that has never been congested, a keyframe need not wait.
     if likelyLimit == nil {
       return max(usual, hasFeedback && !rateControl.hasFallen ? Self.widePace : Self.unlimitedPace)
     }
     return configuration.sourceFollows ? lineRate * Self.narrowHeadroom : knownLimit ?? max(usual, mediaRate * 1.5)
   }
 
-  /// Bytes that may leave before there is more feedback; nil for any number.
+  /// Returns the number of bytes that may leave before there is more feedback, or nil for unlimited.
   ///
-  /// Without it a path that suddenly becomes narrow would be given far too much before the first feedback tells.
+  /// Without this limit, far too much would be sent into a path that suddenly becomes narrow before the first feedback
+  /// reports it.
   package mutating func room(now: MonotonicInstant) -> Int? {
     guard isWatched else { return roomOfUnwatched(now: now) }
     guard hasFeedback else { return nil }
@@ -38,25 +39,26 @@ extension CongestionController {
     return Int(rate / 8 * max(0, span.seconds)) + 2_400 - log.inFlight(now: now)
   }
 
-  /// What a recorded source begins with may not fill a low bandwidth for seconds before the first feedback reports it.
+  /// Limits the bytes of a recorded source, whose first frames must not fill a low bandwidth for seconds before the first
+  /// feedback reports it.
   private mutating func roomOfUnwatched(now: MonotonicInstant) -> Int? {
     guard judgement == .delay, let firstSent else { return nil }
-    // A receiver that agreed to feedback and sends none.
+    // The receiver negotiated feedback but sends none.
     if !hasFeedback, now - firstSent > .seconds(1) { return nil }
     let span = (queue.latestAnswer + feedbackInterval).seconds
     return Int((acknowledged.bitrate ?? 0) / 8 * span * 1.5) + Self.firstFlight - log.inFlight(now: now)
   }
 
-  /// The probe that packets should make up now, begun if it is time for one.
+  /// Returns the rate of the current probe, beginning one if it is due.
   ///
   /// - Parameters:
-  ///   - isSending: whether media is about to leave: a line is not probed for nothing.
-  ///   - needsMore: whether the line is known to be too narrow for what there is.
+  ///   - isSending: whether media is about to leave: a path is not probed without need.
+  ///   - needsMore: whether the path is known to be too narrow for the media.
   package mutating func probeRate(isSending: Bool, needsMore: Bool, now: MonotonicInstant) -> Double? {
     if let active = probe.active { return active.rate }
     guard isSending, judgement == .delay, probe.isDue(isUrgent: needsMore, now: now), isCalm else { return nil }
     let own = media.bitrate(now: now)
-    // Anyone who does not use what there is needs no more.
+    // A sender that does not use the estimate needs no more.
     let isOfUse = !hasFeedback || own > estimate / 2 || needsMore
     guard estimate < configuration.maximumBitrate * 0.95, isOfUse else { return nil }
     let rate = min(estimate * (hasFeedback ? 2 : 3), configuration.maximumBitrate)
@@ -67,12 +69,12 @@ extension CongestionController {
   /// Whether packets that leave now belong to a probe.
   package var isProbing: Bool { probe.active != nil }
 
-  /// There is nothing that the probe could be made up of.
+  /// Ends the probe early, because there is no packet to fill it with.
   package mutating func abandonProbe(now: MonotonicInstant) { probe.abandon(now: now) }
 
-  /// What to tell the source now; nil when it knows.
+  /// Returns the target bitrate for the source, or nil if it has not changed enough.
   ///
-  /// - Parameter backlog: how long the last packet that waits to leave has to wait.
+  /// - Parameter backlog: how long the last queued packet has to wait before it leaves.
   package mutating func poll(backlog: Duration, now: MonotonicInstant) -> Target? {
     let excess = queue.excess + max(.zero, backlog - Self.harmlessBacklog)
     let share = max(0.1, 1 - excess.seconds / Self.drainTime)
@@ -89,12 +91,12 @@ extension CongestionController {
     return target
   }
 
-  /// The target that was told last.
+  /// The target that was last reported.
   package var target: Int? { reported?.target.bitrate }
 
-  /// The share that the receiver lost recently, 0 to 1.
+  /// The share of packets that the receiver lost recently, 0 to 1.
   package var fractionLost: Double { lossBound.fractionLost }
 
-  /// How long the fastest of the newest packets waited on their way.
+  /// The queueing delay of the fastest of the newest packets.
   package var queueDelay: Duration { queue.current }
 }

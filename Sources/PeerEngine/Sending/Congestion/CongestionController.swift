@@ -1,75 +1,77 @@
 import Media
 import RTP
 
-/// How much the line to one participant takes (draft-ietf-rmcat-gcc-02, sender side).
+/// Estimates the bandwidth to one participant (draft-ietf-rmcat-gcc-02, sender side).
 ///
-/// With transport-wide feedback the delay of packets tells, and loss bounds what it says; a probe now and then shows
-/// whether there is room for more. Without it the receiver's word (REMB) and its reports of loss have to do.
+/// With transport-wide feedback, the estimate is based on the delay of packets and bounded by loss; occasional probes test
+/// whether there is more bandwidth. Without it, the estimate is based on the receiver's limit (REMB) and its loss reports.
 ///
-/// Skipped on purpose: congestion control by the receiver (draft-ietf-rmcat-gcc-02, 3), ECN, and pushing back what was
-/// sent over several transports.
+/// Left out on purpose: congestion control by the receiver (draft-ietf-rmcat-gcc-02, 3), ECN, and coordination of several
+/// transports.
 package struct CongestionController: Sendable {
   package struct Configuration: Sendable, Hashable {
-    /// Bits a second: the target never leaves these limits.
+    /// The minimum and maximum of the target, in bits a second.
     package var minimumBitrate: Double = 50_000
     package var maximumBitrate: Double = 2_500_000
-    /// What is trusted of a line of which nothing is known.
+    /// The initial estimate for an unknown path.
     package var startBitrate: Double = 600_000
     /// The same for a source that cannot wait: a recorded one begins with all frames since the last keyframe.
     package static let startBitrateOfRecording: Double = 1_600_000
 
-    /// Whether the source follows what it is told. One that does not is let through until the line is seen not to carry it;
-    /// then it is paced so that what is too much waits here, where whole frames can be skipped.
+    /// Whether the source follows the target bitrate. One that does not is sent unlimited until the path is found not to
+    /// carry it; then it is paced so that the excess is queued here, where whole frames can be skipped.
     package var sourceFollows = true
 
     package init() {}
   }
 
-  /// What to tell the source.
+  /// The target for the source.
   package struct Target: Sendable, Hashable {
-    /// Bits a second for all tracks together, RTP headers included.
+    /// The bitrate in bits a second for all tracks together, RTP headers included.
     package var bitrate: Int
     /// The share of packets that is lost, 0 to 1.
     package var fractionLost: Double
   }
 
-  /// By what the line is judged.
+  /// What the estimate is based on.
   enum Judgement: Sendable {
     case delay
     case reports
   }
 
-  /// How much a target has to change to be told, and how often it may be.
+  /// By how much a target must change to be reported, and the minimum time between two reports.
   static let notableChange = 0.05
   static let shortestInterval: Duration = .milliseconds(100)
-  /// Packets may wait so long to leave before the source is told to give less: a keyframe needs its time.
+  /// How long packets may wait to leave before the target is lowered: a keyframe needs its time.
   static let harmlessBacklog: Duration = .milliseconds(250)
-  /// In how long what is beyond should be gone.
+  /// The time in which an excess queue should drain, in seconds.
   static let drainTime = 0.4
-  /// How many times faster than the line's rate packets leave: the frames of a live source are not all of one size.
+  /// The factor of the pacing rate over the path's rate: the frames of a live source vary in size.
   static let headroom = 2.5
-  /// The same on a path that is known to be narrow: what leaves faster queues there, and audio would wait behind frames.
+  /// The same factor on a path that is known to be narrow: packets paced faster would queue in the path, and audio would
+  /// wait behind video.
   static let narrowHeadroom = 1.6
-  /// The least bits a second at which packets leave as long as the line is not known to be narrow, and when all that came
-  /// before went through it at once.
+  /// The minimum pacing rate in bits a second while the path is not known to be narrow, and if it has carried everything so
+  /// far at once.
   static let unlimitedPace = 4_000_000.0
   static let widePace = 10_000_000.0
-  /// Bytes that may be on their way to a line of which nothing is known: a keyframe.
+  /// The bytes that may be in flight on an unknown path: a keyframe.
   static let firstFlight = 48_000
-  /// How much more than the estimate a probe has to prove. The little above it is for the slow growth to find: who has the
-  /// most of a line must not win more by probing.
+  /// The factor over the estimate that a probe must prove to be used. Smaller gains are left to the slow growth: the flow
+  /// with the largest share of a path must not gain more by probing.
   static let usefulProof = 1.2
-  /// How long after a probe that proved more the delay's slope says nothing: larger frames take longer by themselves.
+  /// For how long after a probe that proved more the slope of the delay is ignored: larger frames take longer by
+  /// themselves.
   static let unrestAfterProof: Duration = .milliseconds(600)
-  /// A round trip that is longer than the shortest by this much, where feedback tells at most that.
+  /// By how much a round-trip time exceeds the shortest one when the queue is full, if there are only receiver reports.
   static let fullQueue: Duration = .milliseconds(100)
 
   package let configuration: Configuration
-  /// What the source may send, in bits a second, retransmissions included.
+  /// The bitrate that the source may send, in bits a second, retransmissions included.
   package internal(set) var estimate: Double
-  /// What goes through the line, in bits a second, however much it loses; packets are paced by this.
+  /// The bitrate that passes through the path, in bits a second, regardless of loss; the base of the pacing rate.
   package internal(set) var lineRate: Double
-  /// Whether the estimate rests on feedback about each packet.
+  /// Whether the estimate is based on transport-wide feedback.
   package internal(set) var hasFeedback = false
 
   var judgement = Judgement.reports
@@ -105,7 +107,7 @@ package struct CongestionController: Sendable {
     lossBound = LossBasedEstimator(rate: start)
   }
 
-  /// Takes what was agreed to.
+  /// Applies the negotiated kind of feedback.
   package mutating func configure(transportWide: Bool) {
     judgement = transportWide ? .delay : .reports
   }

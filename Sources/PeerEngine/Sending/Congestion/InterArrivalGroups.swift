@@ -1,14 +1,14 @@
 import Media
 import RTP
 
-/// Joins packets that left together into groups, and says how much longer one group took than the one before it
-/// (draft-ietf-rmcat-gcc-02, 5.2 and 5.3): single packets of one frame queue behind each other whatever the line does.
+/// Groups packets that left together, and computes how much longer one group took than the one before it
+/// (draft-ietf-rmcat-gcc-02, 5.2 and 5.3): the packets of one frame queue behind each other on any path.
 package struct InterArrivalGroups: Sendable {
-  /// What changed from one group to the next, in milliseconds.
+  /// The change from one group to the next, in milliseconds.
   package struct Change: Sendable, Hashable {
-    /// Between the last packets' departures.
+    /// The time between the departures of the last packets.
     package var sent: Double
-    /// Between the last packets' arrivals.
+    /// The time between the arrivals of the last packets.
     package var arrived: Double
     /// When the later group was complete, in milliseconds on the receiver's clock.
     package var arrival: Double
@@ -23,7 +23,7 @@ package struct InterArrivalGroups: Sendable {
 
   /// Packets that leave within this time are one group.
   private static let maximumGroup: Duration = .milliseconds(5)
-  /// Packets that come within this time after each other, sooner than they left, waited together somewhere.
+  /// Packets that arrive within this time after each other, closer together than they left, were queued together somewhere.
   private static let burstGap: Int64 = 5_000
   private static let maximumBurst: Int64 = 100_000
 
@@ -32,13 +32,13 @@ package struct InterArrivalGroups: Sendable {
 
   package init() {}
 
-  /// Takes in the next packet in order of arrival; gives the change that its group's beginning completes.
+  /// Adds the next packet in order of arrival; returns the change for the group that ends with it.
   package mutating func add(_ packet: SentPacketLog.Arrival) -> Change? {
     guard var group = current else {
       current = Self.group(packet)
       return nil
     }
-    // One that left before the group began was overtaken, and tells nothing.
+    // A packet that left before the group began was overtaken, and is ignored.
     guard packet.sent >= group.firstSent else { return nil }
     if packet.sent - group.firstSent <= Self.maximumGroup || isBurst(packet, group) {
       group.lastSent = max(group.lastSent, packet.sent)

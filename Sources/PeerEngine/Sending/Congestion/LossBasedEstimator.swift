@@ -1,22 +1,22 @@
 package import Media
 
-/// The rate that loss allows: less when more than a tenth is lost, more when hardly anything is, and otherwise as it was,
-/// for a little loss is what a radio does (draft-ietf-rmcat-gcc-02, 6).
+/// The loss-based rate: lowered when more than a tenth is lost, raised when hardly anything is, and otherwise unchanged,
+/// because a little loss is normal on a radio link (draft-ietf-rmcat-gcc-02, 6).
 package struct LossBasedEstimator: Sendable {
-  /// The least packets to judge by, and the least time between two judgements.
+  /// The minimum number of packets, and the minimum time between two updates.
   private static let sample = 20
   private static let interval: Duration = .milliseconds(500)
   private static let little = 0.02
-  /// What is still treated as the line's own when no queue builds.
+  /// The loss up to which it is attributed to the path itself if no queue builds.
   private static let usual = 0.08
   private static let much = 0.10
-  /// In a second.
+  /// The growth in a second.
   private static let growth = 0.08
   private static let quickGrowth = 0.4
 
-  /// Bits a second.
+  /// The rate in bits a second.
   package private(set) var rate: Double
-  /// The share that was lost recently, 0 to 1.
+  /// The share of packets that was lost recently, 0 to 1.
   package private(set) var fractionLost = 0.0
 
   /// Whether loss has ever lowered the rate.
@@ -31,13 +31,13 @@ package struct LossBasedEstimator: Sendable {
     self.rate = rate
   }
 
-  /// Takes in what became of some packets.
+  /// Adds the counts of expected and lost packets.
   ///
   /// - Parameters:
-  ///   - sent: what else allows, which this need not exceed by much.
-  ///   - isCalm: whether the delay says that no queue builds: then a loss of some percent is the line's own, and no
-  ///     reason not to try more.
-  ///   - reportedLimit: whether the receiver names a limit of its own: then this one need not be as careful.
+  ///   - sent: the bitrate that is sent, which the rate need not exceed by much.
+  ///   - isCalm: whether the delay shows that no queue builds: then a loss of some percent is caused by the path itself,
+  ///     and is no reason not to raise the rate.
+  ///   - reportedLimit: whether the receiver reports a limit of its own: then this rate is raised faster.
   package mutating func received(
     expected: Int, lost: Int, isCalm: Bool, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
     reportedLimit: Bool = false, now: MonotonicInstant
@@ -67,10 +67,10 @@ package struct LossBasedEstimator: Sendable {
     lastJudgement = now
   }
 
-  /// Takes a rate that was measured to go through.
+  /// Applies a rate that a probe has measured.
   package mutating func proved(_ rate: Double) { self.rate = max(self.rate, rate) }
 
-  /// The round trip reports a full queue, where nothing finer is known.
+  /// Lowers the rate because the round-trip time indicates a full queue, used if there is no finer measurement.
   package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
     rate = max(min(rate, sent) * 0.85, limits.lowerBound)
     lastDecrease = now

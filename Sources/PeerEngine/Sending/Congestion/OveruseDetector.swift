@@ -1,32 +1,32 @@
 import Media
 import RTP
 
-/// Whether the line was seen not to carry what it is given, and still would not: what justifies leaving frames out.
+/// Detects that the path did not carry what was sent, and still would not: the condition for leaving out frames.
 ///
-/// A rising delay alone does not. A way that becomes longer, and packets that overtake each other, look like a congested path for a
-/// moment, but as much arrives as was sent. And what a line loses without a queue it loses at any rate.
+/// A rising delay alone is not enough. A rerouted path or reordered packets look like a congested path for a moment, but as
+/// much arrives as was sent. And packets that are lost without a queue would be lost at any rate.
 struct OveruseDetector: Sendable {
-  /// The share of what is sent that must have come through.
+  /// The minimum share of the sent bitrate that must arrive.
   private static let carriedShare = 0.75
-  /// How long less must have.
+  /// For how long less must arrive.
   private static let patience: Duration = .milliseconds(500)
-  /// The queue of a congested path.
+  /// The queueing delay of a congested path.
   private static let queue: Duration = .milliseconds(80)
-  /// How much more than the source gives the line must take to be wide enough again.
+  /// The factor over the source's bitrate that the path must carry to count as wide enough again.
   private static let margin = 1.2
 
   private(set) var isSaturated = false
   private var since: MonotonicInstant?
   private var source = RateCounter(shortestWindow: .seconds(1))
 
-  /// Notes that the source gave a frame.
+  /// Notes that the source produced a frame.
   mutating func offered(size: Int, now: MonotonicInstant) { source.add(bytes: size, now: now) }
 
   /// - Parameters:
-  ///   - carried: what comes through, in bits a second; nil when that is not known yet.
-  ///   - queueDelay: how long packets wait on their way.
-  ///   - sent: what was sent in the last second.
-  ///   - lineRate: what the line is trusted to take.
+  ///   - carried: the bitrate that arrives, in bits a second; nil while it is unknown.
+  ///   - queueDelay: the queueing delay of packets on the path.
+  ///   - sent: the bitrate sent in the last second.
+  ///   - lineRate: the estimated bitrate of the path.
   mutating func update(
     carried: Double?, queueDelay: Duration, sent: Double, lineRate: Double, now: MonotonicInstant
   ) {

@@ -1,27 +1,27 @@
 package import Media
 
-/// How long packets wait on their way: how much longer than the fastest of the last seconds the newest ones took.
+/// Estimates the queueing delay on the path: how much longer the newest packets took than the fastest of the last seconds.
 ///
-/// The two sides' clocks need not agree; the little by which they drift apart in the window does not matter.
+/// The two sides' clocks need not agree; their drift within the window does not matter.
 package struct QueueDelayEstimator: Sendable {
   private static let bucket: Duration = .seconds(2)
   private static let bucketCount = 10
-  /// Packets that report the present.
+  /// The number of packets that represent the present.
   private static let newest = 2
-  /// A queue this long is harmless.
+  /// A queueing delay up to this is harmless.
   package static let harmless: Duration = .milliseconds(40)
-  /// A queue of ours is empty after the time that it is long, if nothing is sent; one that stays much longer is another's, or
-  /// the way has become longer.
+  /// A queue of ours drains within its own length if nothing is sent; one that lasts much longer belongs to another flow,
+  /// or the path has become longer.
   private static let drainMargin: Duration = .milliseconds(400)
 
-  /// How long the fastest of the newest packets waited.
+  /// The queueing delay of the fastest of the newest packets.
   package private(set) var current = Duration.zero
-  /// The shortest time from a packet's departure to the feedback on it: the round trip, and a little.
+  /// The shortest time from a packet's departure to the feedback on it: slightly more than the round-trip time.
   package var shortestAnswer: Duration { answers.minimum.map { .microseconds($0) } ?? .milliseconds(100) }
 
   /// The time from the newest packet's departure to the feedback on it.
   package private(set) var latestAnswer: Duration = .milliseconds(100)
-  /// The part of the queue that is too much and that we can do something about.
+  /// The part of the queueing delay that is excessive and that we can reduce.
   package private(set) var excess = Duration.zero
 
   private var drain: (begun: MonotonicInstant, longest: Duration)?
@@ -32,7 +32,7 @@ package struct QueueDelayEstimator: Sendable {
 
   package init() {}
 
-  /// Takes in the packets of one feedback.
+  /// Adds the packets of one feedback packet.
   package mutating func add(_ arrivals: [SentPacketLog.Arrival], now: MonotonicInstant) {
     guard let last = arrivals.last else { return }
     let origin = origin ?? last.sent
@@ -66,7 +66,7 @@ package struct QueueDelayEstimator: Sendable {
   }
 }
 
-/// The least of what came in the last buckets.
+/// The minimum over the last buckets.
 private struct SlidingMinimum: Sendable {
   private var buckets: [Int64?]
   private var position = 0

@@ -1,19 +1,18 @@
 package import Media
 package import RTP
 
-/// When each packet of the transport left, and what the receiver's feedback says of its arrival.
+/// Stores when each packet of the transport left, and matches it with the receiver's feedback.
 ///
-/// Bounded: of packets that left longest ago, those beyond ``capacity`` are forgotten, and feedback on numbers that are
-/// not known says nothing.
+/// Bounded: packets beyond the newest ``capacity`` are forgotten, and feedback on unknown sequence numbers is ignored.
 package struct SentPacketLog: Sendable {
   /// A packet that arrived.
   package struct Arrival: Sendable, Hashable {
     package var sent: MonotonicInstant
-    /// When it arrived, in microseconds on the receiver's own clock; only differences mean anything.
+    /// When it arrived, in microseconds on the receiver's own clock; only differences are meaningful.
     package var arrived: Int64
-    /// Bytes of the RTP packet.
+    /// The size of the RTP packet in bytes.
     package var size: Int
-    /// The probe that it belonged to.
+    /// The number of the probe to which it belonged.
     package var probe: Int?
 
     package init(sent: MonotonicInstant, arrived: Int64, size: Int, probe: Int? = nil) {
@@ -24,11 +23,11 @@ package struct SentPacketLog: Sendable {
     }
   }
 
-  /// What one feedback says.
+  /// The content of one feedback packet.
   package struct Report: Sendable {
-    /// In the order of their arrival.
+    /// The arrived packets, in order of arrival.
     package var arrivals: [Arrival] = []
-    /// Packets of which it was to be learned now whether they arrived, and how many of them did not.
+    /// The packets whose arrival this feedback had to report, and how many of them did not arrive.
     package var expected = 0
     package var lost = 0
   }
@@ -37,33 +36,33 @@ package struct SentPacketLog: Sendable {
     var number: Int64 = -1
     var sent: MonotonicInstant
     var size = 0
-    /// All bytes up to this packet, it included.
+    /// The sum of bytes up to and including this packet.
     var total: Int64 = 0
     var probe: Int?
     var hasArrived = false
   }
 
-  /// The most packets that are remembered: 10 s of 3 Mb/s.
+  /// The maximum number of packets that are stored: 10 s of 3 Mb/s.
   package static let capacity = 4_096
-  /// A packet of which nothing was heard for so long is not on its way any more, whatever became of it.
+  /// A packet without feedback for this long no longer counts as in flight, whether or not it arrived.
   private static let maximumFlight: Duration = .seconds(1)
-  /// How far from its beginning the receiver's clock is followed, in units of 250 µs: some thousand years.
+  /// How far from its origin the receiver's clock is followed, in units of 250 µs: some thousand years.
   private static let maximumClock: UInt64 = 1 << 50
 
   private var entries: [Entry] = []
   private var unwrapper = SequenceNumberUnwrapper()
   private var newest: Int64?
   private var total: Int64 = 0
-  /// The newest number that feedback has spoken of.
+  /// The newest sequence number that feedback has covered.
   private var reported: Int64?
-  /// Bytes up to there, or up to what has been on its way for too long.
+  /// The sum of bytes up to that packet, or up to the last one that no longer counts as in flight.
   private var settled: Int64 = 0
   private var settledNumber: Int64?
   private var lastArrival: Int64 = 0
 
   package init() {}
 
-  /// Bytes that are on their way, as far as is known.
+  /// Returns the estimated number of bytes in flight.
   package mutating func inFlight(now: MonotonicInstant) -> Int {
     guard let newest, var number = settledNumber else { return 0 }
     number = max(number, newest - Int64(Self.capacity))
@@ -88,7 +87,7 @@ package struct SentPacketLog: Sendable {
     newest = position
   }
 
-  /// Takes in a feedback; packets that it reports a second time are skipped.
+  /// Evaluates a feedback packet; packets that are reported a second time are skipped.
   package mutating func received(_ feedback: TransportFeedback) -> Report {
     var report = Report()
     guard let newest else { return report }
@@ -96,9 +95,9 @@ package struct SentPacketLog: Sendable {
     let end = min(newest, base + Int64(feedback.packetStatusCount) - 1)
     guard base > newest - Int64(Self.capacity), end >= base else { return report }
     for arrival in feedback.arrivals {
-      // 24 bits of 64 ms and a delta of 250 µs make 32 bits, which go round together.
+      // 24 bits of 64 ms and a delta of 250 µs make 32 bits, which wrap together.
       var units = lastArrival + Int64(Int32(truncatingIfNeeded: arrival.time &- lastArrival))
-      // Feedback that leaps by days each time would lead out of the numbers at last.
+      // Feedback that jumps by days each time would overflow eventually.
       if units.magnitude > Self.maximumClock { units = 0 }
       let number = unwrapper.position(of: arrival.sequenceNumber)
       guard let entry = entry(number), !entry.hasArrived else { continue }

@@ -1,29 +1,29 @@
-/// Whether the way becomes longer: the slope of the queueing delay over the last groups of packets, held against a
-/// threshold that adapts to the line's own unrest (draft-ietf-rmcat-gcc-02, 5.4; a least squares line in place of the
-/// Kalman filter, as libwebrtc has it since 2016).
+/// Estimates whether the delay grows: the slope of the queueing delay over the last groups of packets, compared with a
+/// threshold that adapts to the path's own jitter (draft-ietf-rmcat-gcc-02, 5.4; a least squares line instead of the Kalman
+/// filter, as in libwebrtc since 2016).
 package struct TrendlineEstimator: Sendable {
-  /// What the line seems to be.
+  /// The state of the path.
   package enum Usage: Sendable, Hashable {
     case normal
-    /// A queue builds: more is sent than goes through.
+    /// A queue builds: more is sent than arrives.
     case over
-    /// A queue empties.
+    /// A queue drains.
     case under
   }
 
-  /// Groups that the line is laid through.
+  /// The number of groups for the regression line.
   private static let window = 20
   private static let smoothing = 0.9
   private static let gain = 4.0
-  /// The slope counts for more as soon as it rests on more groups; 60 are full weight.
+  /// The slope is weighted by the number of groups, up to this one.
   private static let fullWeight = 60.0
-  /// How fast the threshold follows an unrest above it and below it, each millisecond.
+  /// How fast the threshold follows a slope above it and below it, per millisecond.
   private static let rise = 0.0087
   private static let fall = 0.039
   private static let threshold = 6.0...600.0
-  /// A slope that is so far above the threshold is no unrest to adapt to.
+  /// The threshold does not adapt to a slope that exceeds it by more than this.
   private static let maximumUnrest = 15.0
-  /// How long the line must be overused, in milliseconds, before it is said.
+  /// How long the path must be overused, in milliseconds, before it is reported.
   private static let patience = 10.0
 
   package private(set) var usage = Usage.normal
@@ -40,7 +40,7 @@ package struct TrendlineEstimator: Sendable {
 
   package init() {}
 
-  /// Takes in the next change.
+  /// Adds the next change.
   package mutating func add(_ change: InterArrivalGroups.Change) {
     changes = min(changes + 1, 1_000)
     accumulated += change.arrived - change.sent
@@ -52,7 +52,7 @@ package struct TrendlineEstimator: Sendable {
     detect(change, earlier: earlier)
   }
 
-  /// The least squares slope: milliseconds of delay a millisecond.
+  /// The least squares slope in milliseconds of delay per millisecond.
   private var slope: Double? {
     let count = Double(points.count)
     let middle = (

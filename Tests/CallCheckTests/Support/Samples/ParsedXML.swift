@@ -4,16 +4,16 @@ import Foundation
   import FoundationXML
 #endif
 
-/// XML read by libxml2: anyone who reads a report has such a parser.
+/// XML parsed by libxml2, as many readers of reports do.
 final class ParsedXML: NSObject, XMLParserDelegate {
   struct Element {
     var name: String
     var attributes: [String: String]
-    /// The names of the elements around it, from the outermost on.
+    /// The names of the enclosing elements, from the outermost on.
     var path: [String]
-    /// Its own text, without that of elements in it.
+    /// The element's own text, without that of its children.
     var text = ""
-    /// The place of the element around it.
+    /// The index of the parent element.
     var parent: Int?
   }
 
@@ -21,7 +21,7 @@ final class ParsedXML: NSObject, XMLParserDelegate {
   private var open: [Int] = []
   private var failure: String?
 
-  /// What is wrong, for a test's message; nil when it is well-formed.
+  /// The parser's error, for the message of a test; nil if the text is well-formed.
   static func problem(of text: String) -> String? {
     let parsed = ParsedXML()
     return parsed.parse(text) ? nil : parsed.failure ?? "not well-formed"

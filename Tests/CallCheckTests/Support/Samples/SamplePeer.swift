@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import CallCheck
 
-/// A peer of a made-up call of 25 frames a second.
+/// A peer of a synthetic call with 25 frames per second.
 struct SamplePeer {
   var id: String
-  /// Seconds, of which media comes from 1.1 s on.
+  /// The call's duration in seconds; media starts at 1.1 s.
   var length: Double
   var freeze: (start: Double, duration: Double, reason: FreezeReason) = (5.4, 0.12, .late)
   var skew = 0.008
@@ -16,7 +16,7 @@ struct SamplePeer {
 
   private let begin = 1.1
 
-  /// A swing between -1 and 1 that looks like chance.
+  /// Returns a deterministic value between -1 and 1 that looks random.
   private func swing(_ index: Int, _ salt: Int = 0) -> Double {
     var generator = SeededGenerator(seed: UInt64(index * 31 + salt))
     return Double.random(in: -1...1, using: &generator)
@@ -62,7 +62,7 @@ struct SamplePeer {
   var report: PeerReport {
     var report = Self.empty(id: id)
     report.reached = .media
-    report.progress = "Media flowed from 1.13 s on."
+    report.progress = "Media flowed after 1.13 s."
     report.steps = steps
     report.connection = connection
     report.video = VideoReport(

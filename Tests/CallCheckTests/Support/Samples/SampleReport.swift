@@ -5,7 +5,7 @@ import Pattern
 @testable import CallCheck
 @testable import CallReport
 
-/// Reports as they could have been made of real calls; the same in every run.
+/// Realistic reports that are the same in every run.
 enum SampleReport {
   /// A good call with a peer that plays the pattern.
   static var held: CheckReport {
@@ -16,7 +16,7 @@ enum SampleReport {
       results: results(of: peer, fps: 24.9, freeze: 0.12, skew: 0.011, latency: 0.143, loss: 0.004))
   }
 
-  /// A call of two: one peer's frame freezes for two seconds after a loss, and its audio is 300 ms late.
+  /// A call with two peers: the video of one freezes for two seconds after a loss, and its audio is 300 ms late.
   static var failed: CheckReport {
     let good = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
     var bad = SamplePeer(
@@ -35,7 +35,7 @@ enum SampleReport {
     return report
   }
 
-  /// A call that never was established: the peer offered only mDNS names.
+  /// A call that was never established: the peer offered only mDNS names.
   static var neverCameAbout: CheckReport {
     var steps = CallSteps()
     steps.seen = 0.412
@@ -49,7 +49,7 @@ enum SampleReport {
     var peer = SamplePeer.empty(id: "0d4a6a66-2b1c-4df1-9d0a-1a2b3c4d5e6f")
     peer.reached = .answered
     peer.progress =
-      "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which nobody but its own network can resolve."
+      "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which only its own network can resolve."
     peer.steps = steps
     let rules = ["video.firstFrame <= 5s", "video.fps >= 15", "audio.silence.longest <= 2s", "loss <= 5%"]
     var report = report(
@@ -58,13 +58,13 @@ enum SampleReport {
         RuleResult(
           rule: "peers >= 1", measurement: "peers", peer: nil, outcome: .failed, value: 0, limit: 1, unit: "",
           figure: "0",
-          sentence: "Media came from nobody, and 1 peer was expected.")
+          sentence: "Simultaneous peers: 0 of 1 seen; the rule requires at least 1.")
       ]
         + rules.map { rule in
           RuleResult(
             rule: rule, measurement: String(rule.prefix { $0 != " " }), peer: peer.id, outcome: .notMeasured,
             value: nil,
-            limit: 1, unit: "", figure: nil, sentence: "It could not be measured: no packet of media came.")
+            limit: 1, unit: "", figure: nil, sentence: "It could not be measured: no media packet arrived.")
         })
     report.duration = 30
     report.mediaFrom = nil
@@ -74,7 +74,7 @@ enum SampleReport {
     return report
   }
 
-  /// Names and sentences that try everything.
+  /// A report with malicious names and sentences.
   static var hostile: CheckReport {
     var peer = SamplePeer(id: evil, length: 4).report
     peer.progress = evil
@@ -106,7 +106,7 @@ enum SampleReport {
     return report
   }
 
-  /// 4 KiB of what breaks markup, terminals and readers.
+  /// 4 KiB of text that breaks markup, terminals and parsers.
   static let evil: String = {
     let parts =
       "\"><script>alert(1)</script>&amp;]]><!-- --><img src=x onerror='a()'>\u{0}\u{1}\u{8}\u{1B}[31m\r\n\t\u{7F}\u{9B}2J"
@@ -126,7 +126,7 @@ enum SampleReport {
       roomReport: .init(joined: 0.31, peersSeen: peers.count, peersAtOnce: peers.count), peers: peers, comparison: nil)
   }
 
-  /// What a judge finds for the rules of a usual call.
+  /// Returns the results of a judge for the rules of a usual call.
   static func results(
     of peer: PeerReport, fps: Double, freeze: Double, skew: Double, latency: Double, loss: Double
   ) -> [RuleResult] {
@@ -144,42 +144,42 @@ enum SampleReport {
     return [
       RuleResult(
         rule: "peers == 2", measurement: "peers", peer: nil, outcome: .held, value: 2, limit: 2, unit: "", figure: "2",
-        sentence: "Media came from 2 peers at the same time.")
+        sentence: "Simultaneous peers: 2 of 2 seen; the rule requires exactly 2.")
     ].filter { _ in skew < 0.1 } + [
       result(
-        "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first frame was there 1.02 s after the peer was seen."),
-      result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) frames a second came."),
+        "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first frame was decoded 1.02 s after the peer was seen."),
+      result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) frames per second arrived."),
       result(
         "video.freeze.longest <= 500ms", freeze, 0.5, "s", ReportFigure.seconds(freeze),
-        "The longest freeze took \(ReportFigure.seconds(freeze)), from \(worst?.start ?? 0) s on, because \(reason)."),
-      result("video.black.longest <= 1s", 0, 1, "s", "0 s", "There was no black stretch."),
-      result("audio.silence.longest <= 1s", 0.4, 1, "s", "400 ms", "The longest silence took 400 ms, from 14.2 s on."),
+        "Longest freeze: \(ReportFigure.seconds(freeze)) at \(worst?.start ?? 0) s, because \(reason)."),
+      result("video.black.longest <= 1s", 0, 1, "s", "0 s", "There was no black interval."),
+      result("audio.silence.longest <= 1s", 0.4, 1, "s", "400 ms", "Longest silence: 400 ms at 14.2 s."),
       result(
         "av.skew.p95 <= 80ms", skew, 0.08, "s", ReportFigure.seconds(skew),
         skew < 0.1
           ? "Audio and video were at most 11 ms apart."
-          : "The audio is 302 ms late. Of that 290 ms were there when the sender stamped its packets: look at the app's capture."
+          : "The audio is 302 ms late. 290 ms of that existed when the sender stamped its packets: check the app's capture."
       ),
       result(
         "latency.p95 <= 250ms", latency, 0.25, "s", ReportFigure.seconds(latency),
-        "95 of 100 frames took at most that."),
+        "The 95th percentile of the delay."),
       result(
         "loss <= 5%", loss, 0.05, "", ReportFigure.share(loss),
-        "Of both tracks \(ReportFigure.share(loss)) did not come at the first try."),
+        "\(ReportFigure.share(loss)) of the packets of both tracks did not arrive at the first attempt."),
     ]
   }
 
   static func comparison(of peer: String) -> CheckComparison {
     CheckComparison(
       baselineStart: "2026-11-20T02:00:00.000Z",
-      summary: "2 rules that held do not any more; 3 figures got worse, 1 better.",
+      summary: "Compared with the baseline, 2 rules newly fail, 3 measurements got worse, 1 measurement got better.",
       worse: [
         .init(
           measurement: "video.freeze.longest", peer: peer, before: 0.12, now: 2.03, unit: "s",
           sentence: "Longest freeze: 120 ms before, 2.03 s now."),
         .init(
           measurement: "av.skew.p95", peer: peer, before: 0.012, now: 0.302, unit: "s",
-          sentence: "Audio against frames: 12 ms before, 302 ms now."),
+          sentence: "Audio/video skew (p95): 12 ms before, 302 ms now."),
         .init(
           measurement: "loss", peer: peer, before: 0.003, now: 0.021, unit: "",
           sentence: "Loss: 0.3 % before, 2.1 % now."),
@@ -192,6 +192,6 @@ enum SampleReport {
       newFailures: [
         .init(rule: "video.freeze.longest <= 500ms", peer: peer), .init(rule: "av.skew.p95 <= 80ms", peer: peer),
       ],
-      mended: [], remarks: ["Then the check took 60 s, now 20 s: counts are not compared."])
+      mended: [], remarks: ["The baseline lasted 60 s, this check 20 s: totals and counts are not comparable."])
   }
 }
